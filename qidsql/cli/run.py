@@ -47,7 +47,7 @@ class RunRequest:
 
     A table that fails does not stop the others. The sources are only read; the result is written to the history, a
     DuckDB file beside the policy file or as set in it. Options can also be set by the environment variables QIDSQL_K,
-    QIDSQL_MAX_STATEMENTS, QIDSQL_MAX_SECONDS, QIDSQL_FAIL_ON, QIDSQL_BASELINE and QIDSQL_HISTORY.
+    QIDSQL_MAX_STATEMENTS, QIDSQL_MAX_SECONDS, QIDSQL_MAX_BYTES, QIDSQL_FAIL_ON, QIDSQL_BASELINE and QIDSQL_HISTORY.
 
     With --every it runs until SIGTERM or Ctrl-C, reads the policy file again each time, and exits with 0, or with 3 if
     a run was interrupted. A scheduled time is skipped while another process runs with the same history.
@@ -214,13 +214,15 @@ def policy(request: RunRequest) -> "PolicyFile":
     file = read_policy_file(request.config)
     with naming_variable("QIDSQL_K", None if request.k is None else str(request.k)):
         file = file.overridden(k=request.k)
+    with naming_variable("QIDSQL_MAX_BYTES", None if request.max_bytes is None else str(request.max_bytes)):
+        most = size_in_bytes("max_bytes", request.max_bytes)
     sources = {name: replace(each, gentle=request.gentle or each.gentle) for name, each in file.sources.items()}
     return replace(
         file,
         sources=sources,
         max_statements=request.max_statements or file.max_statements,
         max_seconds=request.max_seconds or file.max_seconds,
-        max_bytes=size_in_bytes("max_bytes", request.max_bytes) or file.max_bytes,
+        max_bytes=most or file.max_bytes,
     )
 
 

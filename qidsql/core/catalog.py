@@ -68,6 +68,7 @@ class CatalogTable:
     unique: tuple[tuple[str, ...], ...] = ()
     labels: tuple[tuple[str, str], ...] = ()
     obstacle: str | None = None
+    version: int | None = None  # in which it is read, if it keeps versions
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ them as numbers, a database stores texts). `joinable` has the rule for which col
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from itertools import islice
@@ -101,6 +101,7 @@ class ContainmentSearch:
         self._on_stage = on_stage
         self._facts: dict[int, ColumnFacts] = {}
         self._estimates: dict[Pair, float] = {}  # of containment, from samples; they only order the work
+        self._versions = {table.name: table.version for table in tables}
         own = list(candidates(tables))
         self._columns = [*own, *_with_digits(own)]
         self._joined = Components()
@@ -383,7 +384,8 @@ class ContainmentSearch:
 
     def _compared(self, number: int, kind: ValueKind) -> ComparedColumn:
         column = self._columns[number]
-        return compared_column(column.attribute, kind, self._engine.dialect, column.digits)
+        found = compared_column(column.attribute, kind, self._engine.dialect, column.digits)
+        return replace(found, version=self._versions[column.attribute.table])
 
 
 def _shifted(keep: Callable[[int, Answer], None], start: int) -> Callable[[int, Answer], None]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qidsql.core.tables import Comparison, TableName
+from qidsql.core.tables import Comparison, Table, TableName
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.relation import table_node
+from qidsql.sql.relation import rows_node
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import fill
 
@@ -27,6 +27,7 @@ class ComparedColumn:
     number: bool
     measured: bool  # whether its values have distances
     digits: bool = False  # texts are compared as numbers, ignoring those that are not only digits
+    version: int | None = None  # of the table
 
     def value(self, dialect: Dialect) -> exp.Expr:
         column = exp.column(exp.to_identifier(self.column, quoted=True), table=exp.to_identifier(TABLE))
@@ -45,7 +46,7 @@ class ComparedColumn:
         return value
 
     def source(self) -> exp.Expr:
-        return exp.alias_(table_node(self.table), TABLE, table=True)
+        return exp.alias_(rows_node(Table(self.table, "table", (), version=self.version)), TABLE, table=True)
 
 
 @dataclass(frozen=True, slots=True)

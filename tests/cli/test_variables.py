@@ -15,6 +15,7 @@ REFUSED = [
     ("QIDSQL_K", "1", "QIDSQL_K: k must be at least 2, got 1"),
     ("QIDSQL_MAX_STATEMENTS", "0", "QIDSQL_MAX_STATEMENTS (for --max-statements): expected a whole number from 1 on"),
     ("QIDSQL_MAX_SECONDS", "an hour", "QIDSQL_MAX_SECONDS (for --max-seconds): expected a number from 0.001 on"),
+    ("QIDSQL_MAX_BYTES", "much", "QIDSQL_MAX_BYTES: --max-bytes must be a size such as 10GB, got much"),
     ("QIDSQL_FAIL_ON", "nw", "QIDSQL_FAIL_ON (for --fail-on): "),
     ("QIDSQL_BASELINE", "2024", "QIDSQL_BASELINE: no run 2024 in "),
     ("QIDSQL_HISTORY", "ftp://there/x", "QIDSQL_HISTORY: the history cannot be kept there"),

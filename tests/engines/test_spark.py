@@ -29,6 +29,7 @@ from qidsql.engines.spark.dialect import SPARK
 from qidsql.engines.spark.doctor import NEEDED, Introduction, checks
 from qidsql.engines.spark.session import SparkSession
 from qidsql.errors import SnapshotLost, SourceError, StatementError, UsageError
+from qidsql.linkage.same_attributes import same_attributes
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import class_profiles
 from qidsql.sql.dialects import Dialect
@@ -458,6 +459,21 @@ def test_a_delta_table_is_read_in_the_version_seen_first(versions: tuple[str, Sp
             for where in (None, "a > 0"):
                 assert qidsql.profile(engine, name, columns=["a"], where=where).account.rows == place + 2
             assert engine.renew()
+
+
+def test_compared_columns_are_read_in_one_version_too(versions: tuple[str, SparkSession], tmp_path: Path) -> None:
+    """By `link`, and by `graph`, which compares all tables of the catalog."""
+    url, owner = versions
+    owner.execute(f"CREATE TABLE e (a INT, b STRING) USING delta LOCATION '{tmp_path / 'e'}'")
+    owner.execute("INSERT INTO e VALUES (1, 'x'), (2, 'y'), (3, 'z')")
+    with connect(url) as engine:
+        asked: list[str] = []
+        engine.watchers.append(lambda each: asked.append(each.sql))
+        qidsql.link(engine, "default.d", "default.e", on="a=a")
+        qidsql.link(engine, "default.d", "default.e")
+        same_attributes(engine, engine.catalog())
+        reads = [tail for sql in asked for tail in re.split(r"`default`\.`[de]`", sql)[1:]]
+    assert len(reads) >= 6 and all(tail.startswith(" VERSION AS OF ") for tail in reads), asked
 
 
 def test_other_tables_of_a_catalog_are_in_no_version(versions: tuple[str, SparkSession], tmp_path: Path) -> None:

@@ -123,9 +123,7 @@ class SparkEngine(Engine):
         return self._described(found, fields)
 
     def _described(self, name: TableName, fields: list[Any]) -> Table:
-        if name not in self._versions:
-            self._versions[name] = self._newest_version(name)
-        version = self._versions[name]
+        version = self._version(name)
         if version is None:
             self._files[name] = self._state_of(name)
         else:
@@ -154,6 +152,12 @@ class SparkEngine(Engine):
         plan = "\n".join(str(row[0]) for row in rows)
         changing = (next(filter(None, each.groups())) for each in CHANGING.finditer(plan))
         return ViewFunctions(frozenset(changing), TIME.search(plan) is not None)
+
+    def _version(self, name: TableName) -> int | None:
+        """The version in which a Delta table is read: the newest when it was seen first."""
+        if name not in self._versions:
+            self._versions[name] = self._newest_version(name)
+        return self._versions[name]
 
     def _newest_version(self, name: TableName) -> int | None:
         """The newest version of a Delta table; None of any other, and if the server does not find it."""
@@ -223,17 +227,19 @@ class SparkEngine(Engine):
         )
 
     def catalog(self, schema: str | None = None) -> Catalog:
-        """A statement per schema, and a call per table."""
+        """A statement per schema, and two calls per table, a few more if it is of Delta."""
         names = self.table_names()
         schema = find_schema(schema, names, self.label)
         return Catalog(tuple(self._listed(name) for name in names if schema is None or name.schema == schema))
 
     def _listed(self, name: TableName) -> CatalogTable:
         try:
-            columns = tuple(_catalog_column(column(field)) for field in self._fields(name) or ())
+            version = self._version(name)
+            columns = tuple(_catalog_column(column(field)) for field in self._fields(name, version) or ())
         except (StatementError, AccessError) as error:
             return CatalogTable(name, "table", (), obstacle=str(error).replace(";", ","))
-        return CatalogTable(name, "table", columns, obstacle=None if columns else f"{name} cannot be read")
+        obstacle = None if columns else f"{name} cannot be read"
+        return CatalogTable(name, "table", columns, obstacle=obstacle, version=version)
 
     def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
         if role is not None:
