@@ -30,7 +30,7 @@ class Accounting:
         self._engine = engine
         self._started, self._clock = datetime.now(UTC), time.monotonic()
         self._statements, self._rounds, self._scans = engine.statements, engine.rounds, engine.scans
-        self._bytes = engine.bytes_read
+        self._bytes, self._unmeasured, engine.counts_bytes = engine.bytes_read, engine.unmeasured, True
 
     @property
     def spent(self) -> Spent:
@@ -46,8 +46,7 @@ class Accounting:
 
     @property
     def _bytes_read(self) -> int | None:
-        now = self._engine.bytes_read
-        return None if now is None or self._bytes is None else now - self._bytes
+        return self._engine.bytes_read - self._bytes if self._engine.unmeasured == self._unmeasured else None
 
     def account(
         self,

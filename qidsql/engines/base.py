@@ -57,8 +57,9 @@ class Engine(ABC):
     All sessions of an engine see the same state of the data if the engine can guarantee that; `snapshot` describes the
     guarantee. `statements` is the number of statements sent to tables (catalog queries are not counted), `scans` the
     number of table reads they need at most, and `seconds` the time they took. `bytes_read` is how much these read at
-    most (see `qidsql.engines.bytes_read`), None if some table's size is not known, and an estimate unless
-    `bytes_exact`. `rounds` counts the waits for answers:
+    most (see `qidsql.engines.bytes_read`), an estimate unless `bytes_exact`, without those of `unmeasured` batches of
+    statements, whose tables are of unknown size. It is counted only if `counts_bytes`, or if there is a limit.
+    `rounds` counts the waits for answers:
     statements that are sent without the answer to any of the others are one round, however many sessions run them.
 
     An error ends only the answer in progress: sessions that failed or were cancelled are replaced for the next one.
@@ -85,7 +86,8 @@ class Engine(ABC):
         self.rounds = 0
         self.scans = 0
         self.seconds = 0.0
-        self.bytes_read: int | None = 0
+        self.counts_bytes = False
+        self.bytes_read = self.unmeasured = 0
         self.bytes_exact = True
         self._table_bytes: dict[TableName, TableBytes | None] = {}
         self.watchers: list[Callable[[ExecutedStatement], None]] = []
@@ -392,15 +394,19 @@ class Engine(ABC):
 
     def _charge(self, statements: Sequence[Statement[Any]]) -> None:
         """Count what the statements are about to read. Raises BudgetSpent, UsageError."""
+        if not self.counts_bytes and not bytes_limited():
+            return
         found = self.bytes_of(statements)
         if found is not None:
             charge_bytes(found)
-        elif bytes_limited():
+            self.bytes_read += found
+            return
+        self.unmeasured += 1
+        if bytes_limited():
             raise UsageError(
                 f"{self.label} does not tell how many bytes these rows have, as of a view: audit a table, or leave out "
                 f"{setting('max_bytes')}"
             )
-        self.bytes_read = None if found is None or self.bytes_read is None else self.bytes_read + found
 
     @property
     def closed(self) -> bool:
