@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> object:
     """Imports the functions on first use, so that --help does not import SQL parsers and drivers."""
+    if name == "__all__":  # for help(qidsql)
+        return __dir__()
     if not name.startswith("_") and name in _functions():
         return getattr(import_module("qidsql.api"), name)
     raise AttributeError(f"module 'qidsql' has no attribute {name!r}")

@@ -99,7 +99,6 @@ def _on(work: Callable[[Engine, Request], Result]) -> Callable[[str | Frame | En
             text = source if isinstance(source, str) else None
             return work(engine, with_policy(engine, request, text, search=source is None or text is not None))
 
-    opened.__doc__ = work.__doc__
     return opened
 
 
@@ -111,7 +110,6 @@ def _opening(work: Callable[[Source, Request], Result]) -> Callable[[str | Frame
             text = source if isinstance(source, str) else None
             return work(_source(source, request), with_policy(None, request, text, source is None or text is not None))
 
-    done.__doc__ = work.__doc__
     return done
 
 

@@ -69,7 +69,9 @@ SeparationRatio: TypeAlias = Annotated[
 ]
 LeastShareBelowK: TypeAlias = Annotated[
     Ratio,
-    Option("column sets that put this share of the rows below k", "RATIO", panel=CRITERION, in_policies=True),
+    Option(
+        "column sets that put at least this share of the rows (5%) below k", "SHARE", panel=CRITERION, in_policies=True
+    ),
 ]
 LValues: TypeAlias = Annotated[
     int | None,

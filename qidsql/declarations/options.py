@@ -16,6 +16,7 @@ help texts. The request checks the values in `__post_init__`, wherever they come
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import StrEnum
@@ -24,6 +25,8 @@ from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, ParamSpec, Protocol, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from qidsql.errors import UsageError
 
 Names: TypeAlias = Iterable[str] | str  # one name or several
 Ratio: TypeAlias = str | float | Fraction | None  # 0.9, 9/10 or 90%; a float means the decimal that it prints as
@@ -150,12 +153,27 @@ class PythonFunction(Protocol[P, Engine, Result]):
 def python_function(
     request: Callable[P, Request], work: Callable[[Engine, Request], Result], name: str
 ) -> PythonFunction[P, Engine, Result]:
-    """A function with the fields of the request as parameters; it makes the request and does the work."""
+    """A function with the fields of the request as parameters; it makes the request and does the work.
 
+    Its help is that of the request, and its errors name options as parameters: max_size instead of --max-size.
+    """
     signature = inspect.signature(request)
+    options = (each for each in parameters(request) if not each.option.argument)
+    names = {flag: each.name for each in options for flag in each.flags}
 
     def function(source: Any = None, /, *args: P.args, **kwargs: P.kwargs) -> Result:
-        return work(source, with_given(request, (*signature.bind(*args, **kwargs).arguments,), *args, **kwargs))
+        given = signature.bind(*args, **kwargs).arguments
+        for parameter, value in given.items():
+            if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__"):
+                raise UsageError(
+                    f"{parameter} is a {type(value).__name__}, but only the source can be a data frame: write tables "
+                    f"that belong together to files of one folder, which is a source, and name them"
+                )
+        try:
+            return work(source, with_given(request, (*given,), *args, **kwargs))
+        except UsageError as error:
+            error.args = (_as_parameters(str(error), names), *error.args[1:])
+            raise
 
     kinds = get_type_hints(request)
     public = {each.name for each in parameters(request)}
@@ -167,11 +185,23 @@ def python_function(
     needed = any(each.kind is not each.KEYWORD_ONLY and each.default is each.empty for each in own)
     default = inspect.Parameter.empty if needed else None
     source = inspect.Parameter("source", inspect.Parameter.POSITIONAL_ONLY, default=default)
-    words = [f"{each.name}: {each.option.help.replace('(repeat)', '(one or several)')}" for each in parameters(request)]
+    helps = {each.name: each.option.help.replace("(repeat)", "(one or several)") for each in parameters(request)}
+    words = [f"source: {SOURCE}", *(f"{each.name}: {helps[each.name]}" for each in own)]
     function.__name__ = function.__qualname__ = name
     function.__signature__ = inspect.Signature([source, *own])  # type: ignore[attr-defined]
-    function.__doc__ = "\n".join([inspect.getdoc(work) or "", "", f"source: {SOURCE}", *words])
+    said = f"{inspect.getdoc(request)}\n\nReturns the result; raises errors of the type qidsql.QidsqlError."
+    function.__doc__ = _as_parameters("\n".join([said, "", *words]), names)
     return function
+
+
+def _as_parameters(text: str, names: Mapping[str, str]) -> str:
+    """The text with the options of a command line as parameters: --max-size 3 as max_size=3."""
+
+    def parameter(found: re.Match[str]) -> str:
+        name = names.get(found[1])
+        return found[0] if name is None else f"{name}=" if found[2] else name
+
+    return re.sub(r"(--[a-z](?:[a-z-]*[a-z])?)( (?=[A-Z0-9]))?", parameter, text)
 
 
 def _plain(default: Any) -> Any:

@@ -18,17 +18,19 @@ def print_joined(
 ) -> None:
     """Prints the joined columns, as `given` by the user or with their grounds, and pairs that were nearly joined."""
     taken = [each for each in compared if each.joinable]
+    near = [each for each in compared if not each.joinable and each.strength >= NEARLY]
     if taken:
         _print_pairs(console, "Joinable", taken, left)
     if given:
         console.print(f"\nJoined on {', '.join(map(str, joined)) or 'the columns given'}, as given.")
     elif joined and any(_pair(each, left) not in joined for each in taken):
         console.print("Joined on: " + ", ".join(f"{pair.left} = {pair.right}" for pair in joined))
-    near = [each for each in compared if not each.joinable and each.strength >= NEARLY]
     if near:
         _print_pairs(console, "Not taken", near[:SHOWN], left)
         if len(near) > SHOWN:
             console.print(f"... {plural(len(near) - SHOWN, 'more pair')} in the JSON")
+    if taken or near:
+        console.print("a in b: the share of the different values of column a that column b has too; b in a likewise.")
 
 
 def _pair(found: Containment, left: str) -> JoinedColumns:
@@ -37,7 +39,7 @@ def _pair(found: Containment, left: str) -> JoinedColumns:
 
 
 def _print_pairs(console: Console, title: str, found: Sequence[Containment], left: str) -> None:
-    heads = [Head(title, text=True), Head("a in b"), Head("b in a"), Head("ground", text=True, leaves=1)]
+    heads = [Head(f"{title}: a = b", text=True), Head("a in b"), Head("b in a"), Head("ground", text=True, leaves=1)]
     rows = []
     for each in found:
         pair = _pair(each, left)

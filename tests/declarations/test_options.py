@@ -11,6 +11,8 @@ from qidsql.declarations.options import Form, Names, Option, Ratio, parameters, 
 
 @dataclass(frozen=True)
 class Request:
+    """Asks for something."""
+
     table: Annotated[str | None, Option("the table", argument=True)] = None
     _: KW_ONLY
     columns: Annotated[Names, Option("a column", flags=("-c", "--column"))] = ()
@@ -51,5 +53,5 @@ def test_the_python_function_takes_the_fields_and_shows_their_words() -> None:
         function("here", rows=3)  # type: ignore[call-arg]
     names = list(inspect.signature(function).parameters)
     assert names == ["source", "table", "columns", "most_rows", "ratio"]  # inner is no option
-    assert inspect.getdoc(function).startswith("Does the work.")  # type: ignore[union-attr]
+    assert inspect.getdoc(function).startswith("Asks for something.")  # type: ignore[union-attr]
     assert "most_rows: as many rows" in inspect.getdoc(function)  # type: ignore[operator]

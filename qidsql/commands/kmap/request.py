@@ -53,7 +53,7 @@ class KmapRequest(PolicyOptions, Audited):
     ] = None
     k: Annotated[int, Option("the fewest people that a row may be", "K", panel=CRITERION)] = 5
     rows_below_k: Annotated[
-        Ratio, Option("the share of rows below k that is a violation; default: any row", "RATIO", panel=CRITERION)
+        Ratio, Option("the share of rows below k that is a violation (5%); default: any row", "SHARE", panel=CRITERION)
     ] = None
     presence: Annotated[
         str | None,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from rich.console import Console
 
 from qidsql.commands.link.result import Join, LinkResult, Matches
+from qidsql.core.results import Verdict
 from qidsql.terminal.fitted_table import Head, print_table
 from qidsql.terminal.joined_columns import print_joined
 from qidsql.terminal.next_steps import column_set, print_steps
@@ -19,10 +20,13 @@ def report(console: Console, result: LinkResult) -> None:
     facts = grid()
     facts.add_row("Source", f"{result.account.source}, tables {result.left} and {result.right}")
     facts.add_row("", f"{result.account.engine}; {result.account.snapshot}")
-    rule = "A NULL matches nothing; each row counts as a person."
-    if result.account.policy.where:
-        rule += f" Of {result.left} only rows that meet --where."
+    matching = "exactly one row" if result.k == 2 else f"1 to {result.k - 1} rows"
+    rule = f"k = {result.k}: a row of {result.left} is singled out if it matches {matching} of {result.right}"
     facts.add_row("Rule", rule)
+    rule = "a NULL matches nothing; each row counts as a person"
+    if result.account.policy.where:
+        rule += f"; of {result.left} only rows that meet --where"
+    facts.add_row("", rule)
     for note in result.account.notes:
         facts.add_row("Note", note)
     console.print(facts)
@@ -63,11 +67,12 @@ def _foot(console: Console, result: LinkResult) -> None:
         return
     steps, source = [], shlex.quote(result.account.source)
     left, right = result.link.left, result.link.right
-    if left.matching_below_k and len(result.link.columns) == 1 and right.matching_one and not right.matching_several:
-        [pair] = result.link.columns  # no two rows of the left that match agree: to suppress would blank nearly all
+    shared_key = len(result.link.columns) == 1 and not (left.matching_several and right.matching_several)
+    if left.matching_below_k and shared_key:  # its values are numbers of things: to suppress some of them hides nobody
+        [pair] = result.link.columns
         console.print(
-            f"Next: withhold {pair.left}, which identifies each matching row of {result.left}, or replace it by "
-            f"another pseudonym in each published table"
+            f"Next: withhold {pair.left}, which leads from rows of {result.left} to their rows of {result.right}, or "
+            f"replace it by another pseudonym in each published table"
         )
     elif left.matching_below_k:
         columns = column_set([pair.left for pair in result.link.columns])
@@ -85,13 +90,17 @@ def _foot(console: Console, result: LinkResult) -> None:
 
 def opening(result: LinkResult) -> str:
     """What was found, in words for people who sign."""
+    both = f"{result.left} and {result.right}"
     if result.link is None:
+        if result.verdict is Verdict.PASS:
+            return f"No column of {both} was found by which rows of one could be looked up in the other."
         return f"No columns were joined, so nothing is known about who can be found in {result.left} by {result.right}."
-    alone = result.link.singled_out
-    if not alone:
-        return f"Whoever has both tables can match no row of {result.left} with exactly one row of {result.right}."
-    columns = few([each.left for each in result.link.columns])
-    return (
-        f"Whoever has both tables knows of {plural(alone, 'row')} of {result.left} which row of {result.right} is the "
-        f"same: do not publish both with {columns}."
-    )
+    found, columns = result.link.left, few([each.left for each in result.link.columns])
+    if not found.matching_below_k:
+        others = "exactly one row" if result.k == 2 else f"fewer than {result.k} rows"
+        return f"Whoever has both tables can match no row of {result.left} with {others} of {result.right}."
+    said = f"By {columns}, whoever has both tables matches {plural(found.matching_one, 'row')} of {result.left} with "
+    said += f"exactly one row of {result.right}"
+    if found.matching_below_k > found.matching_one:
+        said += f", and {count(found.matching_below_k)} with fewer than {result.k}"
+    return f"{said}: do not publish {both} with these columns together."

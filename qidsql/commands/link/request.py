@@ -4,11 +4,11 @@ from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Annotated, ClassVar
 
-from qidsql.core.options import CRITERION, Identifiers, LeastShareBelowK, MaxBytes, MaxSeconds, MaxStatements, Where
+from qidsql.core.options import CRITERION, Identifiers, MaxBytes, MaxSeconds, MaxStatements, Where
 from qidsql.core.parsing import names, positive_share
 from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Names, Option
+from qidsql.declarations.options import Names, Option, Ratio
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,12 @@ class LinkRequest(PolicyOptions, Audited):
     k: Annotated[
         int, Option("a row is singled out if it matches fewer than K rows, at least 1", "K", panel=CRITERION)
     ] = 2
-    rows_below_k: LeastShareBelowK = None
+    rows_below_k: Annotated[
+        Ratio,
+        Option(
+            "a violation only if at least this share of the rows of TABLE_A is singled out", "SHARE", panel=CRITERION
+        ),
+    ] = None
     identifiers: Identifiers = ()
     where: Where = None
     max_statements: MaxStatements = None

@@ -56,5 +56,9 @@ class LinkResult(Result):
     link: Annotated[Join | None, "null if no columns are joined, or time ran out"]
 
     @property
+    def subject(self) -> str:
+        return f"{self.left} and {self.right}"
+
+    @property
     def asked(self) -> tuple[str, ...]:
-        return (f"with {self.right}", f"k = {self.k}")
+        return (f"k = {self.k}",)

@@ -88,7 +88,9 @@ def open_frame(frame: Frame) -> DuckDBEngine:
     label = f"the {package} {kind.__name__}"
     if isinstance(frame, duckdb.DuckDBPyConnection):
         raise UsageError("a DuckDB connection is no table; pass a relation of it: connection.table('NAME')")
-    names = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
+    schema = getattr(frame, "collect_schema", None)  # of polars, whose lazy frames warn of `columns`
+    listed = schema() if schema else getattr(frame, "column_names", None)
+    names = [str(name) for name in (getattr(frame, "columns", ()) if listed is None else listed)]
     if len({name.lower() for name in names}) < len(names):
         raise UsageError(f"{label} has columns whose names differ only in letter case, or not at all; rename them")
     with _opening(label) as folder:

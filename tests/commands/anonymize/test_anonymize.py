@@ -164,7 +164,7 @@ def test_options_that_cannot_be_right(duckdb_store: DuckDBStore) -> None:
     table(duckdb_store, "people", [("a", "b")])
     with pytest.raises(UsageError, match="weight"):
         qidsql.anonymize(duckdb_store.url, "people", weights={"c0": 0})
-    with pytest.raises(UsageError, match="max-work must be more than 0"):
+    with pytest.raises(UsageError, match="max_work must be more than 0"):
         qidsql.anonymize(duckdb_store.url, "people", max_work=0)
 
 

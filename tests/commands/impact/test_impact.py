@@ -392,7 +392,7 @@ def test_weights_that_cannot_be_used_are_refused(store: Store) -> None:
         impact(store.url, "full_data", protected="negative", weight="w")
     with pytest.raises(UsageError, match="is 0 in every row of"):
         impact(store.url, "full_data", protected="zeros", weight="w")
-    with pytest.raises(UsageError, match="--weight t must be a column of numbers in both"):
+    with pytest.raises(UsageError, match="weight t must be a column of numbers in both"):
         impact(store.url, "full_data", protected="zeros", weight="t")
 
 

@@ -388,7 +388,7 @@ def test_an_existing_file_is_never_overwritten_unasked(clinic: Path) -> None:
         InitRequest(output=clinic / "nowhere" / "q.toml").check_file()
     with pytest.raises(UsageError, match="to update"):
         InitRequest(output=clinic / "other.toml", update=True).check_file()
-    with pytest.raises(UsageError, match="name it with --output"):
+    with pytest.raises(UsageError, match="name it with output"):
         package.init(str(clinic / "clinic.duckdb"), update=True)
     assert (clinic / "qidsql.toml").read_text() == "mine = 1\n"
     rewritten(clinic, force=True)

@@ -297,7 +297,7 @@ def test_counts_larger_than_an_integer(store: Store) -> None:
 
 @pytest.mark.parametrize("presence", ["0.1", "0.5,0.1", "0,2", "-1,1", "0,0.1,0.2", "a,b", ""])
 def test_limits_of_presence(presence: str) -> None:
-    with pytest.raises(UsageError, match="--presence must be"):
+    with pytest.raises(UsageError, match="presence must be"):
         package.kmap("nowhere.duckdb", "a", "b", presence=presence)
 
 
@@ -314,7 +314,7 @@ def test_bad_input(store: Store) -> None:
         with pytest.raises(error, match=words):
             held(store, *given, on="n=n")
     for options, error, words in (
-        ({"on": "n"}, UsageError, "--on must be a pair"),
+        ({"on": "n"}, UsageError, "on must be a pair"),
         ({"on": "m=n"}, UnknownName, "no column m"),
         ({"k": 1}, UsageError, "at least 2"),
         ({"rows_below_k": "0"}, UsageError, "above 0"),

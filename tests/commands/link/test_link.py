@@ -84,6 +84,9 @@ def test_a_shared_key_is_withheld_and_not_blanked(tmp_path: Path) -> None:
     assert "qidsql suppress" not in shown
     other = inside("link", tmp_path, "people", "stays", "--k", "5", "--on", "zip=ward").out
     assert "withhold" not in other
+    page = inside("link", tmp_path, "people", "stays", "--k", "5", "--on", "zip=ward", "--format", "markdown").out
+    assert "main.people and main.stays" in page.splitlines()[0].replace("\\", "")
+    assert "k = 5: a row of main.people is singled out if it matches 1 to 4 rows of main.stays" in page
 
 
 def test_one_column_is_joined_with_one(store: Store) -> None:
@@ -226,7 +229,7 @@ def test_bad_input(store: Store) -> None:
     store.table("a", {"number": "INTEGER", "zip": "VARCHAR"}, [])
     store.table("b", {"number": "INTEGER", "zip_code": "VARCHAR", "born": "DATE"}, [])
     for on, error, words in (
-        ("zip", UsageError, "--on must be a pair of columns"),
+        ("zip", UsageError, "on must be a pair of columns"),
         ("zap=zip_code", UnknownName, "did you mean zip"),
         ("zip=zip_cod", UnknownName, "did you mean zip_code"),
         ("number=born", UsageError, "cannot be compared"),

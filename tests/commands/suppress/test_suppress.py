@@ -353,7 +353,7 @@ def test_targets_are_checked_before_any_work(store: Store) -> None:
     store.table("people", COLUMNS, people())
     wrong = {
         "ab.csv": "there is no schema ab in .* since the copy of a table in a database is a table and not a file",
-        "nowhere.safe": r"there is no schema nowhere in .* for the table safe; --into takes name or schema\.name",
+        "nowhere.safe": r"there is no schema nowhere in .* for the table safe; into takes name or schema\.name",
     }
     if store.name == "postgres":
         wrong["x" * 64] = "is longer than 63 bytes"

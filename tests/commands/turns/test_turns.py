@@ -193,7 +193,7 @@ def test_sqlite_recodes_texts_only(store: Store) -> None:
         ("age=year", "year recodes dates and timestamps, and age is INTEGER: it can be recoded by width"),
         ("name=prefix:0", "prefix needs a whole number from 1 to 1000000000, such as prefix:3; got prefix:0"),
         ("born=year:3", "year takes no number, got year:3"),
-        ("name", "--turn must be drop=COLUMN or COLUMN=RECODING"),
+        ("name", "turns must be drop=COLUMN or COLUMN=RECODING"),
     ],
 )
 def test_a_wrong_turn_is_one_line_before_any_row_is_read(people: Store, change: str, words: str) -> None:

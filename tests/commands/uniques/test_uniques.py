@@ -181,7 +181,7 @@ def test_the_list_in_a_table_of_the_source(store: Store) -> None:
         lines = engine.run(Statement(query, "the list", lambda rows: rows))
     texts = [(*row[:4], *(json.loads(cell) if isinstance(cell, str) else cell for cell in row[4:])) for row in lines]
     assert_listed(texts)
-    with pytest.raises(UsageError, match="give another name, or --replace"):
+    with pytest.raises(UsageError, match="give another name, or replace"):
         house.uniques(store.url, "example", into="the_list")
     with pytest.raises(UsageError, match="the table itself"):
         house.uniques(store.url, "example", into="example")

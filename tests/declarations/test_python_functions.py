@@ -1,0 +1,45 @@
+"""The Python functions: their help, and errors in the words of Python."""
+
+import inspect
+import pydoc
+import re
+import warnings
+
+import pandas
+import polars
+import pytest
+
+import qidsql
+from qidsql.errors import UsageError
+
+TABLE = {"a": [1, 2] * 9, "b": ["x"] * 18}
+
+
+def test_help_lists_the_functions_and_explains_no_internals() -> None:
+    listed = pydoc.render_doc(qidsql, renderer=pydoc.plaintext)
+    for name in ("audit", "suppress", "verify"):
+        assert f"    {name}(source" in listed
+    for name in (each for each in dir(qidsql) if inspect.isfunction(getattr(qidsql, each))):
+        text = inspect.getdoc(getattr(qidsql, name)) or ""
+        assert "on_stage" not in text and "request." not in text and not re.search("--(?!output|format)", text), name
+
+
+def test_errors_name_parameters_instead_of_options() -> None:
+    with pytest.raises(UsageError, match="or population=SOURCE"):
+        qidsql.kmap(pandas.DataFrame(TABLE), "data")
+    with pytest.raises(UsageError, match="recursive_l must be C,L"):
+        qidsql.audit(pandas.DataFrame(TABLE), sensitive="b", recursive_l="3")
+
+
+@pytest.mark.parametrize("frame", [pandas.DataFrame(TABLE), polars.DataFrame(TABLE)])
+def test_a_data_frame_in_the_place_of_a_name_is_an_error_of_ours(frame: object) -> None:
+    with pytest.raises(UsageError, match="protected is a DataFrame, but only the source can be a data frame"):
+        qidsql.impact(frame, protected=frame)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="right is a DataFrame"):
+        qidsql.link(frame, "data", frame)  # type: ignore[arg-type]
+
+
+def test_a_lazy_frame_is_read_without_a_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert qidsql.audit(polars.LazyFrame(TABLE)).verdict == "pass"
