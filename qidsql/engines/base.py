@@ -50,6 +50,9 @@ class _Answer(threading.local):
     stopped_by: Stopped | None = None  # why no further statement runs
     in_round = counted = False  # see `Engine.one_round`: inside its block, and after its first statement
 
+    def __init__(self) -> None:
+        self.held: list[TableName] = []  # see `Engine.hold`
+
 
 class Engine(ABC):
     """A live source. Close it, or use it in a `with` block.
@@ -284,6 +287,26 @@ class Engine(ABC):
         self.run(Statement(create_table(self.dialect, name, query), purpose, lambda rows: None), deadline)
         return name, self.finish_working_copy(name)
 
+    def hold(self, query: exp.Query, purpose: str, deadline: float | None = None) -> TableName | None:
+        """Keeps the rows of a query in the memory of this process, where all sessions see them, until the answer ends.
+
+        None if the engine cannot: it writes nothing, and nothing to disk unless memory runs out, as for any statement.
+        One statement. Raises Stopped, StatementError, AccessError.
+        """
+        name = self._name_to_hold()
+        if name is not None:
+            self._answer.held.append(name)
+            self.run(Statement(create_table(self.dialect, name, query), purpose, lambda rows: None), deadline)
+        return name
+
+    def _name_to_hold(self) -> TableName | None:
+        """A new name for rows to hold; None if the engine holds none."""
+        return None
+
+    def _let_go(self, names: Sequence[TableName]) -> None:
+        """Drops rows that were held, those that exist."""
+        raise NotImplementedError
+
     def commit(self) -> None:
         """Commits all writes and closes the engine. Raises Stopped, StatementError."""
         self.run(Statement(self.dialect.render(exp.Commit()), "commit", lambda rows: None))
@@ -308,6 +331,9 @@ class Engine(ABC):
             yield
         finally:
             answer.depth -= 1
+            if not answer.depth and answer.held:
+                self._let_go(answer.held)
+                answer.held.clear()
 
     @contextmanager
     def one_round(self) -> Iterator[None]:

@@ -13,6 +13,7 @@ from qidsql.sql.classes import (
     profiles_of_sampled_classes,
 )
 from qidsql.sql.dialects import Dialect
+from qidsql.sql.packed_rows import PackedRows
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Statement
 
@@ -67,6 +68,11 @@ class Batches:
             parts = _fitting_parts(sorted(masks, key=most_classes), self.dialect.finest_sets, few_classes)
             return [self._in_one_statement(class_profiles_by_finest, part) for part in parts]
         return [self._statement(class_profiles, part) for part in _parts(masks, self._together(masks, rows))]
+
+    def of_packed(self, packed: PackedRows, masks: Sequence[int], rows: int | None) -> list[ProfileStatement]:
+        """Of any column sets, from packed rows."""
+        parts = _parts(masks, self._together(masks, rows))
+        return [(part, packed.profiles(self.dialect, part, self.k)) for part in parts]
 
     def of_sampled_classes(self, masks: Sequence[int], rows: int | None, share: int) -> list[ProfileStatement]:
         """Of a sample of the classes of any column sets, about one in `share`."""

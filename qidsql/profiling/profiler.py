@@ -17,6 +17,7 @@ from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes, bin_starts
 from qidsql.profiling.batches import Batches, ProfileStatement
 from qidsql.profiling.budget import Budget, Meter
+from qidsql.profiling.packing import SCANS, packed_rows
 from qidsql.sql.classes import (
     TableOverview,
     class_sizes,
@@ -26,6 +27,7 @@ from qidsql.sql.classes import (
     table_overview,
 )
 from qidsql.sql.matching_rows import Domain, matching_profile, matching_sizes
+from qidsql.sql.packed_rows import PackedRows
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import Statement
 from qidsql.wording.numbers import count
@@ -74,6 +76,9 @@ class TableProfiler:
         self._counts: tuple[int, tuple[int, ...]] | None = None
         self._sizes: ClassSizes | None = None  # of all columns
         self._by_value: TableProfiler | None = None
+        self._packed: PackedRows | None = None
+        self._unpacked: int | None = 0  # values of a row read for sets with texts; None: packing was tried
+        self._long = sum(1 << place for place, name in enumerate(self.names) if name in source.long)
 
     @property
     def by_value(self) -> "TableProfiler":
@@ -118,6 +123,8 @@ class TableProfiler:
         if self._by_value is not None:
             other._by_value = self._by_value.narrowed(names)
         other._sizes = self._sizes if other.names == self.names else None
+        other._packed = self._packed and self._packed.narrowed(other.names)
+        other._unpacked = self._unpacked
         for mask, profile in self._known.items():
             columns = self._names(mask)
             if all(name in places for name in columns):
@@ -434,7 +441,24 @@ class TableProfiler:
             return [([m], matching_profile(dialect, source, self._names(m), self.k, domain)) for m in masks]
         if self.entity is not None:
             return [([m], entity_profile(dialect, source, self._names(m), self.k, self.entity)) for m in masks]
-        return self._batches.of_sets(masks, self.rows, self._most_classes)
+        long = [mask for mask in masks if mask & self._long]
+        if not long or not self._packs(long):
+            return self._batches.of_sets(masks, self.rows, self._most_classes)
+        assert self._packed is not None
+        short = [mask for mask in masks if not mask & self._long]
+        return [
+            *self._batches.of_packed(self._packed, long, self.rows),
+            *self._batches.of_sets(short, self.rows, self._most_classes),
+        ]
+
+    def _packs(self, masks: Sequence[int]) -> bool:
+        """Whether the rows are packed: as soon as reading these sets too costs as much. `masks` have texts."""
+        if self._packed is None and self._unpacked is not None:
+            self._unpacked += sum(mask.bit_count() for mask in masks)
+            pays = self._unpacked >= SCANS * self.columns and self._meter.statements_left > len(masks) + 2
+            if pays and len(self.known()) == self.columns and not self.source.is_sample:
+                self._packed, self._unpacked = packed_rows(self), None
+        return self._packed is not None
 
     def _values(self, masks: Sequence[int]) -> int:
         """The values that a scan of each set reads."""

@@ -30,6 +30,7 @@ class FailingSets:
     ) -> None:
         self.meeting: dict[int, ClassProfile] = {}  # every set seen to meet the criterion
         self.growing: list[_Growth] = []
+        self._met: list[int] = []  # those that contain no other
         self._failed = [0]  # the known failing sets that no other contains
         self._grown: list[int] = []
         self._profiler, self._met_by, self._hints = profiler, met_by, hints
@@ -60,6 +61,8 @@ class FailingSets:
         for mask, profile in profiles.items():
             if self._met_by(profile):
                 self.meeting[mask] = profile
+                if not _contains(mask, self._met):
+                    self._met = [*(met for met in self._met if mask & ~met), mask]
             elif not _within(mask, self._failed):
                 self._failed = [*(failing for failing in self._failed if failing & ~mask), mask]
 
@@ -81,9 +84,7 @@ class FailingSets:
         """Whether the set meets the criterion, if that follows from what is known."""
         if _within(mask, self._failed):
             return False
-        if mask in self.meeting or any(met & ~mask == 0 for met in self.meeting):
-            return True
-        return None
+        return True if mask in self.meeting or _contains(mask, self._met) else None
 
     def _growth(self, mask: int) -> "_Growth":
         order = [1 << place for place in positions(self._everything & ~mask)]
@@ -101,7 +102,18 @@ class FailingSets:
 
 def _within(mask: int, sets: Sequence[int]) -> bool:
     """Whether one of the sets contains it."""
-    return any(mask & ~each == 0 for each in sets)
+    for each in sets:  # noqa: SIM110 - called millions of times, and a generator takes twice as long
+        if mask & each == mask:
+            return True
+    return False
+
+
+def _contains(mask: int, sets: Sequence[int]) -> bool:
+    """Whether it contains one of the sets."""
+    for each in sets:  # noqa: SIM110 - as in `_within`
+        if mask & each == each:
+            return True
+    return False
 
 
 Known: TypeAlias = Callable[[int], bool | None]  # whether a set meets the criterion; None: not known

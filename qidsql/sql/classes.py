@@ -18,7 +18,7 @@ def class_profiles(
     dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames], k: int
 ) -> Statement[list[ClassProfile]]:
     """The class profiles of some column sets, none of them empty, in the order given. One statement, a scan per set."""
-    head, middle, tail = _sizes_text(dialect, source)
+    head, middle, tail = sizes_text(dialect, source)
     parts = []
     for number, names in enumerate(column_sets):
         columns = ", ".join(_column_text(dialect, source, name) for name in names)
@@ -224,7 +224,7 @@ _COLUMNS_MARK, _RELATION_MARK = "columns_of_the_set", "rows_of_the_relation"  # 
 
 
 @lru_cache(maxsize=64)
-def _sizes_text(dialect: Dialect, source: Relation) -> tuple[str, str, str]:
+def sizes_text(dialect: Dialect, source: Relation) -> tuple[str, str, str]:
     """The text for the class sizes before the number, between number and columns, and behind the columns."""
     head, before, after, tail = _sizes_frame(dialect)
     return head, before + dialect.render(source.node) + after, tail

@@ -128,6 +128,7 @@ def _coded(
             domain.subquery(f"d{place}"),
             on=exp.column(value.name, table="classes").eq(exp.column("value", table=f"d{place}")),
             join_type="left",
+            copy=False,
         )
     return query
 

@@ -21,7 +21,6 @@ from qidsql.measures.profiles import ClassSizes
 from qidsql.sql import templates
 from qidsql.sql.classes import (
     _sizes_frame,
-    _sizes_text,
     class_profiles,
     class_profiles_by_finest,
     class_profiles_in_one_scan,
@@ -29,10 +28,12 @@ from qidsql.sql.classes import (
     column_counts,
     entity_profile,
     profiles_of_sampled_classes,
+    sizes_text,
 )
 from qidsql.sql.copies import suppressed_by_counts, suppressed_by_plan
 from qidsql.sql.disclosure import disclosure
 from qidsql.sql.matching_rows import Domain, matching_profile
+from qidsql.sql.packed_rows import Packing
 from qidsql.sql.relation import Relation, relation
 from qidsql.sql.row_codes import coded_copy, coded_rows, column_values, row_patterns
 from qidsql.sql.row_pairs import _frame, agreeing, pair_masks
@@ -197,6 +198,19 @@ def coded_copy_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
     return Statement(query, "coded copy", lambda rows: [_often(values) for values in (*zip(*rows, strict=True), rows)])
 
 
+def packed_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
+    """How often each word occurs, and the bits that differ in none of them."""
+    packing = Packing.of(BOTH, [len({row[place] for row in ROWS}) for place in (0, 1)])
+    query = engine.dialect.render(packing.query(engine.dialect, source))
+    lanes = [bits for mask in (1, 2) for bits in packing.bits(mask).values()]
+
+    def read(rows: list[Row]) -> list[list[tuple[int, bool]]]:
+        words = [int(str(word or 0)) for (word,) in rows]
+        return [_often([word & bits for word in words]) for bits in (*lanes, sum(lanes))]
+
+    return Statement(query, "packed rows", read)
+
+
 def _often(values: Sequence[object]) -> list[tuple[int, bool]]:
     return sorted((number, value is None) for value, number in Counter(values).items())
 
@@ -311,6 +325,10 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
     "keyed codes": (
         keyed_codes_of_a_and_b,
         sorted(str((str(number), a, None if b is None else str(b))) for number, (a, b, _) in enumerate(ROWS)),
+    ),
+    "packed": (
+        packed_a_and_b,
+        [[(number, False) for number, _ in _often(each)] for each in (*zip(*AB, strict=True), AB)],
     ),
     "coded copy": (coded_copy_of_a_and_b, [_often([r[0] for r in ROWS]), _often([r[1] for r in ROWS]), _often(AB)]),
     "values": (
@@ -606,6 +624,15 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("WHERE :column IS NOT NULL", "WHERE :column IS NULL"),
         ],
     ),
+    "packed_rows/words": ("packed", [("FROM classes\n", "FROM classes WHERE NOT v0 IS NULL\n")]),
+    "packed_rows/codes": (
+        "packed",
+        [
+            (":place AS place", "0 * :place + 1 AS place"),
+            ("SELECT DISTINCT", "SELECT"),
+            ("FROM classes)", "FROM classes WHERE NOT :column IS NULL)"),
+        ],
+    ),
     "row_codes/column_values": (
         "values",
         [
@@ -670,7 +697,7 @@ def forget_texts() -> None:
     _paths_to_holes.cache_clear()
     _frame.cache_clear()
     _sizes_frame.cache_clear()
-    _sizes_text.cache_clear()
+    sizes_text.cache_clear()
 
 
 def is_asked(engine: Engine, name: str) -> bool:

@@ -55,6 +55,9 @@ class HostEngine(DuckDBEngine):
     def table_bytes(self, table: TableName) -> None:
         """Unknown: a table can be of any attached database."""
 
+    def _name_to_hold(self) -> None:
+        """None: nothing is attached to the user's database."""
+
     def describe(self, table: str | None) -> Table:
         if table not in self._cache.tables:
             self._cache.tables[table] = self._described(table)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache, partial
 from pathlib import Path
+from threading import Lock
 
 import duckdb
 from sqlglot import exp
@@ -35,6 +36,7 @@ from qidsql.errors import (
     StatementError,
     UsageError,
 )
+from qidsql.sql.copies import drop_table
 from qidsql.sql.folder import sql_file
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer
@@ -121,6 +123,7 @@ class DuckDBEngine(Engine):
         self._token = token
         self._tables: list[Row] | None = None
         self._grouping_bits = USUAL
+        self._held, self._holds = 0, Lock()  # tables so far; one is made at a time
         self.snapshot = "opened read-only, which keeps writers out meanwhile"
         if writable:
             self.snapshot = "opened for writing, in one transaction"
@@ -188,6 +191,25 @@ class DuckDBEngine(Engine):
     def finish_working_copy(self, name: TableName) -> int:
         return integer(self._catalog("workspace_size", catalog=str(name.catalog))[0][0])
 
+    def _name_to_hold(self) -> TableName | None:
+        if self._one_transaction:  # which writes to one database at most
+            return None
+        with self._holds:
+            if not self._held:
+                self._catalog("attach", path=":memory:", catalog=exp.to_identifier(self._holding, quoted=True))
+            self._held += 1
+            return TableName(f"held_{self._held}", "main", self._holding)
+
+    def _let_go(self, names: Sequence[TableName]) -> None:
+        for name in names:
+            with suppress(duckdb.Error), self._connection.cursor() as cursor:  # it may not have been made
+                cursor.execute(drop_table(self.dialect, name))
+
+    @property
+    def _holding(self) -> str:
+        """The name of a database in memory, which no other has."""
+        return f"{self._default.catalog}_held"
+
     def release(self) -> None:
         if self._spill is not None:
             self._spill.end()
@@ -251,7 +273,8 @@ class DuckDBEngine(Engine):
     def _listed(self) -> list[Row]:
         """The rows of the tables and views, ordered by name. Queried once if this connection keeps writers out."""
         if self._tables is None or self._token is None or self.writable:
-            self._tables = sorted((*self._catalog("tables"), *self._catalog("views")), key=lambda row: row[:3])
+            rows = (row for row in (*self._catalog("tables"), *self._catalog("views")) if row[0] != self._holding)
+            self._tables = sorted(rows, key=lambda row: row[:3])
         return self._tables
 
     def _described_row(self, row: Row, collated: bool) -> Table:

@@ -1,0 +1,119 @@
+"""Rows packed into a few integers each: two rows agree on a column set if they agree on some bits of these."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from qidsql.core.tables import TableName, names_of, positions
+from qidsql.measures.profiles import ClassProfile
+from qidsql.sql.classes import profiles_of_sizes, purpose_of, sizes_text
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.relation import ALIAS, Relation, table_node
+from qidsql.sql.statements import ColumnNames, Statement
+from qidsql.sql.templates import fill_query
+
+BITS = 63  # of a word, a signed integer
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """Where the codes of a column are: numbers from 0 in this word, `width` bits from `start`."""
+
+    word: int
+    start: int
+    width: int
+
+
+@dataclass(frozen=True)
+class Packing:
+    """The lanes of columns with these numbers of classes, side by side."""
+
+    names: ColumnNames
+    classes: Sequence[int]
+    lanes: Sequence[Lane]
+
+    @classmethod
+    def of(cls, names: ColumnNames, classes: Sequence[int]) -> "Packing":
+        lanes: list[Lane] = []
+        word = start = 0
+        for number in classes:
+            width = max(1, (number - 1).bit_length())
+            if start + width > BITS:
+                word, start = word + 1, 0
+            lanes.append(Lane(word, start, width))
+            start += width
+        return cls(names, classes, lanes)
+
+    @property
+    def words(self) -> list[str]:
+        return [f"w{word}" for word in range(self.lanes[-1].word + 1)]
+
+    def query(self, dialect: Dialect, source: Relation) -> exp.Query:
+        """The query for the words of each row. One scan, and one of each column.
+
+        A word is NULL if a value has no code, or one that is too large for its lane; a value with two codes makes two
+        rows. So there is exactly one code for each value if there are as many rows, and no word is NULL.
+        """
+        values = [exp.column(f"v{place}") for place in range(len(self.names))]
+        words: dict[int, exp.Expr] = {}
+        for place, (lane, classes) in enumerate(zip(self.lanes, self.classes, strict=True)):
+            number = exp.column("place", table=f"d{place}")
+            code = exp.cast(exp.Sub(this=number, expression=exp.Literal.number(1)), "BIGINT")
+            bits = exp.BitwiseLeftShift(this=exp.paren(code), expression=exp.Literal.number(lane.start))
+            fits = exp.LTE(this=number.copy(), expression=exp.Literal.number(classes))
+            lane_bits = exp.Case(ifs=[exp.If(this=fits, true=bits)])
+            before = words.get(lane.word)
+            words[lane.word] = lane_bits if before is None else exp.BitwiseOr(this=before, expression=lane_bits)
+        query = fill_query(
+            "packed_rows/words",
+            relation=source.node,
+            aliased=[exp.alias_(c, v.name) for c, v in zip(source.columns(self.names), values, strict=True)],
+            words=[exp.alias_(word, name) for name, word in zip(self.words, words.values(), strict=True)],
+        )
+        assert isinstance(query, exp.Select)
+        for place, value in enumerate(values):
+            codes = fill_query("packed_rows/codes", column=value, place=dialect.numbering(exp.column("value")))
+            own, coded = exp.column(value.name, table="classes"), exp.column("value", table=f"d{place}")
+            same = exp.NullSafeEQ(this=own, expression=coded)
+            query = query.join(codes.subquery(f"d{place}"), on=same, join_type="left", copy=False)
+        return query
+
+    def narrowed(self, names: ColumnNames) -> "Packing":
+        """The same lanes for some of the columns, in this order."""
+        places = [self.names.index(name) for name in names]
+        return Packing(names, [self.classes[place] for place in places], [self.lanes[place] for place in places])
+
+    def bits(self, mask: int) -> dict[int, int]:
+        """The words that have codes of a column set, with its bits there."""
+        found: dict[int, int] = {}
+        for place in positions(mask):
+            lane = self.lanes[place]
+            found[lane.word] = found.get(lane.word, 0) | ((1 << lane.width) - 1) << lane.start
+        return found
+
+
+@dataclass(frozen=True)
+class PackedRows:
+    """A table of words."""
+
+    packing: Packing
+    relation: Relation
+
+    @classmethod
+    def at(cls, table: TableName, packing: Packing) -> "PackedRows":
+        return cls(packing, Relation(exp.alias_(table_node(table), ALIAS, table=True)))
+
+    def narrowed(self, names: ColumnNames) -> "PackedRows":
+        return PackedRows(self.packing.narrowed(names), self.relation)
+
+    def profiles(self, dialect: Dialect, masks: Sequence[int], k: int) -> Statement[list[ClassProfile]]:
+        """The class profiles of these column sets. One statement, a scan per set."""
+        head, middle, tail = sizes_text(dialect, self.relation)
+        parts = []
+        for number, mask in enumerate(masks):
+            words = ", ".join(f"{ALIAS}.w{word} & {bits}" for word, bits in self.packing.bits(mask).items())
+            parts.append(f"{head}{number}{middle}{words}{tail}")
+        purpose = purpose_of("class profile", [names_of(mask, self.packing.names) for mask in masks])
+        read = profiles_of_sizes(k, range(len(parts)))
+        return Statement("\nUNION ALL\n".join(parts), purpose, read, scans=len(parts))

@@ -1,0 +1,111 @@
+"""Packed rows: the same profiles as from the columns, from integers that are gone with the answer."""
+
+import hashlib
+
+import pytest
+
+import qidsql as house
+from qidsql.engines.base import Engine
+from qidsql.profiling import packing, profiler
+from qidsql.profiling.packing import packed_rows
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.sql.classes import column_counts
+from qidsql.sql.packed_rows import PackedRows, Packing
+from qidsql.sql.relation import relation
+from tests.definitions import mask_of, profile_of, projected, subsets
+from tests.exhaustive import always
+from tests.random_tables import KINDS, RandomTable, load, random_table
+from tests.stores import DuckDBStore
+
+K = 3
+TEXTS = {"a": "VARCHAR", "b": "VARCHAR", "c": "INTEGER"}
+ROWS = [(f"a{n % 7}" if n % 5 else None, f"b{n % 11}", n % 13) for n in range(300)]
+
+
+def profiler_of(engine: Engine, table: str, names: list[str]) -> TableProfiler:
+    described = engine.describe(table)
+    profiler = TableProfiler(engine, relation(engine.dialect, described, described.columns), names, K)
+    profiler.singles()
+    return profiler
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are packed however few they are, and soon."""
+    monkeypatch.setattr(packing, "ROWS", 1)
+    monkeypatch.setattr(profiler, "SCANS", 1)
+
+
+@pytest.mark.parametrize("seed", always(0, 1, longer=range(2, 40)))
+def test_profiles_are_those_of_the_definitions(duckdb_store: DuckDBStore, small: None, seed: int) -> None:
+    table = random_table(seed, duckdb_store.name)
+    load(duckdb_store, [table])
+    sets = list(subsets(table.columns))
+    with duckdb_store.connect() as engine, engine.answer():
+        packed = packed_rows(profiler_of(engine, table.name, list(table.names)))
+        if not table.rows:
+            assert packed is None
+            return
+        assert packed is not None
+        found = engine.run(packed.profiles(engine.dialect, [mask_of(places) for places in sets], K))
+    assert found == [profile_of(projected(table.rows, places), K) for places in sets], table
+
+
+def test_every_kind_of_value_has_a_code_of_its_own(duckdb_store: DuckDBStore, small: None) -> None:
+    tables = []
+    for number, (kind, pool) in enumerate(KINDS.items()):
+        cells = [(text, token) for text, token in pool] + [(None, None)] * 2
+        rows = tuple((token,) for _, token in cells)
+        tables.append(RandomTable(f"k{number}", (kind, "INTEGER"), tuple((text, "1") for text, _ in cells), rows))
+    load(duckdb_store, tables)
+    with duckdb_store.connect() as engine, engine.answer():
+        for table in tables:
+            packed = packed_rows(profiler_of(engine, table.name, list(table.names)))
+            assert packed is not None, table.types
+            assert engine.run(packed.profiles(engine.dialect, [1], K)) == [profile_of(table.rows, K)], table.types
+
+
+def test_a_column_wider_than_what_is_left_of_a_word_begins_the_next() -> None:
+    found = Packing.of(("a", "b", "c", "d"), [2**40, 2**30, 1, 2])
+    assert [(lane.word, lane.start, lane.width) for lane in found.lanes] == [
+        (0, 0, 40),
+        (1, 0, 30),
+        (1, 30, 1),
+        (1, 31, 1),
+    ]
+    assert found.bits(0b1011) == {0: 2**40 - 1, 1: 2**31 + 2**30 - 1}
+    assert found.narrowed(("d", "a")).bits(0b01) == {1: 2**31}
+
+
+def test_codes_that_are_too_large_for_their_lane_show(duckdb_store: DuckDBStore) -> None:
+    duckdb_store.table("t", TEXTS, ROWS)
+    with duckdb_store.connect() as engine, engine.answer():
+        source = profiler_of(engine, "t", ["a", "b"]).source
+        words = []
+        for classes in ([8, 11], [7, 11], [8, 10]):
+            found = Packing.of(("a", "b"), classes)
+            name = engine.hold(found.query(engine.dialect, source), "packed rows")
+            assert name is not None
+            held = PackedRows.at(name, found)
+            words.append(engine.run(column_counts(engine.dialect, held.relation, ("w0",))))
+    assert words[0] == (300, (0,))
+    assert min(nulls for _, (nulls,) in words[1:]) > 0
+
+
+def test_a_search_uses_them_and_leaves_nothing(duckdb_store: DuckDBStore, small: None) -> None:
+    duckdb_store.table("t", TEXTS, ROWS)
+    before = hashlib.sha256(duckdb_store.path.read_bytes()).digest()
+    with duckdb_store.connect() as engine:
+        sent: list[str] = []
+        engine.watchers.append(lambda statement: sent.append(statement.sql))
+        for _ in range(2):  # as many answers as wanted
+            result = house.keys(engine, "t", all=True, distinct="0.3", algorithm="levelwise")
+            assert result.complete
+            assert engine.table_names() == [engine.describe("t").name]
+        masked = house.mask(engine, "t", distinct="0.3")
+        assert engine._connection.execute("SELECT COUNT(*) FROM duckdb_tables()").fetchall() == [(1,)]  # type: ignore[attr-defined]
+    made = [sql for sql in sent if sql.startswith("CREATE TABLE")]
+    assert len(made) >= 2
+    assert any('FROM "store_held"' in sql and "GROUP BY relation.w0 &" in sql for sql in sent)
+    assert hashlib.sha256(duckdb_store.path.read_bytes()).digest() == before
+    assert masked.published
