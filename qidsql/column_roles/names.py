@@ -19,7 +19,7 @@ from qidsql.column_roles.vocabulary import (
     Concept,
 )
 
-WORDS = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+"  # of the folded text: ZIPCode is ZIP and Code
+WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")  # of the folded text: ZIPCode is ZIP and Code
 LONGEST = 6  # words in a term
 PART = 5  # letters that a term needs to be recognised inside of a longer word (Patientendiagnose)
 UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
@@ -37,7 +37,7 @@ class Hit:
 
 def words(name: str) -> tuple[str, ...]:
     """The words of a name in lower case, without accents and digits: BirthDate2 is birth, date."""
-    return tuple(word.lower() for word in re.findall(WORDS, _folded(name)))
+    return tuple(word.lower() for word in WORDS.findall(_folded(name)))
 
 
 @cache
@@ -120,13 +120,15 @@ def _readings(joined: str) -> Iterable[tuple[bool, Concept, int]]:
 
 def _folded(text: str) -> str:
     """The text without accents; ß as ss."""
+    if text.isascii():
+        return text
     parts = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
     return "".join(sign for sign in parts if not unicodedata.combining(sign))
 
 
 def _spellings(term: str) -> set[str]:
     """A term without spaces, with umlauts as one letter and as two."""
-    return {"".join(words(_folded(spelling))) for spelling in (term, term.translate(UMLAUTS))}
+    return {"".join(words(spelling)) for spelling in {term, term.translate(UMLAUTS)}}
 
 
 @cache

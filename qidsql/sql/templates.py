@@ -18,15 +18,19 @@ from qidsql.sql.folder import sql_file
 Filling: TypeAlias = "exp.Expr | Sequence[exp.Expr] | int | str"
 
 
-DIALECTS = {"duckdb_extension": "duckdb", "workbench": "duckdb"}  # of folders not named after an engine
+DIALECTS = {  # of folders whose statements are for a single engine
+    "duckdb": "duckdb",
+    "duckdb_extension": "duckdb",
+    "postgres": "postgres",
+    "sqlite": "sqlite",
+    "workbench": "duckdb",
+}
 
 
 @cache
 def template(name: str) -> exp.Expr:
     """The parsed template of that name, such as "classes/class_sizes". Do not change it in place."""
-    folder = name.partition("/")[0]
-    dialect = DIALECTS.get(folder, folder)  # a folder named after an engine is in its dialect
-    tree = sqlglot.parse_one(sql_file(name), read=dialect if sqlglot.Dialect.get(dialect) else None)
+    tree = sqlglot.parse_one(sql_file(name), read=DIALECTS.get(name.partition("/")[0]))
     for node in tree.walk():
         node._meta = None  # places in the file, whose copies would cost more than those of the nodes
     return tree
