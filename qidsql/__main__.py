@@ -1,5 +1,6 @@
 """The command `qidsql` and python -m qidsql; installs signal handlers before importing anything heavy."""
 
+import atexit
 import gc
 import os
 import sys
@@ -25,15 +26,18 @@ def main() -> None:
 
 
 def _leave(code: int) -> None:
-    """Exits the process; without cleanup if a thread is still in a driver, since joining it could take for ever."""
+    """Exits the process as it is: to take the interpreter apart would be a fifth of the CPU of a small audit.
+
+    Without cleanup if a thread is still in a driver, since joining it could take for ever.
+    """
     from qidsql.engines.workers import left_behind
 
-    if left_behind():
-        for stream in filter(None, (sys.stdout, sys.stderr)):
-            with suppress(OSError, ValueError):
-                stream.flush()
-        os._exit(code)
-    sys.exit(code)
+    if not left_behind():
+        atexit._run_exitfuncs()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":
