@@ -101,6 +101,7 @@ def test_a_search_uses_them_and_leaves_nothing(duckdb_store: DuckDBStore, small:
         for _ in range(2):  # as many answers as wanted
             result = house.keys(engine, "t", all=True, distinct="0.3", algorithm="levelwise")
             assert result.complete
+            assert result.account.bytes_read is not None  # also of statements on packed rows
             assert engine.table_names() == [engine.describe("t").name]
         masked = house.mask(engine, "t", distinct="0.3")
         assert engine._connection.execute("SELECT COUNT(*) FROM duckdb_tables()").fetchall() == [(1,)]  # type: ignore[attr-defined]

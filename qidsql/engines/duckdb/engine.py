@@ -230,7 +230,9 @@ class DuckDBEngine(Engine):
         return translate(error, purpose)
 
     def table_bytes(self, table: TableName) -> TableBytes | None:
-        """By the footers of parquet files; of other tables an estimate by the blocks that they are in."""
+        """By the footers of parquet files; of other tables an estimate by their blocks; nothing of held rows."""
+        if table.catalog == self._holding:
+            return TableBytes(exact=True)
         rows = [row for row in self._listed() if self._name(row) == table]
         files = [each for each in self._files_of(rows[0]) if each.table == table.name] if rows else []
         if files and files[0].kind == "parquet":
