@@ -28,7 +28,7 @@ from tests.stores import ONE_OF_THREE, TWO_ENGINES, TWO_OF_THREE, Store
 
 pytestmark = TWO_OF_THREE
 
-TABLES, PER_CATALOG = 1000, 50  # a catalog of all of them would make every look at it slow
+TABLES, PER_CATALOG = 400, 50  # a catalog of all of them would make every look at it slow
 FIRST = always(0, longer=range(PER_CATALOG, TABLES, PER_CATALOG))
 
 

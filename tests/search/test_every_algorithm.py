@@ -36,7 +36,7 @@ from tests.stores import ONE_OF_THREE, Store
 pytestmark = ONE_OF_THREE
 
 TABLES = {"duckdb": 4, "postgres": 2, "sqlite": 4, "spark": 2}  # in each part
-PARTS = always(0, longer=range(1, 20))
+PARTS = always(0, longer=range(1, 15))
 SURE = Fraction(1, 10**9)  # a chance that never comes true here
 DELTA = Fraction(1, 20)
 

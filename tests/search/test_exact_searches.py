@@ -47,7 +47,7 @@ def width_of(rows: Sequence[Sequence[object]]) -> int:
     return len(rows[0]) if rows else 3
 
 
-@pytest.fixture(params=always(25, longer=[400]))
+@pytest.fixture(params=always(25, longer=[150]))
 def tables(request: pytest.FixtureRequest) -> int:
     """How many random tables a test looks at."""
     return int(request.param)

@@ -28,7 +28,7 @@ LONG = (
 NAMES = always(*(name for name in CLASSES if name not in LONG), longer=LONG)
 
 
-@pytest.mark.parametrize("more", always(1, longer=[10]))
+@pytest.mark.parametrize("more", always(1, longer=[4]))
 @pytest.mark.parametrize("name", NAMES)
 def test_a_share_of(name: str, more: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     trials: Trials = import_module(f"tests.trials.{name}").TRIALS
