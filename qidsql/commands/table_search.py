@@ -25,6 +25,7 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.profiling.sampler import TableSampler
 from qidsql.profiling.witnesses import rarest_rows
+from qidsql.search.result import OnBounds, ignore_bounds
 from qidsql.search.witnesses import Witnesses
 from qidsql.sql.relation import Relation, relation
 from qidsql.sql.sample import sample, sample_of_entities
@@ -134,6 +135,7 @@ class TableSearch:
         self._witnesses: Witnesses | None = None
         self._sampler: TableSampler | None = None
         self._notes = self.table.notes + comparison_notes(self._columns)
+        self.on_bounds: OnBounds = ignore_bounds  # told by a search for a lightest set
 
     def begin(self) -> None:
         """Raise the stop that ended the work while the catalog was read, if any."""

@@ -9,6 +9,7 @@ from qidsql.errors import BudgetSpent
 from qidsql.search.failing_sets import FailingSets
 from qidsql.search.hitting_sets import MinimalHittingSets
 from qidsql.search.minimum_hitting_set import LeastHittingSets
+from qidsql.search.result import OnBounds, ignore_bounds
 
 UNPROVED = "the solver could not prove its smallest hitting set"
 LEAST = 16  # hitting sets tested in one round
@@ -27,8 +28,16 @@ class Lightest:
     with about as many profiles. [Karp 2010]
     """
 
-    def __init__(self, failing: FailingSets, costs: Sequence[int], breadth: int, tick: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        failing: FailingSets,
+        costs: Sequence[int],
+        breadth: int,
+        tick: Callable[[], object],
+        on_bounds: OnBounds = ignore_bounds,
+    ) -> None:
         self.bound = 0
+        self._on_bounds = on_bounds
         self.certificates: Sequence[int] = ()
         self._failing, self._costs, self._tick = failing, costs, tick
         self._hitting_sets = LeastHittingSets(costs, tick=tick)
@@ -48,6 +57,7 @@ class Lightest:
             self.certificates = self._failing.complements
             least = self._hitting_sets.least(self.certificates, minimal=True)
             self.bound = least.lower_bound
+            self._on_bounds(self._cost(self.best), self.bound)
             if least.stopped is not None:
                 raise least.stopped
             if self._cost(self.best) == self.bound:

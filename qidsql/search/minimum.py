@@ -12,7 +12,7 @@ from qidsql.search.anchors import Anchors
 from qidsql.search.failing_sets import FailingSets
 from qidsql.search.lightest import UNPROVED, Lightest
 from qidsql.search.minimum_hitting_set import LeastHittingSets, light_hitting_set
-from qidsql.search.result import ENDINGS, Found, SearchResult, stopped_by
+from qidsql.search.result import ENDINGS, Found, OnBounds, SearchResult, ignore_bounds, stopped_by
 from qidsql.search.row_pairs import RowPairs
 from qidsql.search.twins import WithoutTwins
 
@@ -25,6 +25,7 @@ def minimum(
     row_pairs: RowPairs | None = None,
     weights: Sequence[int] | None = None,
     breadth: int = 0,
+    on_bounds: OnBounds = ignore_bounds,
 ) -> SearchResult:
     """One non-empty column set of least weight that meets the criterion; none if all columns together do not.
 
@@ -39,8 +40,8 @@ def minimum(
     column, the two most useful, and so on.
 
     Twins, columns that determine each other, are searched as the lightest of them, constant columns not at all. If
-    stopped, it returns the best set seen, if any, and the proved lower bound. Weights are positive integers, one per
-    column (default: 1 each).
+    stopped, it returns the best set seen, if any, and the proved lower bound; `on_bounds` is told both on the way.
+    Weights are positive integers, one per column (default: 1 each).
 
     Raises ValueError for invalid weights. [Motwani & Xu, 2: minimum key; Karp 2010: the method]
     """
@@ -67,11 +68,11 @@ def minimum(
         useful = sorted(range(reduced.columns), key=lambda place: (costs[place], singles[place].colliding_pairs))
         if criterion.pairs_decide and row_pairs is not None and whole.rows > 1:
             pairs = Anchors(reduced, reduced.row_pairs(row_pairs), whole.rows)
-            search = _ByPairs(failing, pairs, costs, whole, tick)
+            search = _ByPairs(failing, pairs, costs, whole, tick, on_bounds)
             search.run(useful)
         else:
             failing.learn(reduced.known())
-            search = Lightest(failing, costs, breadth, tick)
+            search = Lightest(failing, costs, breadth, tick, on_bounds)
             search.run(list(accumulate((1 << place for place in useful), or_)))
         stopped = None
     except ENDINGS as ending:
@@ -93,11 +94,22 @@ class _ByPairs:
         costs: Sequence[int],
         whole: ClassProfile,
         tick: Callable[[], object],
+        on_bounds: OnBounds,
     ) -> None:
         self.bound = 0
         self.certificates: Sequence[int] = ()
-        self._hitting_sets = LeastHittingSets(costs, tick=tick)
+        self._on_bounds, self._told = on_bounds, (0, 0)
+        self._cost = sum(costs)  # of the best key seen
+        self._hitting_sets = LeastHittingSets(costs, tick=self._look_up)
         self._failing, self._pairs, self._costs, self._whole, self._tick = failing, pairs, costs, whole, tick
+
+    def _look_up(self) -> None:
+        """Tell the bounds, if they are better than those told before, and check the time. Raises Stopped."""
+        bounds = self._cost, self._hitting_sets.bound
+        if bounds != self._told:
+            self._told = bounds
+            self._on_bounds(*bounds)
+        self._tick()
 
     def run(self, useful: Sequence[int]) -> None:
         """Find a lightest key. Raises Stopped."""
@@ -115,7 +127,9 @@ class _ByPairs:
             if pairs.masks and not bisected and len(meeting) == 1:
                 bisected = True
                 _bisect(self._failing, least.mask, useful)
-            if weight_of(_best(meeting, self._costs), self._costs) == self.bound:
+            self._cost = weight_of(_best(meeting, self._costs), self._costs)
+            self._look_up()
+            if self._cost == self.bound:
                 return
             if pairs.settles(least.mask):
                 raise BudgetSpent(UNPROVED)

@@ -27,8 +27,15 @@ class Found:
 OnFound: TypeAlias = Callable[[Sequence[Found]], None]  # called with sets as soon as they are known to be in the result
 
 
+OnBounds: TypeAlias = Callable[[int, int], None]  # the weight of the best set seen, and at least of any: at each change
+
+
 def ignore_found(found: Sequence[Found]) -> None:
     """The default for `on_found`: does nothing."""
+
+
+def ignore_bounds(best: int, bound: int) -> None:
+    """The default for `on_bounds`: does nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -299,7 +299,15 @@ def test_the_minimum_is_that_of_brute_force(weighted: bool, breadth: int, tables
         for criterion, meets in criteria(random, rows, width):
             for witnesses in (None, MemoryWitnesses(rows, 6)):
                 profiler = MemoryProfiler(rows, width)
-                result = minimum(profiler, criterion, witnesses, weights, breadth=breadth)
+                told: list[tuple[int, int]] = []
+                result = minimum(
+                    profiler,
+                    criterion,
+                    witnesses,
+                    weights,
+                    breadth,
+                    lambda *bounds: told.append(bounds),  # noqa: B023
+                )
                 assert len(set(profiler.asked)) == len(profiler.asked), "asked twice"
                 costs = [
                     sum((weights or [1] * width)[i] for i in range(width) if mask >> i & 1)
@@ -308,6 +316,8 @@ def test_the_minimum_is_that_of_brute_force(weighted: bool, breadth: int, tables
                 assert result.cost == min(costs, default=None), criterion
                 assert result.optimal == bool(costs)
                 assert result.lower_bound == result.cost
+                assert all(best >= min(costs) >= bound for best, bound in told)
+                assert told[-1:] == [(result.cost, result.cost)] * bool(costs)
                 assert all(meets(class_sizes(rows, each.mask)) for each in result.found)
 
 

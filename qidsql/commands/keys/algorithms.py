@@ -88,7 +88,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "implicit-hitting-set": Algorithm(
         Wanted.MINIMUM,
         lambda search, criterion, request, on_found: minimum(
-            search.profiler, criterion, search.row_pairs, search.weights, search.profiler.breadth
+            search.profiler, criterion, search.row_pairs, search.weights, search.profiler.breadth, search.on_bounds
         ),
     ),
     "greedy": Algorithm(

@@ -50,7 +50,9 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
                 if whole.rows and not criterion.met_by(whole):
                     impossible = criterion.impossible(whole)
             if whole is None or (whole.rows and not impossible):
-                on_stage(f"searching {WORDS[wanted]} ({criterion.name}) by {name}")
+                stage = f"searching {WORDS[wanted]} ({criterion.name}) by {name}"
+                on_stage(stage)
+                search.on_bounds = lambda best, bound: on_stage(f"{stage}: {_bounds(best, bound, search.weights)}")
                 found = ALGORITHMS[name].run(
                     search, criterion, request, partial(found_sets.add, criterion) if found_sets else ignore_found
                 )
@@ -146,6 +148,10 @@ def _reason(result: SearchResult, sets: tuple[FoundSet, ...], wanted: Wanted, we
         least = _weight(result.lower_bound, weights)
         return f"a {name} of {_weight(sets[0].weight, weights)}; proved: each has at least {least}"
     return f"a {name} of {size}, picked greedily; a smaller one may exist"
+
+
+def _bounds(best: int, bound: int, weights: tuple[int, ...]) -> str:
+    return f"found {_weight(best, weights)}; proved: each has at least {_weight(bound, weights)}"
 
 
 def _weight(weight: int, weights: tuple[int, ...]) -> str:

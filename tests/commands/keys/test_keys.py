@@ -332,3 +332,11 @@ def test_figures_of_adult(adult_path: Path) -> None:
     assert every.account.statements <= 15
     assert (least.cost, least.optimal) == (13, True)
     assert distinct.by_size == {8: 16, 9: 48, 10: 36, 11: 2}
+
+
+def test_a_search_for_one_smallest_set_tells_how_far_it_is(engine: Engine) -> None:
+    for criterion in ({}, {"distinct": Fraction(1, 2)}):
+        stages: list[str] = []
+        result = keys(engine, KeysRequest("t", **criterion), stages.append)
+        assert result.optimal
+        assert stages[-1].endswith(f": found {result.cost} columns; proved: each has at least {result.cost} columns")
