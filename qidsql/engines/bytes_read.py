@@ -5,7 +5,7 @@ memory. It is derived from the statement's text, in which all names of tables an
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Set
 from dataclasses import dataclass, field
 
 from qidsql.core.tables import TableName
@@ -26,8 +26,10 @@ class TableBytes:
     columns: Mapping[str, int] = field(default_factory=dict)
     exact: bool = False
 
-    def of(self, named: Collection[str], words: Collection[str]) -> int:
+    def of(self, named: Set[str], words: Set[str]) -> int:
         """Of the columns with these names, and those that a condition of these words can name in any case."""
+        if not words:  # as of nearly all statements; a table can have many columns
+            return self.whole + sum(self.columns.get(name, 0) for name in named)
         return self.whole + sum(s for name, s in self.columns.items() if name in named or name.lower() in words)
 
 

@@ -236,11 +236,15 @@ class TableProfiler:
 
     def _twins(self) -> dict[int, int]:
         """Each column known to have the same classes as an earlier one, with the earliest of these."""
+        alike: dict[ClassProfile, list[int]] = {}
+        for place, mask in enumerate(self._singles):
+            if mask in self._known:
+                alike.setdefault(self._known[mask], []).append(place)
         twins: dict[int, int] = {}
-        for first, other in combinations(range(self.columns), 2):
-            both = self._known.get(1 << first | 1 << other)
-            if both is not None and both == self._known.get(1 << first) == self._known.get(1 << other):
-                twins.setdefault(other, first)
+        for profile, places in alike.items():
+            for first, other in combinations(places, 2):
+                if self._known.get(1 << first | 1 << other) == profile:
+                    twins.setdefault(other, first)
         return twins
 
     def _has_a_hash_per_row(self) -> bool:
