@@ -7,12 +7,13 @@
     ├── SourceError            the source cannot be opened
     ├── AccessError            a privilege is missing, or row-level security hides rows
     ├── StatementError         the engine could not run a statement
+    │   └── OutOfRoom          it had too little memory and temporary space for it
     ├── StoreError             the history cannot be opened, read or written
     ├── LockHeld               another process has the lock
     ├── SecretMissing          the variable or file of an alert's secret is missing or empty
     ├── Undelivered            an alert could not be delivered
     └── Stopped                the work ended early; results so far remain valid
-        ├── BudgetSpent        statements, seconds or size of the budget are used up
+        ├── BudgetSpent        statements, seconds, bytes or size of the budget are used up
         ├── ConnectionLost     the server disconnected or cancelled the work
         ├── SnapshotLost       the snapshot of the data was lost
         ├── StatementFailed    the engine could not run a statement, after it had run others
@@ -129,6 +130,10 @@ class AccessError(QidsqlError):
 
 class StatementError(QidsqlError):
     """The engine could not run a statement."""
+
+
+class OutOfRoom(StatementError):
+    """The engine had too little memory and temporary space for a statement."""
 
 
 class StoreError(QidsqlError):

@@ -147,12 +147,12 @@ class SparkCluster:
 
 
 class SailProcess:
-    """A server of a test's own, to be frozen or killed. Use it in a `with` block."""
+    """A server of a test's own, with settings of its own, to be frozen or killed. Use it in a `with` block."""
 
-    def __init__(self) -> None:
+    def __init__(self, **settings: str) -> None:
         command = [sys.executable, "-m", "pysail", "spark", "server", "--port", "0"]
         self.process = subprocess.Popen(
-            command, stderr=subprocess.PIPE, text=True, env=os.environ | {"RUST_LOG": "info"}
+            command, stderr=subprocess.PIPE, text=True, env=os.environ | {"RUST_LOG": "info"} | settings
         )
         assert self.process.stderr is not None
         found = None

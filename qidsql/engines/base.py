@@ -124,6 +124,16 @@ class Engine(ABC):
         return None
 
     @property
+    def little_room(self) -> bool:
+        """Whether classes may not fit into the memory, and what does not fit cannot be spilled."""
+        return False
+
+    def parts(self, classes: int, columns: int, failures: int = 0) -> int:
+        """Into how many parts so many classes of so many columns have to be divided to be counted, after so many
+        `failures` to do so (OutOfRoom)."""
+        return 1
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """Facts about the work so far that a reader of the result may need."""
         return ()

@@ -191,6 +191,11 @@ class ClassSizes:
     rows: Mapping[int, int]
     entities: bool = False
 
+    @classmethod
+    def counted(cls, classes: Mapping[int, int]) -> "ClassSizes":
+        """Of classes of rows."""
+        return cls(classes, {size: size * number for size, number in classes.items()})
+
     def profile(self, k: int) -> ClassProfile:
         """The class profile for that k."""
         by_class = ClassProfile.of_sizes(self.classes, k)

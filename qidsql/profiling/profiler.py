@@ -5,6 +5,7 @@ the NULLs of each column: column sets without any are profiled as usual.
 """
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, combinations
 from math import prod
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 
 from qidsql.core.tables import Nulls, names_of, positions
 from qidsql.engines.base import Engine
-from qidsql.errors import SnapshotLost, StatementError, StatementFailed
+from qidsql.errors import OutOfRoom, SnapshotLost, StatementError, StatementFailed
 from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes, bin_starts
 from qidsql.profiling.batches import Batches, ProfileStatement
@@ -21,6 +22,7 @@ from qidsql.profiling.packing import SCANS, packed_rows
 from qidsql.sql.classes import (
     TableOverview,
     class_sizes,
+    class_sizes_in_part,
     column_counts,
     distinct_hashes,
     entity_profile,
@@ -37,6 +39,7 @@ Answer = TypeVar("Answer")
 LARGE = 1_000_000  # rows; above, an extra scan that may avoid grouping whole rows pays
 MANY_SETS = 256  # column sets in one call; above, finding columns with the same classes pays
 VALUES_PER_SECOND = 50_000_000  # that a session groups, roughly
+MOST_FAILURES = 4  # statements that had no room, before the set is given up
 BROAD = 256  # column sets in one round of a search; more shorten none
 
 
@@ -75,6 +78,7 @@ class TableProfiler:
         self._domain: Domain | None = None  # facts that wildcard statements need
         self._counts: tuple[int, tuple[int, ...]] | None = None
         self._sizes: ClassSizes | None = None  # of all columns
+        self._counted: dict[tuple[int, int], list[ClassSizes]] = {}  # of the first parts of a set, by their number
         self._by_value: TableProfiler | None = None
         self._packed: PackedRows | None = None
         self._unpacked: int | None = 0  # values of a row read for sets with texts; None: packing was tried
@@ -187,6 +191,7 @@ class TableProfiler:
         self._meter.check_time()
         self._infer(masks)
         new = [mask for mask in dict.fromkeys(masks) if mask not in self._known]
+        new = self._but_large(new)
         if self.nulls is Nulls.WILDCARD and new:
             new = self._profiled_by_value(new)
         elif new == [self.everything] and self._has_a_hash_per_row():
@@ -295,23 +300,75 @@ class TableProfiler:
         masks = self._singles
         if self.nulls is Nulls.WILDCARD:
             return self.profiles(masks)
-        new = [mask for mask in masks if mask not in self._known]
+        new = self._but_large([mask for mask in masks if mask not in self._known])
         self._run_profiles(self._single_statements(new))
         return [self._known[mask] for mask in masks]
 
-    def sizes(self, mask: int) -> ClassSizes:
-        """All class sizes of one column set; its profile is known from then on. One statement; first as `profiles`."""
+    def sizes(self, mask: int, failures: int = 0) -> ClassSizes:
+        """All class sizes of one column set; its profile is known from then on. One statement; first as `profiles`.
+
+        `failures`: how often there was no room for its classes.
+        """
         if mask == self.everything and self._sizes is not None:
             return self._sizes
         if self.nulls is Nulls.WILDCARD and not self._holds_null(mask):
             by_class = self.by_value.sizes(mask)
             self._known[mask] = by_class.profile(self.k).of_matches()
             return MatchSizes.of_classes(by_class, bin_starts(self.k)[-1])
-        [sizes] = self.ask([self._sizes_statement(mask)])
+        sizes = self._counted_sizes(mask, failures)
         self._known[mask] = sizes.profile(self.k)
         self._meter.sets += 1
         self._same_rows(self._known[mask].rows)
         return sizes
+
+    @property
+    def _divisible(self) -> bool:
+        """Whether classes can be counted in parts."""
+        return self.samples_classes() and not self.source.is_sample
+
+    def _parts(self, mask: int, failures: int = 0) -> int:
+        """Into how many parts the classes of a set have to be divided to fit where the engine counts them.
+
+        If there is little room, the first question is how many rows there are.
+        """
+        if not self._divisible:
+            return 1
+        if self.rows is None and (failures or self.engine.little_room):
+            self.counts()
+        return 1 if self.rows is None else self.engine.parts(self._most_classes(mask), mask.bit_count(), failures)
+
+    def _counted_sizes(self, mask: int, failures: int) -> ClassSizes:
+        """In one statement, or in parts, the more the less room there is."""
+        parts = self._parts(mask, failures)
+        last = failures == MOST_FAILURES
+        try:
+            if parts > 1:
+                return self._sizes_in(parts, mask, divisible=not last)
+            return self._run([self._sizes_statement(mask)], values=self._values([mask]), divisible=not last)[0]
+        except OutOfRoom:
+            if last:
+                raise
+        return self._counted_sizes(mask, failures + 1)
+
+    def _but_large(self, masks: Sequence[int]) -> list[int]:
+        """Profile the sets whose classes have to be divided; return the others."""
+        if not masks or self._parts(self.everything) == 1:  # which has at least as many classes as any
+            return list(masks)
+        for mask in (mask for mask in masks if self._parts(mask) > 1):
+            self.sizes(mask)
+        return [mask for mask in masks if mask not in self._known]
+
+    def _sizes_in(self, parts: int, mask: int, divisible: bool) -> ClassSizes:
+        """The class sizes of a set, part by part. Those counted before a stop are not counted again."""
+        counted = self._counted.setdefault((mask, parts), [])
+        with self.engine.one_round():
+            for part in range(len(counted), parts):
+                statement = class_sizes_in_part(self.engine.dialect, self.source, self._names(mask), part, parts)
+                counted += self._run([statement], values=self._values([mask]), divisible=divisible)
+        together: Counter[int] = Counter()
+        for sizes in self._counted.pop((mask, parts)):
+            together.update(sizes.classes)
+        return ClassSizes.counted(together)
 
     def known(self) -> dict[str, ClassProfile]:
         """The profiles of single columns known so far, by the column's name. No statement."""
@@ -487,7 +544,12 @@ class TableProfiler:
             while todo:
                 step = min(4 * self.engine.workers, max(1, self._meter.statements_left))
                 values = sum(self._values(part) for part, _ in todo[:step])
-                done = self._run([statement for _, statement in todo[:step]], keep, values)
+                try:
+                    done = self._run([statement for _, statement in todo[:step]], keep, values, divisible=True)
+                except OutOfRoom:  # one set after the other has more room
+                    done, sets = [], [*chain.from_iterable(part for part, _ in todo[:step])]
+                    for mask in (mask for mask in sets if mask not in self._known):
+                        self.sizes(mask, failures=int(len(sets) == 1))
                 for profile in chain.from_iterable(done):
                     self._same_rows(profile.rows)
                 del todo[:step]
@@ -497,14 +559,20 @@ class TableProfiler:
         statements: Sequence[Statement[Answer]],
         keep: Callable[[int, Answer], None] = lambda place, answer: None,
         values: int | None = None,
+        divisible: bool = False,
     ) -> list[Answer]:
-        """Run the statements within the budget. They read so many values; by default, all columns in each scan."""
+        """Run the statements within the budget. They read so many values; by default, all columns in each scan.
+
+        `divisible`: raises OutOfRoom, if it is possible to count their classes in parts.
+        """
         scans = sum(statement.scans for statement in statements)
         everything = self._values([self.everything])
         self._meter.check(len(statements), everything * scans if values is None else values)
         try:
             return self.engine.run_many(statements, self._meter.deadline, keep)
         except StatementError as error:
+            if divisible and self._divisible and isinstance(error, OutOfRoom):
+                raise
             if self._meter.failures_stop and self._meter.answered:
                 raise StatementFailed(str(error)) from None
             raise

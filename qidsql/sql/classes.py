@@ -106,16 +106,44 @@ def profiles_of_sampled_classes(
         columns = source.columns(names)
         place = dialect.shuffled(dialect.class_hash(columns), share if seed is None else seed)
         classes = fill_query(
-            "classes/sampled_classes",
+            "classes/classes_in_part",
             set_number=number,
             relation=source.node,
             columns=columns,
             place=place,
-            share=share,
+            parts=share,
+            part=0,
         )
         parts.append(dialect.render(fill("classes/class_sizes", classes=classes.subquery("classes"))))
     purpose = purpose_of("sample of classes", column_sets)
     return Statement("\nUNION ALL\n".join(parts), purpose, profiles_of_sizes(k, range(len(parts))), scans=len(parts))
+
+
+def class_sizes_in_part(
+    dialect: Dialect, source: Relation, columns: ColumnNames, part: int, parts: int
+) -> Statement[ClassSizes]:
+    """The number of classes of each size in one of several parts. Each class is in one part, by the hash of its values,
+    so the dialect must have `class_hash`. One statement, one scan.
+    """
+    assert dialect.class_hash is not None
+    nodes = source.columns(columns)
+    place = dialect.shuffled(dialect.class_hash(nodes), 0)
+    classes = fill_query(
+        "classes/classes_in_part",
+        set_number=0,
+        relation=source.node,
+        columns=nodes,
+        place=place,
+        parts=parts,
+        part=part,
+    )
+    tree = fill("classes/class_sizes", classes=classes.subquery("classes"))
+    purpose = f"class sizes of {_set(columns)}, part {part + 1} of {parts}"
+    return Statement(dialect.render(tree), purpose, _sizes_of_rows)
+
+
+def _sizes_of_rows(rows: list[Row]) -> ClassSizes:
+    return ClassSizes.counted({integer(size): integer(count) for _, size, count in rows})
 
 
 def class_sizes(
@@ -135,8 +163,7 @@ def class_sizes(
 
     def read(rows: list[Row]) -> ClassSizes:
         if entity is None:
-            by_class = {integer(size): integer(count) for _, size, count in rows}
-            return ClassSizes(by_class, {size: size * count for size, count in by_class.items()})
+            return _sizes_of_rows(rows)
         by_class = {integer(row[0]): integer(row[1]) for row in rows if integer(row[1])}
         return ClassSizes(
             by_class, {integer(row[0]): integer(row[2]) for row in rows if integer(row[2])}, entities=True

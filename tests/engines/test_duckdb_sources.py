@@ -80,7 +80,7 @@ def test_a_file_whose_name_holds_signs_of_patterns_and_options(tmp_path: Path) -
 
 def test_options_are_checked(database: Path) -> None:
     for option in ("memory=1GB", "header=true"):
-        assert "expected memory_limit or threads (header for csv files)" in complaint(
+        assert "expected memory_limit, max_temp_directory_size or threads (header for csv files)" in complaint(
             f"{database}?{option}", UsageError
         )
     for value in ("lots", ""):

@@ -5,7 +5,10 @@ import re
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -13,7 +16,12 @@ import pytest
 import qidsql
 from qidsql.engines.connect import connect
 from qidsql.engines.duckdb import spill
+from qidsql.errors import BudgetSpent, StatementError
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.sql.classes import class_sizes
+from qidsql.sql.relation import relation
 from tests.commandline import environment
+from tests.exhaustive import always
 
 ROWS = 4_000_000
 LIMIT_MB = 400
@@ -67,3 +75,54 @@ def test_what_was_spilled_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     thread.join(10)
     assert not thread.is_alive()
     assert not any("spilled" in note for note in qidsql.profile(str(path), columns=["a"]).account.notes)
+
+
+@pytest.fixture
+def crowded(tmp_path: Path) -> Path:
+    """A parquet file whose classes take more than 18 MB: of one row, of two, and with NULLs."""
+    path = tmp_path / "people.parquet"
+    columns = "NULLIF(hash(i // 2), 7) AS a, CASE WHEN i % 5 > 0 THEN hash(i // 3, 1) END AS b, i % 3 AS c"
+    duckdb.sql(f"COPY (SELECT {columns} FROM range(600_000) AS t(i)) TO '{path}'")
+    return path
+
+
+@pytest.mark.parametrize("work", always(qidsql.profile, longer=[partial(qidsql.audit, max_size=1)]))
+def test_without_room_to_spill_classes_are_counted_in_parts(crowded: Path, work: Callable[..., Any]) -> None:
+    """With the answers that DuckDB has where it has room; without parts it runs out of memory."""
+    little = f"{crowded}?memory_limit=18MB&threads=2"
+    parts, whole = work(f"{little}&max_temp_directory_size=0B", k=3), work(str(crowded), k=3)
+    assert any(re.search(r"counted in up to \d+ parts", note) for note in parts.account.notes)
+    assert not any("parts" in note for note in whole.account.notes)
+    assert parts.column_sets == whole.column_sets and parts.verdict == whole.verdict
+    with connect(little) as roomy, connect(f"{little}&max_temp_directory_size=0B") as engine:
+        assert (roomy.parts(600_000, 3), engine.parts(600_000, 3)) == (1, 4)
+        table = engine.describe(None)
+        with pytest.raises(StatementError, match="ran out of memory"):
+            engine.run(class_sizes(engine.dialect, relation(engine.dialect, table, table.columns), ("a", "b", "c")))
+
+
+def test_parts_that_were_counted_are_not_counted_again(crowded: Path) -> None:
+    """A budget ends the work after two parts; the same profiler goes on with the third."""
+    with connect(f"{crowded}?memory_limit=18MB&threads=2&max_temp_directory_size=0B") as engine:
+        table = engine.describe(None)
+        rows = relation(engine.dialect, table, table.columns)
+        profiler = TableProfiler(engine, rows, ("a", "b", "c"), 3)
+        profiler.allow(3, 10**9)  # the rows, and two parts
+        with pytest.raises(BudgetSpent):
+            profiler.whole()
+        assert engine.statements == 3
+        profiler.allow(100, 10**9)
+        purposes: list[str] = []
+        engine.watchers.append(lambda each: purposes.append(each.purpose))
+        found = profiler.whole()
+    assert purposes[0].startswith("class sizes of a + b + c, part 3 of ") and found.rows == 600_000
+    assert found == qidsql.profile(str(crowded), k=3).column_sets[0].profile
+
+
+@pytest.mark.exhaustive
+def test_where_spilling_does_not_suffice_classes_are_counted_in_parts(crowded: Path) -> None:
+    """DuckDB needs more memory than it has for groups that it could spill; so do two statements side by side."""
+    for options, work in (("10MB&threads=1", qidsql.profile), ("14MB&threads=2", partial(qidsql.audit, max_size=1))):
+        parts, whole = work(f"{crowded}?memory_limit={options}", k=3), work(str(crowded), k=3)
+        assert any("counted in up to" in note for note in parts.account.notes)
+        assert parts.column_sets == whole.column_sets and parts.account.unfinished == ()

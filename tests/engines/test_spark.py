@@ -180,6 +180,37 @@ def test_random_tables_by_definition(spark_store: SparkStore, seeds: range) -> N
                 assert profile == profile_of(chosen, 3), (table, mask)
 
 
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("partitions", [1, 2, 7, 200])
+def test_any_number_of_partitions(tmp_path: Path, partitions: int) -> None:
+    """As `test_spark_cluster.py` has it for Spark."""
+    server = SailProcess(SAIL_EXECUTION__DEFAULT_PARALLELISM=str(partitions))
+    with server, SparkStore(tmp_path / "store.duckdb", server.url) as store:
+        [(plan,)] = store._session.execute("EXPLAIN SELECT id % 3, COUNT(*) FROM RANGE(9) GROUP BY id % 3")
+        assert (f", {partitions})" in plan) == (partitions > 1)
+        same_in_partitions(store, range(1 if partitions == 200 else 6))
+
+
+def same_in_partitions(store: SparkStore, seeds: range) -> None:
+    """All profiles of random tables, and all their keys, as in DuckDB."""
+    for seed in seeds:
+        table = random_table(seed, "spark")
+        if not table.rows:
+            continue
+        for statement in table.statements:
+            store.execute(statement)
+        with store.connect() as engine, connect(str(store.path)) as local:
+            sets = list(range(1, 1 << table.columns))
+            found = []
+            for each in (engine, local):
+                described = each.describe(table.name)
+                rows = relation(each.dialect, described, described.columns)
+                profiler = TableProfiler(each, rows, table.names, 3)
+                keys = qidsql.keys(each, table.name, all=True)
+                found.append((profiler.profiles(sets), [key.columns for key in keys.column_sets], keys.verdict))
+            assert found[0] == found[1], table
+
+
 def test_hostile_names(spark_store: SparkStore) -> None:
     some = GIVEN[:: max(1, len(GIVEN) // 16)]
     for place, name in enumerate(some):

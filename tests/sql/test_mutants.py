@@ -407,10 +407,10 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("GROUP BY GROUPING SETS (:sets)", "GROUP BY GROUPING SETS (:sets) HAVING COUNT(*) > 1"),
         ],
     ),
-    "classes/sampled_classes": (
+    "classes/classes_in_part": (
         "sampled classes",
         [
-            ("= 0", "= 1"),
+            (":parts = :part", ":parts = :part + 1"),
             ("GROUP BY :columns", "GROUP BY :columns, relation.who"),
             ("COUNT(*) AS", "COUNT(DISTINCT 1) AS"),
             (":set_number AS set_number", ":set_number + 1 AS set_number"),

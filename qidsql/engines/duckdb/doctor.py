@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 from qidsql.core.checks import Check, Examination, State
 from qidsql.engines.duckdb.files import DataFiles
+from qidsql.engines.duckdb.spill import LITTLE
 from qidsql.sql.statements import Row
 from qidsql.wording.numbers import plural
-
-LITTLE = 1 << 30  # bytes free in the temporary folder, below which large tables may fail
 
 
 def examine(facts: Row, files: Sequence[DataFiles]) -> Examination:

@@ -10,6 +10,7 @@ from qidsql.errors import (
     AccessError,
     ConnectionLost,
     Interrupted,
+    OutOfRoom,
     QidsqlError,
     SourceError,
     StatementError,
@@ -81,7 +82,7 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
     if by_signal(error):
         return Interrupted(f"interrupted ({purpose})")
     if _is_full(error):
-        return StatementError(
+        return OutOfRoom(
             f"DuckDB ran out of memory or temporary space ({purpose}); put ?memory_limit=8GB after the path, "
             f"free disk space in the temporary folder (TMPDIR), or audit fewer columns, with a simpler where condition"
         )

@@ -24,7 +24,7 @@ from qidsql.engines.duckdb.direct_grouping import CAN_BE_SET, SETTING, USUAL, bi
 from qidsql.engines.duckdb.doctor import examine
 from qidsql.engines.duckdb.driver_errors import translate
 from qidsql.engines.duckdb.files import DataFiles, how_read
-from qidsql.engines.duckdb.spill import SpillWatch
+from qidsql.engines.duckdb.spill import LITTLE, SpillRoom, SpillWatch
 from qidsql.engines.duckdb.types import value_kind
 from qidsql.engines.duckdb.view_functions import view_functions
 from qidsql.engines.private_folder import PrivateFolder, remove_name
@@ -41,9 +41,12 @@ from qidsql.sql.folder import sql_file
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill
-from qidsql.wording.numbers import count
+from qidsql.wording.numbers import count, size
 
 WORKERS = 2  # DuckDB runs one statement on all cores; a second one uses what small statements leave idle
+IN_MEMORY = 16  # bytes for each class and column, at the worst, while hash tables grow
+SPILLS_WELL = 10  # times the memory: of 11 times it could spill, of 16 times not
+SPILLED = 8  # the same in the temporary folder: 5 to 6 of tables of 20 and 100 million rows and 10 columns
 IN_USE = (duckdb.ResourceInUseException,) if hasattr(duckdb, "ResourceInUseException") else ()  # from DuckDB 2.0 on
 
 
@@ -134,8 +137,10 @@ class DuckDBEngine(Engine):
             self.data_files += beside.paths
             self.snapshot += f"; {beside.label}: {beside.snapshot}"
         self._spill = None if folder is None else SpillWatch(folder.path / "spill")
-        [(schema, database, threads, memory)] = connection.execute(_catalog_text("default_schema")).fetchall()
+        [(schema, database, threads, memory, spilled)] = connection.execute(_catalog_text("default_schema")).fetchall()
         self._threads, self._memory = integer(threads), _bytes(str(memory))
+        self._room = None if folder is None else SpillRoom(folder.path, _bytes(str(spilled)))
+        self._most_parts = 1
         self._default = TableName("", str(schema), str(database))  # the catalog and schema of unqualified names
         connection.execute(self.search_path)
         self.version = "DuckDB " + str(self._catalog("version")[0][0]).removeprefix("v")
@@ -163,6 +168,25 @@ class DuckDBEngine(Engine):
     @property
     def memory_limit(self) -> int | None:
         return self._memory
+
+    @property
+    def little_room(self) -> bool:
+        return self._room is not None and self._room.free < LITTLE
+
+    def parts(self, classes: int, columns: int, failures: int = 0) -> int:
+        """Only where neither the memory nor the temporary folder has room for them: each part is a scan. Groups far
+        larger than the memory cannot all be spilled (100 million rows at 1 GB): then a few parts suffice."""
+        cells = classes * columns
+        if self._memory is None or self._room is None:
+            return 1
+        parts = -(-cells * IN_MEMORY * WORKERS // self._memory)  # as other statements can run beside
+        if parts <= 1 or cells * SPILLED <= self._room.free:
+            parts = -(-cells * IN_MEMORY // (self._memory * SPILLS_WELL))
+            parts = max(parts, 1 << failures)
+        else:
+            parts <<= failures
+        self._most_parts = max(self._most_parts, parts)
+        return parts
 
     def expect(self, rows: int) -> None:
         if CAN_BE_SET:
@@ -217,10 +241,18 @@ class DuckDBEngine(Engine):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        if self._spill is None or not self._spill.peak:
-            return ()
-        megabytes = max(1, self._spill.peak // 1_000_000)
-        return (f"up to {count(megabytes)} MB at a time were spilled to a private temporary folder, which is removed",)
+        said = []
+        if self._spill is not None and self._spill.peak:
+            megabytes = max(1, self._spill.peak // 1_000_000)
+            said.append(
+                f"up to {count(megabytes)} MB at a time were spilled to a private temporary folder, which is removed"
+            )
+        if self._most_parts > 1 and self._room is not None:
+            said.append(
+                f"memory limit {size(self._memory or 0)}, {size(self._room.free)} free for temporary files: classes "
+                f"were counted in up to {self._most_parts} parts, a scan for each"
+            )
+        return tuple(said)
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         if self.files and isinstance(error, duckdb.PermissionException):
@@ -445,8 +477,8 @@ def _close(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _bytes(text: str) -> int | None:
     """Parses a size in DuckDB's notation, such as 18.8 GiB."""
-    found = re.fullmatch(r"([\d.]+) (KiB|MiB|GiB|TiB|PiB)", text)
-    return None if found is None else int(float(found[1]) * 1024 ** (1 + "KMGTP".index(found[2][0])))
+    found = re.fullmatch(r"([\d.]+) (?:bytes|([KMGTP])iB)", text)
+    return None if found is None else int(float(found[1]) * 1024 ** " KMGTP".index(found[2] or " "))
 
 
 def _comment(text: object) -> tuple[tuple[str, str], ...]:

@@ -26,6 +26,7 @@ from qidsql.errors import Interrupted, SourceError, UsageError
 
 OPTIONS = {  # after the ? of a path: the pattern of a value, and its description
     "memory_limit": (r"\d+(\.\d+)? ?[KMGT]i?B", "a size such as 4GB"),
+    "max_temp_directory_size": (r"\d+(\.\d+)? ?([KMGT]i?)?B", "a size such as 50GB"),
     "threads": (r"[1-9]\d{0,3}", "a number of threads such as 2"),
 }
 FRAME = "data"  # the table's name
@@ -178,7 +179,8 @@ def _config(folder: PrivateFolder, options: Mapping[str, str]) -> Settings:
     """Settings for connecting: no spilling beside the production file, no downloads."""
     for name, value in options.items():
         if name not in OPTIONS:
-            known = " or ".join(OPTIONS)
+            *others, last = OPTIONS
+            known = f"{', '.join(others)} or {last}"
             raise UsageError(f"unknown option after the ? of the path; expected {known} (header for csv files)")
         form, words = OPTIONS[name]
         if not re.fullmatch(form, value, flags=re.IGNORECASE):

@@ -1,11 +1,30 @@
 """What DuckDB spills to its private folder because it does not fit its memory limit."""
 
+import shutil
 import threading
 import weakref
 from contextlib import suppress
 from pathlib import Path
 
 LOOK = 0.1  # seconds between two looks at the folder
+
+
+LITTLE = 1 << 30  # bytes free, below which large tables may not fit
+
+
+class SpillRoom:
+    """How much can be spilled to the folder: as much as its disk has free, but a tenth, and at most so many bytes."""
+
+    def __init__(self, folder: Path, most: int | None) -> None:
+        self._folder, self._most = folder, most
+
+    @property
+    def free(self) -> int:
+        try:
+            free = shutil.disk_usage(self._folder).free * 9 // 10
+        except OSError:  # removed with the engine
+            free = 0
+        return free if self._most is None else min(free, self._most)
 
 
 class SpillWatch:
