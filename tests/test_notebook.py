@@ -83,7 +83,7 @@ def test_a_notebook_runs(tmp_path: Path) -> None:
     nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=place).execute()
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     shown = [cell.outputs[0].data if cell.outputs else {} for cell in cells]
-    assert "Policy violated" in shown[1]["text/html"]
+    assert "Violation" in shown[1]["text/html"]
     assert shown[1]["text/plain"].startswith("<AuditResult: violation: ")
     assert "Column set" in shown[2]["text/html"]
     assert "smallest" in shown[3]["text/html"]

@@ -43,6 +43,7 @@ from qidsql.core.policy import PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option, Parameter, parameters
 from qidsql.errors import Stopped, UsageError
+from qidsql.wording.typed_source import typed_as
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -100,7 +101,8 @@ def typer_function(name: str, command: Command, perform: Perform) -> Callable[..
 
             values["given"] = _typed(given["context"])
             values["awaits_policy"] = bool(values["policy_file"] if "policy_file" in values else policy_files(source))
-        perform(name, command, source, command.request(**values), line)
+        with typed_as(source):
+            perform(name, command, source, command.request(**values), line)
 
     every = (*ours, *source_argument) if command.source_last else (*source_argument, *ours)
     return _function((*every, *theirs), run, command.request)

@@ -22,13 +22,14 @@ def print_coverage(console: Console, coverage: Coverage) -> None:
     lines = _lines(coverage.by_severity)
     if not lines:
         return
-    console.print("Not covered, or changed:")
+    console.print("Not covered, not confirmed, or changed:")
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
+    indent = " " * (8 if any(state is GapState.NEW for state, _, _ in lines[:SHOWN]) else 2)
     for state, severity, text in lines[:SHOWN]:
-        new = "  + new " if state is GapState.NEW else " " * 8
+        new = "  + new " if state is GapState.NEW else indent
         grid.add_row(new, Text(severity, style=STYLES[severity]), Text(text))
     console.print(grid)
     if len(lines) > SHOWN:

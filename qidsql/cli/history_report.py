@@ -7,7 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.cli.run_report import COLOURS, percent_of_rows, print_changes
+from qidsql.cli.run_report import COLOURS, print_changes
+from qidsql.formats.figures import percentage
 from qidsql.operations.diff import CoverageDiff, Diff
 from qidsql.operations.history.records import RecordedRuns, RecordedTable, RunSummary
 from qidsql.wording.numbers import count, plural, seconds
@@ -48,7 +49,7 @@ def _grid(found: RecordedRuns) -> Table:
 def _cells(run: RunSummary | RecordedTable) -> tuple[str, ...]:
     if isinstance(run, RunSummary):
         return count(run.tables), count(run.statements), seconds(run.seconds)
-    below_k = "" if run.share_below_k is None else percent_of_rows(run.share_below_k)
+    below_k = "" if run.share_below_k is None else percentage(run.share_below_k)
     return *("" if each is None else count(each) for each in (run.rows, run.k, run.smallest)), below_k
 
 

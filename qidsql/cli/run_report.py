@@ -12,7 +12,7 @@ from rich.text import Text
 
 from qidsql.cli.coverage_report import print_coverage
 from qidsql.core.results import Verdict
-from qidsql.formats.figures import number
+from qidsql.formats.figures import number, percentage
 from qidsql.formats.severity import rank_of
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.table_run import Finding, FindingState, TableRun
@@ -69,7 +69,7 @@ class _Row:
             k=count(audit.account.policy.k) if audit else "",
             smallest="" if smallest is None else count(smallest),
             rows=number(audit.account.rows) if audit and audit.account.rows is not None else "",
-            below_k="" if share is None else percent_of_rows(float(share)),
+            below_k="" if share is None else percentage(float(share)),
             states=", ".join(f"{states[state]} {state}" for state in STATES if states[state]),
             changes=tuple(finding for finding in table.findings if finding.state in SIGNS),
             is_large_enough=bool(
@@ -161,11 +161,7 @@ def print_changes(console: Console, findings: Sequence[tuple[Finding, str]]) -> 
     grid.add_column(overflow="fold")
     for finding, subject in findings:
         now, was = finding.measures.share_below_k, finding.was.share_below_k if finding.was else None
-        moved = (
-            f" (below k {percent_of_rows(was)} -> {percent_of_rows(now)})"
-            if was is not None and now is not None
-            else ""
-        )
+        moved = f" (below k {percentage(was)} -> {percentage(now)})" if was is not None and now is not None else ""
         grid.add_row(f"  {SIGNS[finding.state]:8}", Text(f"{subject}{finding.text}{moved}"))
     console.print(grid)
 
@@ -211,10 +207,3 @@ def _next(console: Console, document: RunResult, rows: Sequence[_Row], recorded:
     elif wrong:
         command = f"report last{config}" if recorded else f"run{file} --no-history"
         console.print(f"Next: qidsql {command} --output report.html  explains {few(wrong, 3)}, and what would help")
-
-
-def percent_of_rows(share: float) -> str:
-    """For display: what is not nothing and not all never reads so."""
-    if 0 < share < 0.001:
-        return "< 0.1 %"
-    return "> 99.9 %" if 0.999 < share < 1 else f"{100 * share:.1f} %"

@@ -26,6 +26,10 @@ WRITTEN = (
 PERSONAL = (
     r"\b(pii|personal([\s_-]*(data|information))?|personenbezogen\w*|gdpr|dsgvo|rgpd|personally[\s_-]*identif\w*)\b"
 )
+DENIED = (  # in prose: what follows says what the column is not
+    r"\b(?:not?|non|nicht|kein\w*)\b[\s_-]*(?:an?\s+)?"
+    r"(?:pii|personal\w*|personenbezogen\w*|(?:in)?direct[\s_-]*identif\w*|quasi[\s_-]*identif\w*|sensitive attribute)"
+)
 COARSENED = r"anon\.(generalize|noise|dnoise|random (date|int|zip)|add noise)"
 
 
@@ -73,7 +77,8 @@ def _marked(low: str) -> str:
 
 
 def _in_words(low: str) -> Label | None:
-    """Prose that names a role in full."""
+    """Prose that names a role in full, and does not deny it."""
+    low = re.sub(DENIED, " ", low)
     for role, pattern in (
         (QUASI, r"quasi[\s_-]*identif\w*"),
         (DIRECT, r"(?<!in)direct[\s_-]*identif\w*"),

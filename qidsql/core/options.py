@@ -57,9 +57,7 @@ ColumnWeights: TypeAlias = Annotated[
     Option("column weights, or a .toml file with a table [weights]; default: 1 each", "a=3,b=1|FILE", panel=COLUMNS),
 ]
 
-K: TypeAlias = Annotated[
-    int, Option("the least class size that the policy requires", "K", panel=CRITERION, in_policies=True)
-]
+K: TypeAlias = Annotated[int, Option("the least class size that is required", "K", panel=CRITERION, in_policies=True)]
 DistinctRatio: TypeAlias = Annotated[
     Ratio,
     Option("column sets of at least this distinct ratio, such as 0.9", "RATIO", panel=CRITERION, in_policies=True),

@@ -46,7 +46,7 @@ class PolicyOrigin:
         taken = [*self.settings, f"roles of {', '.join(self.columns)}" if self.columns else ""]
         parts = [f"policy of {self.place}: {'; '.join(filter(None, taken)) or 'nothing is set for this command'}"]
         if self.overruled:
-            parts.append(f"given options count instead of the policy: {', '.join(self.overruled)}")
+            parts.append(f"of the policy, replaced by given options: {', '.join(self.overruled)}")
         if self.unused:
             parts.append(f"in the policy, but not used here: {', '.join(self.unused)}")
         if self.undecided:

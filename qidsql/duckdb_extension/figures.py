@@ -86,7 +86,7 @@ def turns_rows(result: "TurnsResult") -> Iterable[Row]:
 
 
 IMPACT = {
-    "column": "VARCHAR",
+    "column_name": "VARCHAR",
     "cells": "BIGINT",
     "suppressed": "BIGINT",
     "values_before": "BIGINT",
@@ -106,16 +106,17 @@ def impact_rows(result: "ImpactResult") -> Iterable[Row]:
 
     _, found = known_people_lines(result.known, result.k) if result.known and result.k else ((), ())
     reason = "; ".join((result.reason, *result.account.unfinished, *found))
-    yield row_of(IMPACT, result, column=None, verdict=str(result.verdict), reason=reason)
+    yield row_of(IMPACT, result, column_name=None, verdict=str(result.verdict), reason=reason)
     for each in result.variables:
-        yield row_of(IMPACT, each, column=each.name)
+        yield row_of(IMPACT, each, column_name=each.name)
 
 
 RISK = {
     "finding": "VARCHAR",
     "columns": "VARCHAR[]",
-    "rows": "DOUBLE",
-    "unique_rows": "DOUBLE",
+    "rows": "BIGINT",
+    "unique_rows": "BIGINT",
+    "estimate": "DOUBLE",
     "rows_below_k": "BIGINT",
     "rows_above": "BIGINT",
     "highest": "DOUBLE",
@@ -127,7 +128,10 @@ RISK = {
 
 
 def risk_rows(result: "RiskResult") -> Iterable[Row]:
-    """The risk in the table, the estimates for the population, and the risk by survey weights."""
+    """The risk in the table, the unique rows of the population and estimates of them, and the risk by survey weights.
+
+    The estimate by survey weights is the size of the population.
+    """
     words = {"columns": result.account.columns, "verdict": str(result.verdict), "reason": result.reason}
     yield row_of(RISK, result.prosecutor, finding="table", **words)
     if population := result.population:
@@ -135,15 +139,15 @@ def risk_rows(result: "RiskResult") -> Iterable[Row]:
             RISK, finding="population", rows=population.size, unique_rows=population.exact, reason=population.obstacle
         )
         for each in population.estimates:
-            yield row_of(RISK, finding=f"population by {each.method}", unique_rows=each.uniques, reason=each.failure)
+            yield row_of(RISK, finding=f"population by {each.method}", estimate=each.uniques, reason=each.failure)
     if weighted := result.weighted:
-        yield row_of(RISK, weighted, finding="survey weights", rows=weighted.population)
+        yield row_of(RISK, weighted, finding="survey weights", estimate=weighted.population)
 
 
 LINK = {
     "finding": "VARCHAR",
-    "left": "VARCHAR",
-    "right": "VARCHAR",
+    "left_name": "VARCHAR",
+    "right_name": "VARCHAR",
     "rows": "BIGINT",
     "matching_none": "BIGINT",
     "matching_one": "BIGINT",
@@ -159,12 +163,14 @@ def link_rows(result: "LinkResult") -> Iterable[Row]:
     """The rows of the left table by their matches, those of the right one, and the pairs of columns compared."""
     join = result.link
     words = {"verdict": str(result.verdict), "reason": result.reason, "singled_out": join.singled_out if join else None}
-    yield row_of(LINK, join.left if join else None, finding="join", left=result.left, right=result.right, **words)
+    yield row_of(
+        LINK, join.left if join else None, finding="join", left_name=result.left, right_name=result.right, **words
+    )
     if join:
-        yield row_of(LINK, join.right, finding="join, from the right", left=result.left, right=result.right)
+        yield row_of(LINK, join.right, finding="join, from the right", left_name=result.left, right_name=result.right)
     for each in result.columns_compared:
         finding = "joinable" if each.joinable else "not joinable"
-        cells = {"left": each.left.column, "right": each.right.column, "common_values": each.common}
+        cells = {"left_name": each.left.column, "right_name": each.right.column, "common_values": each.common}
         yield row_of(LINK, finding=finding, **cells, reason=each.ground)
 
 

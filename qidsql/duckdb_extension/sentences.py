@@ -11,7 +11,7 @@ WIDTH = 76  # of a line: with DuckDB's frame it fits a terminal of 80 columns
 
 REPORT = {"line": "VARCHAR"}
 VERDICT = {
-    "table": "VARCHAR",
+    "table_name": "VARCHAR",
     "verdict": "VARCHAR",
     "reason": "VARCHAR",
     "rows": "BIGINT",

@@ -48,7 +48,7 @@ def size_bars(bins: Sequence[SizeBin], k: int, unit: str, name: str) -> Markup:
     if not marked:
         lines, height = lines + _threshold(height + 8, k), height + ROW
     title = f"Class sizes of {name}"
-    return _drawing(lines, height + ROW // 4, title, "; ".join(described) + f". The policy requires at least {k}.")
+    return _drawing(lines, height + ROW // 4, title, "; ".join(described) + f". k = {k} is required.")
 
 
 def _bar(top: int, label: str, part: float, figures: str, side: str) -> list[svg.Element]:

@@ -140,6 +140,12 @@ FURTHER = (
         r"suppressed|suppression|suppress",
     ),
     GlossaryEntry(
+        "Disjoint matchings",
+        "Ways to give each person one of the released rows. With k of them in which nobody has the same row twice, "
+        "each person could be behind k rows, also for someone who knows everybody.",
+        r"disjoint matchings",
+    ),
+    GlossaryEntry(
         "Matches",
         "Two rows match if they have the same values where both have one; an empty cell could have been anything.",
         r"matches|matching|match",

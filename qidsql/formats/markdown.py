@@ -77,7 +77,13 @@ def _coverage(document: RunResult) -> list[str]:
         return []
     lines = [f"- {'❌' if gap.severity is Severity.VIOLATION else '⚠️'} {escaped(gap.text)}" for gap in found[:SETS]]
     more = len(found) - SETS
-    return ["", "Not covered, or changed:", "", *lines, *([f"- ... and {more} more"] if more > 0 else [])]
+    return [
+        "",
+        "Not covered, not confirmed, or changed:",
+        "",
+        *lines,
+        *([f"- ... and {more} more"] if more > 0 else []),
+    ]
 
 
 def _details(document: RunResult, table: TableRun, alone: bool) -> list[str]:

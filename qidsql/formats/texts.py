@@ -8,7 +8,7 @@ from qidsql.core.results import Verdict
 
 VERDICTS = {
     Verdict.PASS: "Pass",
-    Verdict.VIOLATION: "Policy violated",
+    Verdict.VIOLATION: "Violation",
     Verdict.ERROR: "Audit failed",
     Verdict.INCONCLUSIVE: "Inconclusive",
     Verdict.FINISHED: "Finished",

@@ -117,7 +117,7 @@ class _Survey:
             self._add(GapKind.UNREADABLE, f"{table}.{name} may not be read by this user", entry, table, name)
             return False
         if name in known.undecided:
-            text = f"{table}.{name}: its proposed role (CHECK) is not confirmed"
+            text = f"{table}.{name}: nobody has confirmed its proposed role, {known.roles.get(name)} (CHECK)"
             self._add(GapKind.UNDECIDED, text, entry, table, name)
             return False
         if name in known.named or not known.names_any:

@@ -42,8 +42,8 @@ def findings(result: AuditResult, source: str) -> list[Finding]:
     ]
     whole = result.profile
     if whole is not None and Violates(policy.k).met_by(whole):
-        text = f"{name} is {whole.smallest}-anonymous on {plural(len(audited), 'column')}; the policy requires"
-        text = f"{text} {policy.k}; {percent(whole.share_below_k)} below k"
+        text = f"{name} is {whole.smallest}-anonymous on {plural(len(audited), 'column')}; k = {policy.k} is"
+        text = f"{text} required; {percent(whole.share_below_k)} below k"
         found.append(finding(FindingKind.K_ANONYMITY, audited, whole, text))
     searched = {search.criterion: search for search in result.searches}
     for criterion in criteria(policy):

@@ -12,19 +12,21 @@ from qidsql.core.policy import PolicyOrigin
 from qidsql.core.tables import PolicyRole, fits
 from qidsql.operations.policy_file import PolicyFile, TableEntry
 from qidsql.operations.policy_lookup import files_for, sources_of
+from qidsql.wording.numbers import few
 
 
 def graph_with_policy(request: GraphRequest, source: str | None, search: bool) -> GraphRequest:
     """The completed request; columns that the graph does not have are left out there. Raises UsageError."""
     for file in files_for(request, source, search):
         sources = sources_of(file, source, request.policy_file is not None)
-        entries = [each for each in file.tables if each.source in sources and not each.is_pattern]
+        of_source = [each for each in file.tables if each.source in sources]
+        entries = [each for each in of_source if not each.is_pattern]
         if entries:
-            return _completed(request, file, entries)
+            return _completed(request, file, entries, [each.label for each in of_source if each.is_pattern])
     return replace(request, awaits_policy=False)
 
 
-def _completed(request: GraphRequest, file: PolicyFile, entries: list[TableEntry]) -> GraphRequest:
+def _completed(request: GraphRequest, file: PolicyFile, entries: list[TableEntry], patterns: list[str]) -> GraphRequest:
     hidden = [each for each in entries if _published(request, each)]
     who = (
         []
@@ -47,6 +49,7 @@ def _completed(request: GraphRequest, file: PolicyFile, entries: list[TableEntry
         line=entries[0].line,
         settings=tuple(f"{name} = {value}" for name, value in settings.items()),
         columns=(*who, *what),
+        notes=(f"not used for a graph: {few(patterns)}; list the tables one by one",) if patterns else (),
         undecided=tuple(
             name for each in entries for name in _typed(each, sorted(each.undecided)) if name in (*who, *what)
         ),

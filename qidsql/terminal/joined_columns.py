@@ -39,7 +39,7 @@ def _pair(found: Containment, left: str) -> JoinedColumns:
 
 
 def _print_pairs(console: Console, title: str, found: Sequence[Containment], left: str) -> None:
-    heads = [Head(f"{title}: a = b", text=True), Head("a in b"), Head("b in a"), Head("ground", text=True, leaves=1)]
+    heads = [Head(f"{title} (a=b)", text=True), Head("a in b"), Head("b in a"), Head("ground", text=True, leaves=1)]
     rows = []
     for each in found:
         pair = _pair(each, left)

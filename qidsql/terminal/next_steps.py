@@ -11,6 +11,7 @@ from qidsql.core.policy import Policy
 from qidsql.core.results import Account, SearchAccount
 from qidsql.core.tables import FILES, Nulls
 from qidsql.measures.disclosure_limits import limits_among
+from qidsql.wording.typed_source import typed_source
 
 
 def command(verb: str, account: Account, options: str = "") -> str:
@@ -20,7 +21,7 @@ def command(verb: str, account: Account, options: str = "") -> str:
     given += f" --nulls {policy.nulls}" if policy.nulls != Nulls.EQUAL else ""
     where = " (and your --where)" if policy.where else ""  # it can contain values, and reports are shared
     table = "" if account.kind == "file" else f" {shlex.quote(account.table)}"  # a file is one table
-    return f"qidsql {verb} {shlex.quote(account.source)}{table}{options}{given}{where}"
+    return f"qidsql {verb} {shlex.quote(typed_source(account.source))}{table}{options}{given}{where}"
 
 
 def roles(policy: Policy) -> str:

@@ -63,7 +63,7 @@ def test_exit_codes(clinic: Path, tmp_path: Path) -> None:
 def test_the_report_says_what_it_rests_on(clinic: Path) -> None:
     outcome = inside("audit", clinic, "safe")
     assert outcome.out.startswith("PASS ")
-    assert "main.safe is 100-anonymous on the 2 columns audited; the policy requires 5" in outcome.out
+    assert "main.safe is 100-anonymous on the 2 columns audited; k = 5 is required" in outcome.out
     assert outcome.err == ""  # quick work has no progress
 
 

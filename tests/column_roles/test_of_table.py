@@ -1,6 +1,9 @@
 """What audit and mask propose for columns without a declared role: as init does, from comments and keys too."""
 
+import pytest
+
 import qidsql
+from qidsql.errors import UsageError
 from tests.stores import DuckDBStore, Store
 
 
@@ -26,14 +29,19 @@ def test_comments_and_keys_count_in_an_audit(store: Store) -> None:
     assert none["x1"].role == "quasi-identifier"
 
 
-def test_mask_names_what_it_publishes_without_a_declared_role(duckdb_store: DuckDBStore) -> None:
+def test_mask_publishes_no_column_that_init_would_propose_as_sensitive_unless_it_is_named(
+    duckdb_store: DuckDBStore,
+) -> None:
     url = filled(duckdb_store)
-
-    def notes(**options: str) -> list[str]:
-        found = qidsql.mask(url, "people", violates=2, **options)  # type: ignore[arg-type]
-        assert found.published
-        return [note for note in found.account.notes if "nobody declared a role" in note]
-
-    assert "x1 (proposed as sensitive, comment: sensitive)" in notes()[0]
-    assert not notes(sensitive="x1")
-    assert not notes(columns="x1")
+    found = qidsql.mask(url, "people", violates=2)
+    assert "x1" not in (*found.published, *found.withheld)
+    reasons = {each.name: each.reason for each in found.account.left_out}
+    assert reasons["x1"] == "proposed as sensitive (comment: sensitive), undecided; --column x1 searches it too"
+    assert qidsql.mask(url, "people", violates=2, columns="x1").published == ("x1",)
+    assert "x1" in qidsql.mask(url, "people", violates=2, weights="x1=9").published
+    declared = qidsql.mask(url, "people", violates=2, sensitive="x1")
+    assert {each.name: each.reason for each in declared.account.left_out}["x1"] == "declared sensitive"
+    duckdb_store.execute("CREATE TABLE secrets (diagnosis VARCHAR(9), income INTEGER)")
+    duckdb_store.execute("INSERT INTO secrets VALUES (?, ?)", [("a", 1), ("b", 2)])
+    with pytest.raises(UsageError, match="no column"):
+        qidsql.mask(url, "secrets", violates=2)

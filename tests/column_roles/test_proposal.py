@@ -143,6 +143,7 @@ def test_no_name_at_all_is_audited_and_to_be_checked() -> None:
         ("dbt meta", "contains_pii", None),
         ("comment", "the town [quasi-identifier]", Q),
         ("comment", "role: sensitive", S),
+        ("comment", "not a direct identifier but a quasi-identifier", Q),
         ("comment", "This is a direct identifier of the patient", D),
         ("comment", "Personal data under GDPR", None),
     ],
@@ -158,6 +159,8 @@ def test_labels_and_what_they_say(kind: str, text: str, role: PolicyRole | None)
     [
         ("comment", "the direct line to the ward, in a sensitive place of the house"),
         ("comment", "0 = no, 1 = yes"),
+        ("comment", "not personal"),
+        ("comment", "Not a direct identifier, no personal data"),
         ("security label anon", "NOT MASKED"),
         ("security label selinux", "system_u:object_r:sepgsql_table_t:s0"),
         ("dbt meta", "owner someone"),

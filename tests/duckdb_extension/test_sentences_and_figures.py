@@ -7,6 +7,7 @@ import duckdb
 import pytest
 
 import qidsql
+from qidsql.duckdb_extension.functions import FUNCTIONS
 from tests.duckdb_hosts import Answer, Host, Refused
 
 SETUP = [
@@ -44,6 +45,16 @@ QUERIES = [
 def rows(answer: Answer) -> list[dict[str, Any]]:
     assert not isinstance(answer, Refused), answer
     return answer
+
+
+def test_no_column_needs_quotes() -> None:
+    with duckdb.connect() as connection:
+        words = connection.execute("SELECT keyword_name, keyword_category FROM duckdb_keywords()").fetchall()
+    quoted = {name for name, _ in words} - {name for name, kind in words if kind in ("unreserved", "column_name")}
+    assert "table" in quoted
+    assert {
+        function.name: quoted & set(function.columns) for function in FUNCTIONS if quoted & set(function.columns)
+    } == {}
 
 
 @pytest.mark.exhaustive
@@ -86,13 +97,16 @@ def test_they_equal_the_command_lines(host: Host, tmp_path: Path) -> None:
         assert found.prosecutor is not None
         assert risk[0]["highest"] == float(found.prosecutor.highest)
         assert [row["finding"] for row in risk[:2]] == ["table", "population"]
+        assert isinstance(risk[0]["rows"], int)
+        assert found.population is not None
+        assert [row["estimate"] for row in risk[2:]] == [each.uniques for each in found.population.estimates]
         joined = qidsql.link(engine, "people", "voters", on=["age=age", "town=town"])
         assert joined.link is not None
         assert (link[0]["verdict"], link[0]["rows"]) == (joined.verdict, joined.link.left.rows)
         mapped = qidsql.kmap(engine, "people", "voters", on=["age=age", "town=town"])
         assert mapped.figures is not None
         compared = qidsql.impact(engine, "people", protected="copied")
-        assert [(row["column"], row["suppressed"]) for row in impact] == [
+        assert [(row["column_name"], row["suppressed"]) for row in impact] == [
             (None, compared.suppressed),
             *((each.name, each.suppressed) for each in compared.variables),
         ]

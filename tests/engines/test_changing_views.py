@@ -136,6 +136,24 @@ def test_what_sqlite_does_not_call_deterministic(sqlite_store: SQLiteStore) -> N
             assert engine.describe("fine").kind == "view"
 
 
+def test_dates_of_sqlite_that_are_the_current_time(sqlite_store: SQLiteStore) -> None:
+    sqlite_store.table("people", {"born": "TEXT", "age": "INTEGER"}, [("2000-01-01", 1)])
+    views = {
+        "today": "SELECT age, DATE('now') AS d FROM people",
+        "ages": "SELECT STRFTIME('%Y', 'now') - STRFTIME('%Y', born) AS age FROM people",
+        "plain": "SELECT age, DATE() AS d FROM people",
+        "behind": "SELECT * FROM today",
+        "clock": "SELECT age, CURRENT_DATE AS d FROM people",
+    }
+    for name, query in {**views, "fine": "SELECT DATE(born) AS d, 'new' AS word FROM people"}.items():
+        sqlite_store.execute(f"CREATE VIEW {name} AS {query}")
+    with sqlite_store.connect() as engine:
+        for name in views:
+            with pytest.raises(UsageError, match="so its values can change from statement to statement"):
+                engine.describe(name)
+        assert engine.describe("fine").kind == "view"
+
+
 @pytest.mark.spark
 def test_plans_of_spark(spark_store: SparkStore) -> None:
     """Its catalog does not show every view's text; a wide view comes first, whose plan must not be shortened."""

@@ -257,7 +257,7 @@ def test_the_findings_of_an_audit() -> None:
     ]
     assert found[0].measures == Measures()
     assert (found[1].measures.smallest, found[1].measures.rows_below_k, found[1].state) == (1, 6, "new")
-    assert found[1].text == "main.people is 1-anonymous on 2 columns; the policy requires 5; 37.5 % below k"
+    assert found[1].text == "main.people is 1-anonymous on 2 columns; k = 5 is required; 37.5 % below k"
     assert found[3].text == "zip + age is a column set below k = 5: smallest class 1, 37.5 % below k"
     assert found[3].id == "src/main.people/below-k/age+zip"
 

@@ -101,7 +101,7 @@ def test_given_options_count_and_the_report_says_so(folder: Path) -> None:
         "note": "excluded",
     }
     assert result["policy"]["k"] == 5  # type: ignore[index]  # given, though it is the default too
-    assert "given options count instead of the policy: k = 4, the role of pay" in result["notes"]  # type: ignore[operator]
+    assert "of the policy, replaced by given options: k = 4, the role of pay" in result["notes"]  # type: ignore[operator]
     reasons = {each["name"]: each["reason"] for each in result["columns"]}  # type: ignore[attr-defined]
     assert reasons["visitor"] == "declared a direct identifier in qidsql.toml:3"
     assert reasons["pay"] == "declared a direct identifier"
@@ -194,7 +194,7 @@ def test_python_finds_the_policy_of_a_path_and_takes_the_same_parameters(folder:
     with pytest.raises(UsageError, match="k must be at least 2"):
         qidsql.audit(path, k=1)
     (folder / "qidsql.toml").write_text("[[")
-    with pytest.raises(TomlFileError, match="no-policy"):
+    with pytest.raises(TomlFileError, match="no_policy"):
         qidsql.keys(path)
 
 

@@ -27,7 +27,7 @@ def report(console: Console, result: AnonymizeResult) -> None:
         rows.add_row("Cost", _cost(result))
         blank = f"; {plural(result.rows_blank, 'row loses', 'rows lose')} every cell" if result.rows_blank else ""
         touched = share(result.rows_touched, result.account.rows or 1)
-        rows.add_row("Touched", f"{plural(result.rows_touched, 'row')} ({touched}){blank}")
+        rows.add_row("In rows", f"{plural(result.rows_touched, 'row')} ({touched}){blank}")
     if result.target is not None:
         copy_facts(rows, result.target, result.copied, result.not_copied, result.account.columns)
     if result.after is not None:

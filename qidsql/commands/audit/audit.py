@@ -112,7 +112,7 @@ def _result(draft: Draft, policy: Policy, accounting: Accounting, lost: Sequence
         searches=tuple(draft.searches),
         withheld=tuple(draft.withheld),
         least_withheld=draft.least_withheld,
-        assumptions=assumptions(policy, draft.columns),
+        assumptions=assumptions(policy, draft.columns, verdict),
         account=accounting.account(draft.table, policy, draft.rows, draft.sets_profiled, draft.unfinished, notes),
         interrupted=draft.interrupted,
     )

@@ -86,7 +86,7 @@ def _judge_estimate(table: str, policy: Policy, estimate: ClassEstimate, audited
     low, about, high = (percent(Fraction(each, rows)) for each in estimate.rows_below_k.ends)
     if 0 < estimate.smallest < policy.k:
         return Verdict.VIOLATION, (
-            f"{table} is {estimate.smallest}-anonymous or less on {_columns(audited)}; the policy requires {policy.k}: "
+            f"{table} is {estimate.smallest}-anonymous or less on {_columns(audited)}; k = {policy.k} is required: "
             f"about {about} of the rows ({low} to {high}) are in classes of fewer than {policy.k}, {sample}"
         )
     return Verdict.INCONCLUSIVE, (
@@ -107,7 +107,7 @@ def _judge_with_proposed(
     """The verdict on a table that meets the policy without the columns left out by proposal."""
     if with_proposed is not None and keeps(policy, with_proposed):
         whole = anonymity(table, policy, with_proposed, [*audited, *proposed])
-        return Verdict.PASS, f"{whole}, among them {few(proposed)}, which could be left out{_limits(policy)}"
+        return Verdict.PASS, f"{whole}; {few(proposed)} among them could be left out{_limits(policy)}"
     confirm = f"confirm the roles ({setting('roles')} accepted), or audit these columns too ({setting('roles')} none)"
     return Verdict.INCONCLUSIVE, (
         f"{table} is {profile.smallest}-anonymous on {_columns(audited)}, but nobody has confirmed that "
@@ -149,7 +149,7 @@ def with_them(policy: Policy, profile: ClassProfile | None) -> str:
 
 def anonymity(table: str, policy: Policy, profile: ClassProfile, audited: Sequence[str]) -> str:
     """The k-anonymity shown by the profile of all audited columns, in one sentence."""
-    reached = f"{table} is {profile.smallest}-anonymous on {_columns(audited)}; the policy requires {policy.k}"
+    reached = f"{table} is {profile.smallest}-anonymous on {_columns(audited)}; k = {policy.k} is required"
     if profile.smallest >= policy.k:
         return reached
     unit = "rows" if policy.entity is None else f"entities ({policy.entity})"
@@ -161,7 +161,7 @@ def anonymity(table: str, policy: Policy, profile: ClassProfile, audited: Sequen
     )
 
 
-def assumptions(policy: Policy, columns: Sequence[ColumnFinding]) -> tuple[str, ...]:
+def assumptions(policy: Policy, columns: Sequence[ColumnFinding], verdict: Verdict) -> tuple[str, ...]:
     """The assumptions behind the verdict, each in a sentence that a reader can deny."""
     taken = []
     if any(c.role in (Role.DIRECT_IDENTIFIER, Role.EXCLUDED) for c in columns):
@@ -180,6 +180,13 @@ def assumptions(policy: Policy, columns: Sequence[ColumnFinding]) -> tuple[str, 
     else:
         entity = setting("entity")
         taken.append(f"each row is another person; if a person can have several, name the column of persons ({entity})")
+    nulls = any(column.audited and column.nulls for column in columns)
+    defined = policy.entity is None and not any(criterion.counts_classes for criterion in policy.criteria)
+    if policy.nulls == Nulls.EQUAL and nulls and defined and verdict is Verdict.VIOLATION:
+        taken.append(
+            f"a NULL is a value of its own; in a copy with suppressed cells, which could be anything, it matches "
+            f"anything ({setting('nulls')} wildcard)"
+        )
     if policy.nulls == Nulls.WILDCARD:
         taken.append("a NULL may have been any value: anyone who knows the suppressed values finds smaller classes")
         taken.append(

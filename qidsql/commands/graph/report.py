@@ -19,6 +19,7 @@ from qidsql.commands.suppress.result import SuppressResult
 from qidsql.terminal.next_steps import column_set, print_steps
 from qidsql.terminal.pieces import grid, print_verdict
 from qidsql.wording.numbers import count, few, plural, seconds
+from qidsql.wording.typed_source import typed_source
 
 SHOWN_TABLES = 8
 SHOWN_CUTS = 5
@@ -216,7 +217,7 @@ def steps(result: GraphResult) -> list[tuple[str, str]]:
         for table in protection.tables:
             if table.columns and kinds[table.table] != "outside":
                 named = "" if kinds[table.table] == "file" else f" {shlex.quote(table.table)}"
-                audit = f"qidsql audit {shlex.quote(account.source)}{named}{column_set(table.columns)}"
+                audit = f"qidsql audit {shlex.quote(typed_source(account.source))}{named}{column_set(table.columns)}"
                 found.append((audit, "whether these columns single out rows of the table"))
     return found
 
@@ -234,7 +235,7 @@ def _again(result: GraphResult, protect: Sequence[str] = ()) -> str:
         *(("--protect", name) for name in dict.fromkeys((*tables, *protect))),
     ]
     given = "".join(f" {option} {shlex.quote(str(value))}" for option, value in options)
-    return f"qidsql graph {shlex.quote(account.source)}{given}"
+    return f"qidsql graph {shlex.quote(typed_source(account.source))}{given}"
 
 
 def opening(result: GraphResult) -> str:

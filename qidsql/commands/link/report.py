@@ -12,6 +12,7 @@ from qidsql.terminal.joined_columns import print_joined
 from qidsql.terminal.next_steps import column_set, print_steps
 from qidsql.terminal.pieces import grid, print_cost, print_verdict
 from qidsql.wording.numbers import count, few, plural, share
+from qidsql.wording.typed_source import typed_source
 
 
 def report(console: Console, result: LinkResult) -> None:
@@ -65,7 +66,7 @@ def _foot(console: Console, result: LinkResult) -> None:
     print_cost(console, result.account)
     if result.link is None:
         return
-    steps, source = [], shlex.quote(result.account.source)
+    steps, source = [], shlex.quote(typed_source(result.account.source))
     left, right = result.link.left, result.link.right
     shared_key = len(result.link.columns) == 1 and not (left.matching_several and right.matching_several)
     if left.matching_below_k and shared_key:  # its values are numbers of things: to suppress some of them hides nobody

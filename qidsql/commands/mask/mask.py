@@ -9,9 +9,9 @@ from qidsql.commands import gate
 from qidsql.commands.mask.request import MaskRequest
 from qidsql.commands.mask.result import MaskResult
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
-from qidsql.core.results import Verdict
+from qidsql.core.results import LeftOut, Verdict
 from qidsql.core.sampling import DELTA
-from qidsql.core.tables import FILES, PolicyRole, TableName
+from qidsql.core.tables import FILES, PolicyRole, Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
 from qidsql.protection.masking import MaskingPlan, exact_masking, greedy_masking, sampled_masking
@@ -31,6 +31,12 @@ def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] =
     """
     on_stage("reading the catalog")
     search = TableSearch(engine, request.table, request.policy, request.column_weights)
+    proposed = {
+        name: why for name, why in _proposed(engine, search.table, request).items() if name in search.profiler.names
+    }
+    if proposed:
+        policy = replace(request.policy, exclude=(*request.policy.exclude, *proposed))
+        search = TableSearch(engine, request.table, policy, request.column_weights)
     if request.view is not None and (request.view == search.table.name.name or not engine.dialect.keeps(request.view)):
         raise UsageError(f"--view {request.view} is the table itself, or longer than names of {engine.label} can be")
     plan, unfinished = None, ""
@@ -67,33 +73,29 @@ def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] =
         quasi_identifiers=search.proof(plan.met if plan else ()),
         certificate=plan.certificate if plan else None,
         script=_script(engine, search, request, names) if plan is not None and plan.safe is not False else (),
-        account=replace(account, notes=(*account.notes, *_undeclared(engine, search, request, names))),
+        account=replace(
+            account, left_out=tuple(LeftOut(n.name, proposed.get(n.name, n.reason)) for n in account.left_out)
+        ),
     )
 
 
-def _undeclared(engine: Engine, search: TableSearch, request: MaskRequest, published: tuple[str, ...]) -> list[str]:
-    """A note on published columns that `init` would propose as sensitive or as identifiers, where no role is declared.
+def _proposed(engine: Engine, table: Table, request: MaskRequest) -> dict[str, str]:
+    """The columns that `init` would propose as sensitive or as identifiers, where no role is declared, with the reason.
 
-    Queries only the system catalog.
+    They are left out: what looks like an income or a name is not published unasked. Queries only the system catalog.
     """
-    declared = request.policy.columns or (request.origin is not None and request.origin.line is not None)
-    if declared or not published:
-        return []
+    if request.policy.columns or (request.origin is not None and request.origin.line is not None):
+        return {}
     try:
-        proposals = proposed_roles(engine, search.table)
+        proposals = proposed_roles(engine, table)
     except Stopped:
-        return []
-    found = [
-        f"{name} (proposed as {proposal.role}, {proposal.reason})"
-        for name in published
-        if (proposal := proposals.get(name)) and proposal.role in NOT_PUBLISHED and not proposal.doubt
-    ]
-    if not found:
-        return []
-    return [
-        f"published, although nobody declared a role: {', '.join(found)}; leave out what must not be published with "
-        f"--sensitive or --identifier, or by a policy file (qidsql init)"
-    ]
+        return {}
+    given = {*request.policy.quasi_identifiers, *request.column_weights}
+    return {
+        name: f"proposed as {proposal.role} ({proposal.reason}), undecided; --column {name} searches it too"
+        for name, proposal in proposals.items()
+        if proposal.role in NOT_PUBLISHED and not proposal.doubt and name not in given
+    }
 
 
 def _plan(search: TableSearch, request: MaskRequest) -> MaskingPlan:
@@ -144,4 +146,4 @@ def _reason(plan: MaskingPlan | None, published: int, columns: int, rows: int | 
     if plan.optimal:
         return f"{what}; proved: no choice publishes {'more' if plain else 'a greater weight'}"
     more = count(plan.gap) if plain else f"the weight {count(plan.gap)}"
-    return f"{what}; another choice might publish {more} more"
+    return f"{what}; not proved to be the most: at most {more} more could be"

@@ -18,7 +18,10 @@ METHODS = {
     "shared": "shared: rows that match suppressed cells of others stay whole, though their own values are rare",
 }
 CORES = "values that {k} rows show exactly; each other row shows what it has in common with some of these"
-MATCHINGS = "{k} disjoint matchings of all people with all rows: each row fits its owner and {k} people or more"
+MATCHINGS = (
+    "{k} disjoint matchings: {k} ways to give each person a released row, in which nobody has the same row twice; so "
+    "{k} rows or more can be anyone's"
+)
 BAR = 28
 
 
@@ -63,7 +66,7 @@ def report(console: Console, result: SuppressResult) -> None:
 def _losses(console: Console, result: SuppressResult) -> None:
     heads = [
         *(Head("Column", text=True), Head("cells"), Head("of rows")),
-        *(Head("values", leaves=3), Head("touched", leaves=2), Head("gone", leaves=2)),
+        *(Head("values", leaves=3), Head("lose cells", leaves=2), Head("vanish", leaves=2)),
     ]
     named = any(loss.most for loss in result.losses)
     if named:

@@ -48,7 +48,12 @@ def _print_tables(console: Console, result: TablesResult) -> None:
 
 
 def _print_ranking(console: Console, result: TablesResult) -> None:
-    heads = [Head("Table", text=True), Head("Rows"), Head("Differ, about"), Head("Values like rows", text=True)]
+    heads = [
+        Head("Table", text=True),
+        Head("Rows"),
+        Head("Differ, about"),
+        Head("Nearly a value for each row", text=True),
+    ]
     lines = []
     for table in result.tables:
         counts = table.counts

@@ -36,6 +36,8 @@ def report(console: Console, result: TurnsResult) -> None:
         rows.add_row("cells", "that the optimal suppression would still blank (qidsql suppress)")
     if result.target is not None and result.turns:
         copy_facts(rows, result.target, result.copied, result.not_copied, result.turns[-1].columns)
+        if below := result.turns[-1].rows_below_k:
+            rows.add_row("Unsafe", f"{plural(below, 'row')} of {result.target} below k: do not publish it as it is")
     console.print(rows)
     if result.turns and result.account.rows:
         console.print()
@@ -99,6 +101,7 @@ def opening(result: TurnsResult) -> str:
     if result.first_safe is None:
         left = plural(result.turns[-1].rows_below_k, "row")
         whole = count(result.account.rows)
-        return f"After all these changes {left} of {whole} are still below k = {result.k}: change more."
-    done = "The table as it is" if not result.first_safe else f"The table after change {result.first_safe}"
+        copy = f" The copy {result.target} is made that way: it must not be published yet." if result.target else ""
+        return f"After all these changes {left} of {whole} are still below k = {result.k}: change more.{copy}"
+    done = "The table before any change" if not result.first_safe else f"The table after change {result.first_safe}"
     return f"{done} has no row that fewer than {result.k} rows are equal to."

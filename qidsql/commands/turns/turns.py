@@ -238,8 +238,9 @@ class _Review:
         if last.rows_below_k:
             when = "in the table as it is" if last.change is None else f"after turn {last.number},"
             rows = f"{plural(last.rows_below_k, 'row')} ({share(last.rows_below_k, self._rows)})"
-            return f"no turn reaches the policy: {when} {rows} {are(last.rows_below_k)} below k = {k}"
+            return f"no turn is enough: {when} {rows} {are(last.rows_below_k)} below k = {k}"
         first = next(turn for turn in self._done if not turn.rows_below_k)
-        what = "the table as it is" if first.change is None else f"turn {first.number} ({first.change})"
         later = "; the turns after it lose more than k needs" if first is not last else ""
-        return f"{what} is the first with no row below k = {k}{later}"
+        if first.change is None:
+            return f"no row is below k = {k} even before the first turn{later.replace(' after it', '')}"
+        return f"turn {first.number} ({first.change}) is the first with no row below k = {k}{later}"

@@ -22,6 +22,7 @@ from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import fill
 
+DATES = {"date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff"}
 WHY = {  # by SQLite's result codes
     "BUSY": "is locked by another process that writes to it; try again later, or audit a copy",
     "NOTADB": "is not an SQLite database, or an encrypted one",
@@ -64,7 +65,10 @@ class SQLiteSession:
         """Nothing to do: no condition depends on the time."""
 
     def changing_functions(self, sql: str) -> frozenset[str]:
-        """The functions of a query, and of the views it reads, that SQLite calls not deterministic. Reads no row."""
+        """The functions of a query, and of the views it reads, that SQLite calls not deterministic. Reads no row.
+
+        Functions of dates are deterministic for SQLite, although they return the time for 'now' or without an argument.
+        """
         called: set[str] = set()
 
         def note(action: int, first: str | None, name: str | None, *_: object) -> int:
@@ -74,13 +78,19 @@ class SQLiteSession:
 
         self._line.set_authorizer(note)
         try:
-            self._line.execute(f"EXPLAIN {sql}").fetchall()
+            plan = self._line.execute(f"EXPLAIN {sql}").fetchall()
         finally:
             self._line.set_authorizer(None)
         rows = self._line.execute(
             "SELECT name FROM pragma_function_list WHERE type = 's' AND flags & 2048 = 0"
         ).fetchall()
-        return frozenset(called & {str(name) for (name,) in rows})
+        steps = [(str(step[1]), step[3], str(step[5]).lower()) for step in plan]
+        timeless = all(text != "now" for _, _, text in steps)
+        without = {
+            text.partition("(")[0] for kind, first, text in steps if kind in ("Function", "PureFunc") and not first
+        }
+        time = called & DATES if not timeless else called & DATES & without
+        return frozenset(called & {str(name) for (name,) in rows} | time)
 
     def cancel(self) -> None:
         self._line.interrupt()

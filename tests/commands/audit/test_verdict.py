@@ -1,5 +1,6 @@
 """The verdict on one table from what is known of it: every branch, and what each is written from."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from qidsql.commands.audit.result import ColumnFinding
 from qidsql.commands.audit.verdict import anonymity, assumptions, judge
 from qidsql.core.policy import Policy
+from qidsql.core.results import Verdict
 from qidsql.core.tables import Role
 from qidsql.measures.profiles import ClassProfile
 
@@ -35,11 +37,11 @@ def judged(
 def test_a_table_at_k_passes_and_one_below_violates() -> None:
     assert judged(AGE, CITY, profile=SAFE) == (
         "pass",
-        "people is 5-anonymous on the 2 columns audited; the policy requires 5",
+        "people is 5-anonymous on the 2 columns audited; k = 5 is required",
     )
     assert judged(AGE, profile=RISKY) == (
         "violation",
-        "people is 1-anonymous on the one column audited (age); the policy requires 5: 6 of 16 rows (37.5 %) are in "
+        "people is 1-anonymous on the one column audited (age); k = 5 is required: 6 of 16 rows (37.5 %) are in "
         "classes of fewer than 5",
     )
     assert judged(AGE, profile=SAFE, k=6)[0] == "violation"
@@ -106,7 +108,8 @@ def test_what_a_verdict_takes_for_granted() -> None:
         }
         parts |= {"each row is another": "rows", "person is not published": "entity"}
         parts |= {"a NULL may have been any value": "wildcard", "a copy alone cannot show": "known person"}
-        taken = assumptions(Policy(**policy), columns)
+        taken = assumptions(Policy(**policy), columns, Verdict.VIOLATION)
+        parts["in a copy with suppressed cells"] = "suppressed"
         return [name for text in taken for part, name in parts.items() if part in text]
 
     assert said(AGE) == ["rows"]
@@ -114,6 +117,12 @@ def test_what_a_verdict_takes_for_granted() -> None:
     assert said(AGE, column("id", Role.EXCLUDED)) == ["left out", "rows"]
     assert said(AGE, column("diagnosis", Role.SENSITIVE)) == ["sensitive", "rows"]
     assert said(AGE, entity="person") == ["entity"]
+    gaps = replace(AGE, nulls=3)
+    assert said(gaps) == ["rows", "suppressed"]
+    assert said(gaps, entity="person") == ["entity"]
+    assert said(gaps, distinct="0.5") == ["rows"]  # wildcards have no classes to count
+    assert "suppressed" not in " ".join(assumptions(Policy(), [gaps], Verdict.PASS))
+    assert said(gaps, nulls="wildcard") == ["rows", "wildcard", "known person"]
     assert said(AGE, nulls="wildcard") == ["rows", "wildcard", "known person"]
 
 
@@ -126,8 +135,7 @@ def test_a_pass_without_the_columns_left_out_by_proposal_has_to_hold_with_them()
 
     assert verdict(SAFE) == (
         "pass",
-        "people is 5-anonymous on the 3 columns audited; the policy requires 5, among them income, which could be left "
-        "out",
+        "people is 5-anonymous on the 3 columns audited; k = 5 is required; income among them could be left out",
     )
     assert verdict(RISKY) == (
         "inconclusive",

@@ -235,7 +235,7 @@ def test_the_verdict_is_that_of_the_last_turn(people: Store) -> None:
     passed, failed = inside(*base, *steps), inside(*base, *steps[:4])
     assert (passed.code, failed.code) == (0, 1)
     assert "turn 3 (born=decade) is the first with no row below k = 2" in passed.out
-    assert "no turn reaches the policy: after turn 2, 2 rows (50.0 %) are below k = 2" in failed.out
+    assert "no turn is enough: after turn 2, 2 rows (50.0 %) are below k = 2" in failed.out
     assert "born is in 2 of 2 unsafe combinations: recode or drop it next" in failed.out
     empty = inside(*base, "--where", "age > 99", *steps)
     assert empty.code == 3 and "no row" in empty.out
