@@ -48,7 +48,7 @@ KNOW_AN_ENGINE = {  # files outside engines/ that import from the folder of one,
 }
 WORKBENCH = "qidsql.engines.duckdb.workbench"  # an embedded DuckDB that computes and is no source
 SAME_ROLE = {  # names that several modules have, each in the same role
-    *("perform", "opening", "report", "run"),  # of commands
+    *("perform", "opening", "report", "run", "judged"),  # of commands
     *("render", "renderer", "written"),  # of formats
     *("connect", "examine", "parse_condition", "translate"),  # of engines
     "main",
@@ -56,7 +56,7 @@ SAME_ROLE = {  # names that several modules have, each in the same role
 OTHER_COMMANDS = {  # that a command runs, or whose results it reads
     "demo": {"audit"},
     "graph": {"audit", "mask", "suppress"},
-    "verify": {"keys", "mask", "suppress", "anonymize"},
+    "verify": {"audit", "uniques", "keys", "mask", "suppress", "anonymize"},
 }
 NOT_OF_A_ROOM = {"benchmarks", "docker", "trials"}  # folders of tests
 # Test files of no room.

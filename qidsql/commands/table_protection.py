@@ -52,12 +52,16 @@ class TableProtection:
         by_name = dict(zip(self._search.profiler.names, self._search.weights, strict=True))
         return [by_name[name] for name in self.names]
 
+    def begin(self) -> None:
+        """Raise the stop that ended the work while the catalog was read, if any."""
+        self._search.begin()
+
     def recognise(self, on_stage: Callable[[str], None]) -> None:
         """Exclude the columns whose values identify directly: they would be blank in every row.
 
         Sends no statement if the request names the columns. Raises UsageError, Stopped, StatementError.
         """
-        self._search.begin()
+        self.begin()
         if self._policy.columns or self._policy.keep_identifiers:
             return
         on_stage("profiling the columns")

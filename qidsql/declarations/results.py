@@ -183,6 +183,8 @@ def _reader(kind: Any) -> Reader:
         return cast(Reader, kind.fromisoformat)
     if kind is int:
         return _integer
+    if kind is str:
+        return _text
     return cast(Reader, kind) if isinstance(kind, type) and issubclass(kind, CONVERTED) else lambda document: document
 
 
@@ -192,6 +194,12 @@ CONVERTED = (StrEnum, Fraction, Path, float)
 def _integer(document: Any) -> int:
     if not isinstance(document, int):
         raise TypeError("not an integer")
+    return document
+
+
+def _text(document: Any) -> str:
+    if not isinstance(document, str):
+        raise TypeError("not a text")
     return document
 
 

@@ -2,32 +2,26 @@
 
 import time
 from collections.abc import Callable
-from fractions import Fraction
-
-from sqlglot import exp
 
 from qidsql.commands import gate
 from qidsql.commands.anonymize.request import AnonymizationMethod, AnonymizeRequest
 from qidsql.commands.anonymize.result import AnonymizeResult
+from qidsql.commands.anonymize.script import anonymizing
+from qidsql.commands.anonymize.verdict import judged
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import one_answer
-from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
-from qidsql.core.tables import FILES, TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, Stopped, UsageError
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer, shares_by_mask, write_plan
 from qidsql.protection.certificates import CellPlan
-from qidsql.protection.copies import ProtectedCopy, plan_by_codes
+from qidsql.protection.copies import ProtectedCopy
 from qidsql.protection.row_patterns import RowPatterns
-from qidsql.sql.copies import create_table, create_view, suppressed_by_plan
 from qidsql.sql.relation import Relation
-from qidsql.sql.statements import integer
-from qidsql.wording.numbers import are, count, percent, plural
+from qidsql.wording.numbers import plural
 
-MAX_LINES = 10_000  # of a plan within a printed statement
 MEMORY = 1 << 30  # bytes, if the source runs in another process
 
 
@@ -65,39 +59,31 @@ class _Anonymization:
         self._written = False
 
     def run(self) -> AnonymizeResult:
-        nothing = "the search did not finish, and nothing was written"
         try:
             return self._run()
         except Stopped as stop:
-            return self._result(Verdict.INCONCLUSIVE, nothing, str(stop))
+            return self._result(str(stop) or "stopped")
         except KeyboardInterrupt:
-            return self._result(Verdict.INCONCLUSIVE, nothing, "interrupted")
+            return self._result("interrupted")
 
     def _run(self) -> AnonymizeResult:
         protection, request = self._protection, self._request
-        k = request.policy.k
         protection.recognise(self._on_stage)
         self._on_stage("coding the rows")
         began = time.monotonic()
         with RowPatterns.of(protection.profiler) as patterns:
             self._rows, self._patterns = patterns.rows, patterns.patterns
-            if not patterns.rows:
-                which = "no row meets the where condition" if request.policy.where else "the table is empty"
-                return self._result(Verdict.INCONCLUSIVE, f"there is nothing to anonymize: {which}")
-            if patterns.rows < k:
-                rows = f"{plural(patterns.rows, 'row')} {are(patterns.rows)}"
-                return self._result(
-                    Verdict.VIOLATION, f"no suppression helps: {rows} fewer than k = {k}, even if all are blank"
-                )
+            if patterns.rows < request.policy.k:
+                return self._result()
             found = self._found = self._anonymization(patterns, time.monotonic() - began)
             self._cells = CellPlan.of(patterns.bench, patterns.names, shares_by_mask(patterns))
             if isinstance(found.stopped, Interrupted) and not found.optimal:
-                return self._result(Verdict.INCONCLUSIVE, self._reason(found), str(found.stopped))
+                return self._result(str(found.stopped))
             if request.script is not None:
-                self._script = self._engine.dialect.script(self._statement(request.script, patterns))
+                self._script = anonymizing(self._engine, protection, patterns, request.script)
             if protection.copy is not None:
                 return self._write(protection.copy, patterns)
-        return self._result(Verdict.FINISHED, self._reason(found))
+        return self._result()
 
     def _anonymization(self, patterns: RowPatterns, coding: float) -> Anonymization:
         """The plan, checked. A deadline leaves time for a copy and its audit, at most half of it: each takes about as
@@ -117,31 +103,6 @@ class _Anonymization:
         found = anonymizer.run(exact)
         return gate.anonymization(found, anonymizer)
 
-    def _statement(self, script: Script, patterns: RowPatterns) -> str:
-        """A statement that makes the same copy. The plan in it consists of codes, so it contains no value."""
-        table, columns, dialect = self._protection.table, self._protection.columns, self._engine.dialect
-        if table.kind in FILES:
-            raise UsageError("a file takes no statements; --into writes a copy of it")
-        if dialect.own_hashes:
-            raise UsageError("no statement can make the codes of the plan in this engine by itself; leave out --sql")
-        write_plan(patterns)
-        codes = [f"c{place}" for place in range(len(columns))]
-        ends = ["first_row", "last_row"]
-        rows = patterns.bench.query(plan_by_codes(len(columns), parting=True), "plan")
-        if len(rows) > MAX_LINES:
-            raise UsageError(
-                f"the plan has {count(len(rows))} lines, too many for one statement ({count(MAX_LINES)}); write the "
-                f"copy with --into, or anonymize fewer columns (--column)"
-            )
-        lines = [tuple(map(integer, row)) for row in rows] or [(0,) * (len(codes) + 3)]
-        plan = exp.values(lines, alias="lines", columns=["mask", *codes, *ends])
-        query = suppressed_by_plan(
-            dialect, table, columns, self._protection.copied, plan, patterns.shuffle_key, parting=True
-        )
-        name = TableName(dialect.name_beside(table.name.name, "_anonymized"), table.name.schema, table.name.catalog)
-        make = create_view if script is Script.VIEW else create_table
-        return make(dialect, name, query)
-
     def _write(self, copy: ProtectedCopy, patterns: RowPatterns) -> AnonymizeResult:
         """Write the copy, audit it, and keep it only if it passes."""
         profiler, k = self._protection.profiler, self._request.policy.k
@@ -153,35 +114,20 @@ class _Anonymization:
         profiler_of_copy = TableProfiler(self._engine, Relation(copy.rows(self._protection.columns)), profiler.names, k)
         self._after = profiler_of_copy.profile(profiler_of_copy.everything)
         if self._after.smallest < k or self._after.rows != patterns.rows:
-            rows = count(self._after.rows_below_k)
-            return self._result(
-                Verdict.VIOLATION, f"the copy failed its audit ({rows} rows below k), so it was not kept"
-            )
+            return self._result()
         copy.keep()
         self._written = True
-        return self._result(Verdict.FINISHED, f"{self._reason(self._found)}; {copy} was written and passed its audit")
+        return self._result()
 
-    def _reason(self, found: Anonymization) -> str:
-        k = self._request.policy.k
-        if found.cost == 0:
-            return f"nothing needs to be suppressed: the table is {k}-anonymous"
-        assert self._rows is not None
-        cells = sum(found.cells)
-        share = percent(Fraction(cells, self._rows * len(found.cells)))
-        made = f"suppressing {plural(cells, 'cell')} ({share}) makes the table {k}-anonymous"
-        weighted = any(each != 1 for each in self._protection.weights)
-        if found.optimal:
-            return f"{made}; proved: {'no lighter cells' if weighted else 'fewer do not'} suffice"
-        least = count(found.lower_bound)
-        return f"{made}; proved: {f'a weight of at least {least} is' if weighted else f'at least {least} are'} needed"
-
-    def _result(self, verdict: Verdict, reason: str, unfinished: str = "") -> AnonymizeResult:
+    def _result(self, unfinished: str = "") -> AnonymizeResult:
+        """The result so far. `unfinished`: why the work ended before its plan, or its copy, was complete."""
         found, protection = self._found, self._protection
+        stopped = bool(unfinished)
         if found and found.stopped and not found.optimal:
             unfinished = unfinished or str(found.stopped)
-        return AnonymizeResult(
-            verdict=verdict,
-            reason=reason,
+        result = AnonymizeResult(
+            verdict=Verdict.INCONCLUSIVE if stopped else Verdict.FINISHED,
+            reason="",
             algorithm=found.algorithm if found else "none",
             cost=found.cost if found else None,
             lower_bound=found.lower_bound if found else 0,
@@ -199,3 +145,4 @@ class _Anonymization:
             script=self._script,
             account=protection.account(self._rows, [unfinished] if unfinished else []),
         )
+        return judged(result)

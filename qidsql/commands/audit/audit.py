@@ -1,38 +1,31 @@
 """The audit of one table against one policy, from the catalog to a verdict."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import replace
-from fractions import Fraction
 from typing import Any, TypeAlias
 
 from qidsql.commands.accounting import Accounting
 from qidsql.commands.audit.causes import allow, search
 from qidsql.commands.audit.draft import Draft
 from qidsql.commands.audit.estimate import estimated
-from qidsql.commands.audit.proposed_roles import with_proposals
+from qidsql.commands.audit.figures import findings_of, measure
 from qidsql.commands.audit.remedies import withhold
 from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.audit.result import AuditResult, ColumnFinding
-from qidsql.commands.audit.verdict import assumptions, judge, of_persons
+from qidsql.commands.audit.verdict import assumptions, verdict_on
 from qidsql.commands.table_search import comparison_notes, table_profiler, unknown_table
 from qidsql.core.byte_limit import within_bytes
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
-from qidsql.core.roles import assign_roles, audited_columns, identifies
+from qidsql.core.roles import assign_roles, audited_columns
 from qidsql.core.tables import Column, Role, Table
 from qidsql.core.time_limit import within
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, SnapshotLost, StatementError, Stopped
 from qidsql.measures.criteria import Key
-from qidsql.measures.profiles import ClassProfile, bin_starts, size_bins
 from qidsql.profiling.coded_copy import coded
 from qidsql.profiling.disclosing import disclosing
-from qidsql.profiling.disclosures import disclosures
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.sql.classes import column_counts
 from qidsql.sql.statements import Statement
-from qidsql.wording.numbers import percent
 
 BEGUN_ANEW = 2  # restarts at most, where the snapshot is lost
 
@@ -67,7 +60,7 @@ def audit(engine: Engine, request: AuditRequest, on_stage: Callable[[str], None]
             draft = Draft(unknown_table(request.table), weights=request.column_weights)
             with engine.answer():
                 _fill(engine, request, draft, on_stage, on_part)
-            verdict, _ = _judged(draft, policy)
+            verdict, _ = verdict_on(draft, policy)
             if not isinstance(engine.stopped_by, SnapshotLost) or verdict is not Verdict.INCONCLUSIVE:
                 break
             if len(lost) == BEGUN_ANEW:
@@ -77,21 +70,9 @@ def audit(engine: Engine, request: AuditRequest, on_stage: Callable[[str], None]
     return _result(draft, policy, accounting, lost)
 
 
-def _judged(draft: Draft, policy: Policy) -> tuple[Verdict, str]:
-    whole = draft.profile_with_proposed
-    facts = draft.rows, draft.columns, draft.profile, whole, draft.estimate
-    verdict, reason = judge(str(draft.table.name), policy, *facts)
-    if verdict is Verdict.PASS and policy.entity is not None:
-        return of_persons(policy, whole or draft.profile, draft.unnamed, reason)
-    return verdict, reason
-
-
 def _result(draft: Draft, policy: Policy, accounting: Accounting, lost: Sequence[str]) -> AuditResult:
     """The result of the facts known so far."""
-    verdict, reason = _judged(draft, policy)
-    if draft.interrupted:
-        proved = f" Proved by then: {reason}" if verdict is Verdict.VIOLATION else ""
-        verdict, reason = Verdict.INCONCLUSIVE, f"{draft.table.name} was interrupted before the end.{proved}"
+    verdict, reason = verdict_on(draft, policy)
     notes = (
         *draft.table.notes,
         *comparison_notes(_measured(draft.table, draft.columns)),
@@ -133,7 +114,7 @@ def _fill(
         on_stage("reading the catalog")
         described = engine.narrowed(engine.describe(request.table), request.policy.where)
         roles = assign_roles(described, request.policy)
-        draft.table, draft.columns = described, _findings(described, roles)
+        draft.table, draft.columns = described, findings_of(described, roles)
         _examine(engine, described, request, roles, draft, on_stage, on_part)
     except Stopped as stop:
         draft.leave(str(stop))
@@ -155,15 +136,6 @@ def planned_statements(engine: Engine, request: AuditRequest) -> list[Statement[
     return profiler.planned_first()[: policy.max_statements]
 
 
-def _findings(table: Table, roles: dict[str, tuple[Role, str]]) -> list[ColumnFinding]:
-    found = []
-    for column in table.columns:
-        role, reason = roles[column.name]
-        finding = ColumnFinding(name=column.name, type=column.type, role=role, reason=reason, profile=None, nulls=None)
-        found.append(finding)
-    return found
-
-
 def _examine(
     engine: Engine,
     table: Table,
@@ -183,68 +155,14 @@ def _examine(
     try:
         if request.error is not None and estimated(every, request, draft, on_stage):
             return
-        on_stage(f"profiling {every.columns} columns one by one")
-        with suppress(Stopped):  # a stop shows again at the next statement
-            every.begin()
-        draft.rows, nulls = every.counts()
-        if draft.rows == 0:
-            return
-        try:
-            every.singles()
-        finally:
-            draft.columns = _with_profiles(draft.columns, every, nulls, policy)
-        draft.columns = with_proposals(draft.columns, every, table, request)
-        roles = {each.name: roles[each.name] if each.proposed else (each.role, each.reason) for each in draft.columns}
-        kept = {finding.name for finding in draft.columns if finding.audited}
-        audited = every.narrowed([name for name in every.names if name in kept])
-        if not audited.columns:
-            return
-        on_stage("profiling all columns together")
-        sizes = audited.sizes(audited.everything)
-        draft.profile = sizes.profile(policy.k)
-        draft.class_sizes = size_bins(sizes, bin_starts(policy.k))
-        try:
-            draft.todo = ["what is disclosed about sensitive columns"]
-            for each in disclosures(audited, table, roles):
-                draft.disclosed.append(each)
-            draft.todo = []
-            draft.todo = ["the limits on disclosure"]
-            limited = disclosing(audited, table, policy.criteria)
-            if limited is not audited:
-                on_stage("measuring the limits on disclosure")
-                draft.profile = limited.profile(limited.everything)
-            draft.todo = []
-            _measure_with_proposed(every, audited, table, policy, draft)
-            if not any(criterion.met_by(draft.profile) for criterion in policy.criteria):
-                draft.unnamed = _rows_without_entity(every, draft)
-                return
-            _explain(audited, limited, table, policy, draft.profile, draft, on_stage, on_part)
-        except StatementError as error:  # the verdict is proved; only the reasons stay incomplete
-            draft.leave(str(error))
+        violating = measure(every, table, request, roles, draft, on_stage)
+        if violating is not None:
+            try:
+                _explain(*violating, table, policy, draft, on_stage, on_part)
+            except StatementError as error:  # the verdict is proved; only the reasons stay incomplete
+                draft.leave(str(error))
     finally:
         draft.sets_profiled = every.sets
-
-
-def _measure_with_proposed(
-    every: TableProfiler, audited: TableProfiler, table: Table, policy: Policy, draft: Draft
-) -> None:
-    """Measure the audited columns together with those left out by proposal: one statement, and one for each limit."""
-    names = {*audited.names, *(finding.name for finding in draft.columns if finding.proposed)}
-    if len(names) > audited.columns:
-        draft.todo = ["the columns left out by proposal"]
-        wide = disclosing(every.narrowed([name for name in every.names if name in names]), table, policy.criteria)
-        draft.profile_with_proposed = wide.profile(wide.everything)
-        draft.todo = []
-
-
-def _rows_without_entity(profiler: TableProfiler, draft: Draft) -> int:
-    """How many rows have no entity: they count as one more. One statement, if there are entities."""
-    if profiler.entity is None:
-        return 0
-    draft.todo = ["the rows without an entity"]
-    [(_, (rows,))] = profiler.ask([column_counts(profiler.engine.dialect, profiler.source, (profiler.entity,))])
-    draft.todo = []
-    return rows
 
 
 def _explain(
@@ -252,7 +170,6 @@ def _explain(
     limited: TableProfiler,
     table: Table,
     policy: Policy,
-    whole: ClassProfile,
     draft: Draft,
     on_stage: Callable[[str], None],
     on_part: OnPart,
@@ -261,6 +178,8 @@ def _explain(
 
     `limited` profiles the audited columns with all limits on disclosure.
     """
+    whole = draft.profile
+    assert whole is not None
     criteria = (policy.criteria[0], Key(), *policy.criteria[1:])
     draft.todo = [*(f"minimal sets: {c.name}" for c in criteria), "the effects of withholding columns"]
     for criterion in criteria:
@@ -274,39 +193,6 @@ def _explain(
     del draft.todo[0]
     allow(audited, policy)
     withhold(limited, policy, whole, draft)
-
-
-def _with_profiles(
-    findings: Sequence[ColumnFinding], profiler: TableProfiler, nulls: Sequence[int], policy: Policy
-) -> list[ColumnFinding]:
-    """The columns with their own profiles, as far as they are known; direct identifiers recognised."""
-    profiles, missing = profiler.known(), dict(zip(profiler.names, nulls, strict=True))
-    by_value = profiler.by_value.known()
-    return [
-        _recognised(
-            replace(finding, profile=profiles[finding.name], nulls=missing[finding.name]),
-            by_value.get(finding.name),
-            policy,
-        )
-        if finding.name in profiles
-        else finding
-        for finding in findings
-    ]
-
-
-def _recognised(finding: ColumnFinding, profile: ClassProfile | None, policy: Policy) -> ColumnFinding:
-    """The column, as a direct identifier if its profile shows that and the policy does not name it."""
-    nulls = finding.nulls
-    declared = finding.name.lower() in map(str.lower, policy.quasi_identifiers)
-    if declared or policy.columns or policy.keep_identifiers or profile is None or nulls is None:
-        return finding
-    if not identifies(profile, nulls, policy.entity):
-        return finding
-    having = profile.rows - (0 if policy.entity else nulls)
-    share = percent(Fraction(profile.unique_rows, having))
-    whose = "entities have a value that no other has" if policy.entity else "rows with a value have it alone"
-    reason = f"recognised as a direct identifier: {share} of the {whose}"
-    return replace(finding, role=Role.DIRECT_IDENTIFIER, reason=reason, recognised=True)
 
 
 def _entities(draft: Draft, policy: Policy) -> int | None:

@@ -5,10 +5,12 @@ from dataclasses import replace
 
 from qidsql.commands.audit.draft import Draft
 from qidsql.commands.audit.request import AuditRequest
+from qidsql.core.policy import Policy
 from qidsql.core.tables import Role
 from qidsql.errors import UsageError
 from qidsql.measures.class_sample import share_for
 from qidsql.profiling.profiler import TableProfiler
+from qidsql.sql.classes import TableOverview
 from qidsql.wording.numbers import count
 from qidsql.wording.option_names import setting
 
@@ -24,18 +26,31 @@ def estimated(
     statement counts rows and values, one more the sampled classes. Raises UsageError, Stopped, StatementError.
     """
     assert request.error is not None
-    dialect, policy = profiler.engine.dialect, request.policy
-    if dialect.class_hash is None:
+    if profiler.engine.dialect.class_hash is None:
         raise UsageError(f"this engine draws no sample of classes: leave out {setting('approximate')}")
     on_stage(f"counting the values of {profiler.columns} columns")
     overview = profiler.overview()
-    draft.rows, counts = overview.rows, overview.columns
+    draft.rows = overview.rows
     if not draft.rows:
         return True
-    share = share_for(draft.rows, policy.k, float(request.error))
+    share = share_for(draft.rows, request.policy.k, float(request.error))
     if share == 1:
         draft.notes.append(f"{count(draft.rows)} rows are too few for an estimate of this error: counted exactly")
         return False
+    estimate_by(share, overview, profiler, request.policy, draft, on_stage)
+    return True
+
+
+def estimate_by(
+    share: int,
+    overview: TableOverview,
+    profiler: TableProfiler,
+    policy: Policy,
+    draft: Draft,
+    on_stage: Callable[[str], None] = lambda stage: None,
+) -> None:
+    """Fill the draft by one class in so many. Raises Stopped, StatementError."""
+    draft.rows, counts = overview.rows, overview.columns
     kept = {name.lower() for name in policy.quasi_identifiers}
     for place, finding in enumerate(draft.columns):
         if finding.name not in counts:
@@ -53,4 +68,3 @@ def estimated(
     if audited.columns:
         on_stage(f"counting one class in {count(share)}")
         draft.estimate = audited.estimate(share, draft.rows)
-    return True

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from qidsql.commands.audit.draft import Draft
-from qidsql.commands.audit.result import Withheld
+from qidsql.commands.audit.result import ColumnFinding, Withheld
 from qidsql.core.policy import Policy
 from qidsql.core.tables import Role, names_of, positions
 from qidsql.measures.profiles import ClassProfile
@@ -64,13 +64,18 @@ def withhold(profiler: TableProfiler, policy: Policy, whole: ClassProfile, draft
             _note_each(profiler, options, whole.rows, draft)
             choice = [(left ^ option.left).bit_length() - 1 for option in options[:CHOICE]]
         left, profile = options[0].left, options[0].profile
-        obstacles = [criterion.obstacle for criterion in policy.criteria if criterion.met_by(profile)]
-        others = [c.name for c in draft.columns if c.recognised or c.role is Role.UNREADABLE]
-        still = ", ".join(obstacles) or (f"{few(others)} must not be published either" if others else "")
+        still = obstacles(policy, profile, draft.columns)
         names = names_of(profiler.everything ^ left, profiler.names)
         draft.withheld.append(Withheld(columns=names, passes=not still, still=still, profile=profile))
-        if not obstacles:
+        if not any(criterion.met_by(profile) for criterion in policy.criteria):
             return
+
+
+def obstacles(policy: Policy, profile: ClassProfile, columns: Sequence[ColumnFinding]) -> str:
+    """What is still in the way of the policy if the columns left have this profile, in words; empty: nothing."""
+    met = [criterion.obstacle for criterion in policy.criteria if criterion.met_by(profile)]
+    others = [column.name for column in columns if column.recognised or column.role is Role.UNREADABLE]
+    return ", ".join(met) or (f"{few(others)} must not be published either" if others else "")
 
 
 def _share(profiler: TableProfiler, whole: ClassProfile) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
+from qidsql.commands.audit.draft import Draft
 from qidsql.commands.audit.result import ColumnFinding
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
@@ -13,6 +14,18 @@ from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.wording.numbers import are, count, few, percent, plural
 from qidsql.wording.option_names import role, setting
+
+
+def verdict_on(draft: Draft, policy: Policy) -> tuple[Verdict, str]:
+    """The verdict that follows from the facts known so far, and its reason."""
+    name, whole = str(draft.table.name), draft.profile_with_proposed
+    verdict, reason = judge(name, policy, draft.rows, draft.columns, draft.profile, whole, draft.estimate)
+    if verdict is Verdict.PASS and policy.entity is not None:
+        verdict, reason = of_persons(policy, whole or draft.profile, draft.unnamed, reason)
+    if not draft.interrupted:
+        return verdict, reason
+    proved = f" Proved by then: {reason}" if verdict is Verdict.VIOLATION else ""
+    return Verdict.INCONCLUSIVE, f"{name} was interrupted before the end.{proved}"
 
 
 def judge(

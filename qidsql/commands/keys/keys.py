@@ -7,8 +7,8 @@ from qidsql.commands import gate
 from qidsql.commands.keys.algorithms import ALGORITHMS
 from qidsql.commands.keys.request import WORDS, KeysRequest
 from qidsql.commands.keys.result import FoundSet, KeysResult
+from qidsql.commands.keys.verdict import judged
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
-from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.core.sampling import Wanted
 from qidsql.core.tables import positions
@@ -17,8 +17,7 @@ from qidsql.errors import Stopped
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile
 from qidsql.search.result import Found, SearchResult, ignore_found
-from qidsql.search.sampled import NOTHING
-from qidsql.wording.numbers import count, decimal, plural
+from qidsql.wording.numbers import weighing
 
 
 @one_answer
@@ -66,11 +65,10 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
         found_sets.finish(result)
     sets = tuple(_set(found, result, search) for found in sorted(result.found, key=_order))
     rows = whole.rows if whole is not None else next((s.profile.rows for s in sets if s.profile is not None), None)
-    empty = rows == 0
     weight = sets[0].weight if wanted is Wanted.MINIMUM and sets else None
-    return KeysResult(
-        verdict=Verdict.INCONCLUSIVE if unfinished or empty else Verdict.FINISHED,
-        reason=_nothing(request.policy) if empty else impossible or _reason(result, sets, wanted, search.weights),
+    answer = KeysResult(
+        verdict=Verdict.INCONCLUSIVE,
+        reason="",
         criterion=result.criterion.name,
         options=result.criterion.options.strip(),
         wanted=wanted,
@@ -89,6 +87,7 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
         shown=request.limit,
         account=search.account(rows, [unfinished] if unfinished else []),
     )
+    return judged(answer)
 
 
 class _FoundSets:
@@ -108,9 +107,6 @@ class _FoundSets:
             self._on_found(_set(found, result, self._search))
 
 
-# The reason in words
-
-
 def _order(found: Found) -> tuple[int, int, int]:
     return found.size, -found.profile.rows_below_k, -found.profile.classes
 
@@ -124,63 +120,6 @@ def _set(found: Found, result: SearchResult, search: TableSearch) -> FoundSet:
     return FoundSet(search.names(found.mask), weight, result.criterion.met_by(found.profile), found.profile)
 
 
-def _nothing(policy: Policy) -> str:
-    which = "no row meets the where condition" if policy.where else "the table is empty"
-    return f"there is nothing to search: {which}"
-
-
-def _reason(result: SearchResult, sets: tuple[FoundSet, ...], wanted: Wanted, weights: tuple[int, ...]) -> str:
-    name = result.criterion.name
-    if wanted is Wanted.ALL:
-        return _list_reason(result, sets)
-    if not sets:
-        bound = result.lower_bound
-        least = f"; proved: each has at least {_weight(bound, weights)}" if bound else ""
-        return f"no {name} was found before the search ended{least}" if result.stopped else f"no {name} was found"
-    if result.algorithm == "sampled":
-        return _sampled_reason(result, sets[0])
-    size = plural(len(sets[0].columns), "column")
-    if wanted is Wanted.MINIMAL:
-        return f"a {name} of {size}, none of which can be left out; a smaller one may exist"
-    if result.optimal:
-        return f"a smallest {name} has {_weight(sets[0].weight, weights)}; proved: none has less"
-    if result.lower_bound:
-        least = _weight(result.lower_bound, weights)
-        return f"a {name} of {_weight(sets[0].weight, weights)}; proved: each has at least {least}"
-    return f"a {name} of {size}, picked greedily; a smaller one may exist"
-
-
 def _bounds(best: int, bound: int, weights: tuple[int, ...]) -> str:
-    return f"found {_weight(best, weights)}; proved: each has at least {_weight(bound, weights)}"
-
-
-def _weight(weight: int, weights: tuple[int, ...]) -> str:
-    return plural(weight, "column") if all(each == 1 for each in weights) else f"the weight {count(weight)}"
-
-
-def _list_reason(result: SearchResult, sets: tuple[FoundSet, ...]) -> str:
-    found = f"{plural(len(sets), 'minimal set')} ({result.criterion.name})"
-    if result.complete:
-        return f"{found}; the list is proved complete"
-    if result.certificate is not None:
-        missing = f"but for a chance of {decimal(result.certificate.delta)}, none is missing"
-        return f"{found}; {missing}" if result.stopped is None else f"{found}; the search did not finish"
-    known = f"the list is complete up to {plural(result.complete_to_size, 'column')}"
-    if result.stopped is not None and sets and len(sets[0].columns) > result.complete_to_size:
-        return f"{found}, the smallest found so far; there may be far more than can be listed; {known}: none that small"
-    return f"{found}; {known}"
-
-
-def _sampled_reason(result: SearchResult, found: FoundSet) -> str:
-    certificate = result.certificate
-    assert certificate is not None
-    size = plural(len(found.columns), "column")
-    name = result.criterion.name
-    if found.meets:
-        return f"a {name} of {size}: found on a sample, measured on the full table"
-    if certificate.promise == NOTHING:
-        kept = "" if found.meets is None else "; on the full table the set is none"
-        return f"no {name} can be guaranteed: the sample contains duplicate rows{kept}"
-    if found.meets is None:
-        return f"a {name} of {size}, but for a chance of {decimal(certificate.delta)}; not measured on the full table"
-    return f"the {size} found on a sample are no {name} of the full table: the error of probability delta occurred"
+    proved = weighing(bound, weights, "column")
+    return f"found {weighing(best, weights, 'column')}; proved: each has at least {proved}"

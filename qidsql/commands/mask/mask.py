@@ -4,21 +4,19 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from qidsql.column_roles.of_table import proposed_roles
 from qidsql.commands import gate
 from qidsql.commands.mask.request import MaskRequest
 from qidsql.commands.mask.result import MaskResult
+from qidsql.commands.mask.script import publishing
+from qidsql.commands.mask.undecided import undecided
+from qidsql.commands.mask.verdict import judged
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
 from qidsql.core.results import LeftOut, Verdict
 from qidsql.core.sampling import DELTA
-from qidsql.core.tables import FILES, PolicyRole, Table, TableName
+from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
 from qidsql.protection.masking import MaskingPlan, exact_masking, greedy_masking, sampled_masking
-from qidsql.sql.publication import granting_columns, publishing_view
-from qidsql.wording.numbers import count, decimal, plural
-
-NOT_PUBLISHED = (PolicyRole.SENSITIVE, PolicyRole.DIRECT_IDENTIFIER)
 
 
 @one_answer
@@ -32,7 +30,7 @@ def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] =
     on_stage("reading the catalog")
     search = TableSearch(engine, request.table, request.policy, request.column_weights)
     proposed = {
-        name: why for name, why in _proposed(engine, search.table, request).items() if name in search.profiler.names
+        name: why for name, why in _left_out(engine, search.table, request).items() if name in search.profiler.names
     }
     if proposed:
         policy = replace(request.policy, exclude=(*request.policy.exclude, *proposed))
@@ -58,9 +56,10 @@ def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] =
         plan, published, measured = None, 0, None
     names = search.names(published)
     account = search.account(rows, [unfinished] if unfinished else [])
-    return MaskResult(
-        verdict=Verdict.INCONCLUSIVE if unfinished or rows == 0 else Verdict.FINISHED,
-        reason=_reason(plan, len(names), search.profiler.columns, rows, all(weight == 1 for weight in search.weights)),
+    shown = plan is not None and plan.safe is not False
+    found = MaskResult(
+        verdict=Verdict.INCONCLUSIVE,
+        reason="",
         criterion=request.forbidden.name,
         options=request.criterion.options.strip(),
         algorithm=plan.algorithm.replace(" ", "-") if plan else "none",
@@ -72,30 +71,22 @@ def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] =
         profile=measured,
         quasi_identifiers=search.proof(plan.met if plan else ()),
         certificate=plan.certificate if plan else None,
-        script=_script(engine, search, request, names) if plan is not None and plan.safe is not False else (),
+        view=request.view,
+        role=request.role,
+        script=publishing(engine, search.table, names, request.view, request.role) if shown else (),
         account=replace(
             account, left_out=tuple(LeftOut(n.name, proposed.get(n.name, n.reason)) for n in account.left_out)
         ),
     )
+    return judged(found)
 
 
-def _proposed(engine: Engine, table: Table, request: MaskRequest) -> dict[str, str]:
-    """The columns that `init` would propose as sensitive or as identifiers, where no role is declared, with the reason.
-
-    They are left out: what looks like an income or a name is not published unasked. Queries only the system catalog.
-    """
+def _left_out(engine: Engine, table: Table, request: MaskRequest) -> dict[str, str]:
+    """The undecided columns, with the reason, unless roles are declared or the columns are named."""
     if request.policy.columns or (request.origin is not None and request.origin.line is not None):
         return {}
-    try:
-        proposals = proposed_roles(engine, table)
-    except Stopped:
-        return {}
     given = {*request.policy.quasi_identifiers, *request.column_weights}
-    return {
-        name: f"proposed as {proposal.role} ({proposal.reason}), undecided; --column {name} searches it too"
-        for name, proposal in proposals.items()
-        if proposal.role in NOT_PUBLISHED and not proposal.doubt and name not in given
-    }
+    return {name: why for name, why in undecided(engine, table).items() if name not in given}
 
 
 def _plan(search: TableSearch, request: MaskRequest) -> MaskingPlan:
@@ -114,36 +105,3 @@ def _plan(search: TableSearch, request: MaskRequest) -> MaskingPlan:
         size = request.criterion.near_sample(sampling.epsilon, delta, search.profiler.columns)
     sampler = search.sampler(sampling.seed or 0)
     return sampled_masking(search.profiler, criterion, sampler, size, delta, search.weights, verify=sampling.verify)
-
-
-def _script(engine: Engine, search: TableSearch, request: MaskRequest, published: tuple[str, ...]) -> tuple[str, ...]:
-    """Statements that publish the columns: a view, or a grant of columns. Empty for files and if nothing is safe."""
-    table, dialect = search.table, engine.dialect
-    if not published or table.kind in FILES:
-        return ()
-    view = TableName(
-        request.view or dialect.name_beside(table.name.name, "_published"), table.name.schema, table.name.catalog
-    )
-    statements = publishing_view(dialect, table, published, view, request.role)
-    if dialect.has_roles and table.condition is None:  # a grant of columns would publish every row
-        statements += granting_columns(dialect, table, published, request.role)
-    return dialect.script(*statements)
-
-
-def _reason(plan: MaskingPlan | None, published: int, columns: int, rows: int | None, plain: bool) -> str:
-    if rows == 0:
-        return "there is nothing to measure: no row"
-    if plan is None:
-        return "the search did not finish: no columns are known to be safe"
-    what = f"{count(published)} of {plural(columns, 'column')} can be published"
-    if plan.safe is False:
-        return (
-            f"the {plural(published, 'column')} found on a sample are not safe on the full table: the error of "
-            f"probability delta occurred"
-        )
-    if plan.safe is None and plan.certificate is not None:
-        return f"{what}, but for a chance of {decimal(plan.certificate.delta)}; not measured on the full table"
-    if plan.optimal:
-        return f"{what}; proved: no choice publishes {'more' if plain else 'a greater weight'}"
-    more = count(plan.gap) if plain else f"the weight {count(plan.gap)}"
-    return f"{what}; not proved to be the most: at most {more} more could be"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from qidsql.core.results import Result, SearchAccount
-from qidsql.declarations.results import FLAT, reported
+from qidsql.declarations.results import FLAT, OMITTED, reported
 from qidsql.measures.profiles import ClassProfile
 from qidsql.search.result import Certificate
 from qidsql.wording.numbers import plural
@@ -30,6 +30,8 @@ class MaskResult(Result):
         "verify); null if there are too many to list",
     ]
     certificate: Certificate | None
+    view: Annotated[str | None, OMITTED, "the view that the script creates, if one was named"] = None
+    role: Annotated[str, "the role that may read it, in the script"] = "reader"
     script: Annotated[tuple[str, ...], "statements that would carry it out, none of which was run"]
 
     @property

@@ -8,13 +8,14 @@ from sqlglot import exp
 from qidsql.commands import gate
 from qidsql.commands.suppress.request import Attack, SuppressionMethod, SuppressRequest
 from qidsql.commands.suppress.result import ColumnLoss, SuppressResult, ValueLoss
+from qidsql.commands.suppress.script import suppressing
+from qidsql.commands.suppress.verdict import judged
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import one_answer
-from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
-from qidsql.core.tables import FILES, Nulls, TableName, weight_of
+from qidsql.core.tables import Nulls
 from qidsql.engines.base import Engine
-from qidsql.errors import BudgetSpent, Stopped, UsageError
+from qidsql.errors import BudgetSpent, Stopped
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.certificates import CellPlan
 from qidsql.protection.copies import ProtectedCopy
@@ -29,14 +30,11 @@ from qidsql.protection.suppression.shared import shared
 from qidsql.protection.suppression.values_lost import CellsLost, values_lost
 from qidsql.protection.suppression.verification import wildcard_check
 from qidsql.protection.work_limit import WorkLimit
-from qidsql.sql.copies import create_table, create_view, suppressed_by_counts, suppression_in_place
 from qidsql.sql.people_and_rows import people_and_rows
 from qidsql.sql.relation import Relation
 from qidsql.sql.row_codes import values_at
 from qidsql.sql.statements import Statement, integer
-from qidsql.wording.numbers import are, count, plural
 
-MAX_WINDOWS = 200  # column sets that a printed statement tries: each is a sort of the table there
 NAMED_VALUES = 3
 WHOLE = exp.select("pattern", "mask", "size").from_("plan").join("patterns", using=["pattern"])
 DIVIDED = exp.select("pattern", "mask", "size").from_("shares")  # rows of one pattern can lose different cells
@@ -76,29 +74,22 @@ class _Suppression:
         self._script: tuple[str, ...] = ()
 
     def run(self) -> SuppressResult:
-        unfinished = "the plan was not finished, and nothing was written"
         try:
             return self._run()
         except Stopped as stop:
-            return self._result(Verdict.INCONCLUSIVE, unfinished, str(stop))
+            return self._result(str(stop) or "stopped")
         except KeyboardInterrupt:
-            return self._result(Verdict.INCONCLUSIVE, unfinished, "interrupted")
+            return self._result("interrupted")
 
     def _run(self) -> SuppressResult:
-        request, k = self._request, self._request.policy.k
+        request = self._request
         self._protection.recognise(self._on_stage)
         self._on_stage("coding the rows")
         began = time.monotonic()
         with RowPatterns.of(self._profiler) as patterns:
             self._rows = patterns.rows
-            if not patterns.rows:
-                which = "no row meets the where condition" if request.policy.where else "the table is empty"
-                return self._result(Verdict.INCONCLUSIVE, f"there is nothing to suppress: {which}")
-            if patterns.rows < k:
-                rows = f"{plural(patterns.rows, 'row')} {are(patterns.rows)}"
-                return self._result(
-                    Verdict.VIOLATION, f"no suppression helps: {rows} fewer than k = {k}, even if all are blank"
-                )
+            if patterns.rows < request.policy.k:
+                return self._result()
             plan = self._planned(patterns, time.monotonic() - began)
             patterns = plan.patterns
             self._plan, self._losses = plan, self._lost(plan)
@@ -107,10 +98,11 @@ class _Suppression:
             if request.policy.nulls == Nulls.EQUAL and self._known is None:
                 self._known = self._count_known(plan)
             if request.script is not None:
-                self._script = self._statements(request.script)
+                masks = plan.masks
+                self._script = suppressing(self._engine, self._protection, masks, request.policy.k, request.script)
             if self._protection.copy is not None:
                 return self._write(self._protection.copy, patterns)
-        return self._result(Verdict.FINISHED, self._reason())
+        return self._result()
 
     def _planned(self, patterns: RowPatterns, coding: float) -> SuppressionPlan:
         """The checked plan against the requested attack. `coding` is how long the coding of the rows took."""
@@ -214,34 +206,6 @@ class _Suppression:
         texts = {integer(code): str(value) for code, value in self._profiler.ask([statement])[0]}
         return tuple(ValueLoss(texts.get(loss.code), loss.cells, loss.of) for loss in most)
 
-    def _statements(self, script: Script) -> tuple[str, ...]:
-        """Statements that suppress the same cells in the engine alone."""
-        assert self._plan is not None
-        table, dialect = self._protection.table, self._engine.dialect
-        if table.kind in FILES:
-            raise UsageError("a file takes no statements; --into writes a copy of it")
-        weights = self._plan.weights
-        masks = sorted(self._plan.masks, key=lambda mask: (weight_of(mask, weights), mask))
-        if len(masks) > MAX_WINDOWS:
-            raise UsageError(
-                f"the plan suppresses {count(len(masks))} different column sets, too many for one statement "
-                f"({MAX_WINDOWS}); write the copy with --into, or suppress fewer columns (--column)"
-            )
-        if script is Script.UPDATE:
-            if not table.row_address:
-                raise UsageError(f"{table.name} is a {table.kind}, whose rows have no addresses; use --sql view")
-            lost = [c.name for c, loss in zip(self._protection.columns, self._losses, strict=True) if loss.cells]
-            fixed = [c.name for c in self._protection.columns if c.name in lost and not c.nullable]
-            if fixed:
-                raise UsageError(f"{', '.join(fixed)} may not be NULL in {table.name}; use --sql view, or --into")
-            return dialect.script(suppression_in_place(dialect, table, self._protection.columns, masks, self._plan.k))
-        name = TableName(dialect.name_beside(table.name.name, "_suppressed"), table.name.schema, table.name.catalog)
-        query = suppressed_by_counts(
-            dialect, table, self._protection.columns, self._protection.copied, masks, self._plan.k
-        )
-        make = create_view if script is Script.VIEW else create_table
-        return dialect.script(make(dialect, name, query))
-
     def _write(self, copy: ProtectedCopy, patterns: RowPatterns) -> SuppressResult:
         """Write the copy, audit it, and keep it only if it passes."""
         k, attack = self._request.policy.k, self._request.attack
@@ -258,10 +222,7 @@ class _Suppression:
             as_planned = known_person and sizes_of_copy(written) == planned
         self._rows_below_k = check.rows_below_k
         if not check.passes or check.rows != patterns.rows:
-            return self._result(
-                Verdict.VIOLATION,
-                f"the copy failed its audit ({plural(check.rows_below_k, 'row')} below k), so it was not kept",
-            )
+            return self._result()
         if divided:
             self._on_stage(f"counting people whom {copy} singles out")
             known = self._people_of(copy)
@@ -273,10 +234,7 @@ class _Suppression:
                 gate.known_people_safe(known)
         copy.keep()
         self._written = True
-        return self._result(
-            Verdict.FINISHED,
-            f"{self._reason()}; {copy} was written, and each row of it matches {plural(k - 1, 'other')}",
-        )
+        return self._result()
 
     def _people_of(self, copy: ProtectedCopy) -> KnownPeople | None:
         """Whom the written copy singles out, from its rows and those of the table. One statement, one scan of each."""
@@ -286,36 +244,14 @@ class _Suppression:
         with RowPatterns.of(both) as patterns:
             return people_of_copy(patterns, both.k, self._deadline)
 
-    def _reason(self) -> str:
-        assert self._plan is not None
-        plan = self._plan
-        cells = plural(plan.cells, "cell")
-        attack = self._request.attack
-        if not plan.cells and attack is Attack.KNOWN_PERSON:
-            return f"nothing needs to be suppressed: {plan.k} rows or more can be each person's"
-        if not plan.cells:
-            return f"nothing needs to be suppressed: every row matches {plural(plan.k - 1, 'other')}"
-        plain = all(each == 1 for each in plan.weights)
-        fewer = "fewer" if plain else "lighter"
-        proof = f"proved: no row is safe with {fewer} blanks of its own" if plan.optimal else f"{fewer} may suffice"
-        verb = "are" if plain else "is"
-        least = f"{'' if plain else 'a weight of '}at least {count(plan.lower_bound or 0)}"
-        if attack is Attack.UNIQUE_COMBINATIONS:
-            needed = f"proved: no {fewer} suffice" if plan.optimal else f"proved: {least} {verb} needed"
-            proof = f"{plan.k} released rows or more show each combination of values then; {needed}"
-        if attack is Attack.KNOWN_PERSON:
-            needed = f"no {fewer} suffice" if plan.optimal else f"{least} {verb} needed"
-            proof = f"{plan.k} released rows can be each person's then; proved for disjoint matchings: {needed}"
-        weighted = "" if plain else f", of the weight {count(plan.weight)},"
-        be = "is" if plan.cells == 1 else "are"
-        return f"{cells}{weighted} in {plural(plan.records, 'row')} {be} to be suppressed; {proof}"
-
-    def _result(self, verdict: Verdict, reason: str, unfinished: str = "") -> SuppressResult:
+    def _result(self, unfinished: str = "") -> SuppressResult:
+        """The result so far. `unfinished`: why the work ended before its plan, or its copy, was complete."""
         plan, request = self._plan, self._request
+        stopped = bool(unfinished)
         unfinished = unfinished or (str(self._spent) if self._spent else "")
-        return SuppressResult(
-            verdict=verdict,
-            reason=reason,
+        found = SuppressResult(
+            verdict=Verdict.INCONCLUSIVE if stopped else Verdict.FINISHED,
+            reason="",
             k=request.policy.k,
             method=request.chosen_method,
             against=request.attack,
@@ -337,3 +273,4 @@ class _Suppression:
             script=self._script,
             account=self._protection.account(self._rows, [unfinished] if unfinished else []),
         )
+        return judged(found)

@@ -8,16 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from qidsql.commands import gate
 from qidsql.commands.table_search import TableSearch, one_answer
-from qidsql.commands.uniques.request import ScoreKind, UniquesRequest
-from qidsql.commands.uniques.result import (
-    ColumnUniques,
-    RecordScore,
-    ScoreBin,
-    Scores,
-    SetUniques,
-    UniquesResult,
-)
-from qidsql.core.policy import Policy
+from qidsql.commands.uniques.request import UniquesRequest
+from qidsql.commands.uniques.result import Scores, UniquesResult
+from qidsql.commands.uniques.verdict import judged
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Nulls
 from qidsql.engines.base import Engine
@@ -28,13 +21,19 @@ from qidsql.protection.uniques.listing import RecordKeys, UniquesList, check_fil
 from qidsql.wording.numbers import count, plural
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from qidsql.protection.uniques.counts import UniqueCounts
     from qidsql.protection.uniques.minimal_uniques import MinimalUniques
 
 FRACTION = Fraction(1, 100)  # sdcMicro's default too
-DIS_ENDS = tuple(tenth / 10 for tenth in range(8))
+NO_FIGURES: dict[str, Any] = {
+    "combinations": 0,
+    "by_size": {},
+    "by_column": (),
+    "column_sets": (),
+    "column_sets_in_all": 0,
+    "rows_unsafe": 0,
+    "by_smallest": {},
+}
 
 
 @one_answer
@@ -85,6 +84,7 @@ class _Run:
         self.unfinished = ""
 
     def search(self, search: TableSearch, request: UniquesRequest, on_stage: Callable[[str], None]) -> None:
+        from qidsql.commands.uniques.figures import scores_of
         from qidsql.protection.uniques.counts import UniqueCounts
         from qidsql.protection.uniques.minimal_uniques import MinimalUniques
 
@@ -111,10 +111,10 @@ class _Run:
             keys = None
             if request.key is not None:
                 on_stage("fetching keys")
-                key = search.table.column(request.key).name
-                keys = RecordKeys(patterns, profiler, search.with_column(key), key)
+                keys = keys_of(search, request.key, patterns)
             if request.score_kind is not None:
-                self.scores = _scores(request, request.score_kind, counts, keys)
+                fraction = request.fraction or FRACTION
+                self.scores = scores_of(request.score_kind, fraction, request.limit, counts, keys)
             if listing is not None:
                 on_stage("writing the list")
                 if request.show_values:
@@ -128,6 +128,12 @@ class _Run:
                 self.listed = listed
 
 
+def keys_of(search: TableSearch, key: str, patterns: RowPatterns) -> RecordKeys:
+    """The values of the key column, by row pattern. One statement. Raises UnknownName, Stopped, StatementError."""
+    name = search.table.column(key).name
+    return RecordKeys(patterns, search.profiler, search.with_column(name), name)
+
+
 def _stage(found: "MinimalUniques", rows: int) -> str:
     if found.method == "pairs":
         return f"comparing records: {count(found.progress.rows)} of {plural(rows, 'row')} searched"
@@ -135,107 +141,27 @@ def _stage(found: "MinimalUniques", rows: int) -> str:
 
 
 def _result(search: TableSearch, request: UniquesRequest, run: _Run) -> UniquesResult:
-    policy, names, counts, found = request.policy, search.profiler.names, run.counts, run.found
+    from qidsql.commands.uniques.figures import figures_of
+
+    names, counts, found = search.profiler.names, run.counts, run.found
     rows = None if counts is None else counts.records.rows
-    in_all, top = (0, []) if counts is None else counts.top_sets(request.limit)
-    smallest = {} if counts is None else counts.by_smallest
     rows_looked_at, size = (0, 0) if found is None else (found.progress.rows, found.progress.size)
-    return UniquesResult(
-        verdict=Verdict.INCONCLUSIVE if run.unfinished or rows == 0 else Verdict.FINISHED,
-        reason=_reason(policy, counts, run.unfinished),
-        k=policy.k,
-        algorithm="none" if found is None else found.method,
-        combinations=0 if counts is None else counts.combinations,
-        by_size={} if counts is None else counts.by_size,
-        by_column=_columns(names, counts),
-        column_sets=tuple(SetUniques(search.names(mask), number) for mask, number in top),
-        column_sets_in_all=in_all,
-        rows_unsafe=sum(smallest.values()),
-        by_smallest=smallest,
-        complete=bool(rows) and rows_looked_at == rows and size == len(names),
-        rows_looked_at=rows_looked_at,
-        complete_to_size=size,
-        scores=run.scores,
-        into=None if run.listed is None else str(run.copy or request.into),
-        listed=run.listed,
-        key=request.key,
-        values_listed=request.show_values,
-        shown=request.shown,
-        account=search.account(rows, [run.unfinished] if run.unfinished else []),
-    )
-
-
-def _columns(names: tuple[str, ...], counts: "UniqueCounts | None") -> tuple[ColumnUniques, ...]:
-    from qidsql.protection.uniques.counts import contributions
-
-    if counts is None:
-        return ()
-    return tuple(
-        ColumnUniques(name, sum(sizes.values()), share)
-        for name, sizes, share in zip(names, counts.by_column(), contributions(counts), strict=True)
-    )
-
-
-def _scores(request: UniquesRequest, kind: ScoreKind, counts: "UniqueCounts", keys: RecordKeys | None) -> Scores:
-    import numpy as np
-
-    from qidsql.protection.uniques.counts import dis_scores, suda_scores
-
-    suda = suda_scores(counts)
-    fraction = request.fraction or FRACTION
-    scores = suda if kind is ScoreKind.SUDA else dis_scores(suda, counts.records, fraction)
-    total = sum(int(score) * int(size) for score, size in zip(suda, counts.records.sizes, strict=True))
-    order = [int(record) for record in np.argsort(-scores, kind="stable")[: request.limit] if scores[record] > 0]
-    called = {} if keys is None else keys.of(order)
-    top = [
-        RecordScore(
-            record=record + 1,
-            key=called.get(record),
-            score=int(scores[record]) if kind is ScoreKind.SUDA else round(float(scores[record]), 6),
-            combinations=int(counts.by_record[record].sum()),
-            smallest=int(np.argmax(counts.by_record[record] > 0)),
+    return judged(
+        UniquesResult(
+            verdict=Verdict.INCONCLUSIVE,
+            reason="",
+            k=request.policy.k,
+            algorithm="none" if found is None else found.method,
+            **NO_FIGURES if counts is None else figures_of(names, counts, request.limit),
+            complete=bool(rows) and rows_looked_at == rows and size == len(names),
+            rows_looked_at=rows_looked_at,
+            complete_to_size=size,
+            scores=run.scores,
+            into=None if run.listed is None else str(run.copy or request.into),
+            listed=run.listed,
+            key=request.key,
+            values_listed=request.show_values,
+            shown=request.shown,
+            account=search.account(rows, [run.unfinished] if run.unfinished else []),
         )
-        for record in order
-    ]
-    return Scores(
-        kind=kind,
-        sampling_fraction=fraction if kind is ScoreKind.DIS else None,
-        total=total if kind is ScoreKind.SUDA else None,
-        distribution=_distribution(kind, scores, counts),
-        top=tuple(top),
     )
-
-
-def _distribution(kind: ScoreKind, scores: "NDArray[Any]", counts: "UniqueCounts") -> tuple[ScoreBin, ...]:
-    """Rows by score: 0, then tenths for DIS as in sdcMicro, powers of ten for SUDA."""
-    ends: list[int | float | None] = [*DIS_ENDS] if kind is ScoreKind.DIS else [0]
-    if kind is ScoreKind.SUDA:
-        largest = max((int(score) for score in scores), default=0)
-        ends += [10**power for power in range(1, len(str(largest)) + 1)] if largest else []
-    else:
-        ends.append(None)
-    found = []
-    for low, high in zip([None, *ends], ends, strict=False):
-        inside = scores >= 0 if high is None else scores <= high
-        if low is not None:
-            inside = inside & (scores > low)
-        found.append(ScoreBin(low, high, int(counts.records.sizes[inside.astype(bool)].sum())))
-    return tuple(found)
-
-
-def _reason(policy: Policy, counts: "UniqueCounts | None", unfinished: str) -> str:
-    if counts is None:
-        return "not searched: the rows could not be coded in time"
-    rows = counts.records.rows
-    if rows == 0:
-        return "there is nothing to search: no row"
-    if rows < policy.k:
-        return f"{plural(rows, 'row')}, fewer than k = {policy.k}: even without any column none is safe"
-    number, unsafe = counts.combinations, sum(counts.by_smallest.values())
-    what = "minimal sample unique" if policy.k == 2 else "minimal unsafe combination"
-    found = f"{plural(number, what)} in {count(unsafe)} of {plural(rows, 'row')}"
-    if unfinished:
-        return f"at least {found}; the search did not finish"
-    if counts.largest < counts.records.columns:
-        found += f"; sets of more than {plural(counts.largest, 'column')} were not searched (--max-size)"
-    return found

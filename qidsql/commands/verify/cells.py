@@ -7,15 +7,19 @@ coded alike, have the same rows.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from qidsql.commands.anonymize.result import AnonymizeResult
+from qidsql.commands.anonymize.script import anonymizing
 from qidsql.commands.suppress.request import Attack, SuppressionMethod
 from qidsql.commands.suppress.result import SuppressResult
-from qidsql.commands.table_search import TableSearch
-from qidsql.commands.verify.result import Claim, Holds, held
+from qidsql.commands.suppress.script import suppressing
+from qidsql.commands.table_protection import TableProtection
+from qidsql.commands.verify.result import CODED, Claim, Holds, held, same
+from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
 from qidsql.core.tables import FILES, Nulls
 from qidsql.core.time_limit import check_time
@@ -23,6 +27,7 @@ from qidsql.engines.base import Engine
 from qidsql.errors import UnknownName, UsageError
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
+from qidsql.protection.anonymization.anonymizer import write_shares
 from qidsql.protection.certificates import BoundProof, ProvedBy
 from qidsql.protection.records import Records
 from qidsql.protection.row_patterns import RowPatterns
@@ -38,7 +43,6 @@ from qidsql.wording.numbers import count, few, plural, weighing
 if TYPE_CHECKING:
     from qidsql.protection.certificate_check import Shares
 
-CODED = "on the codes of the rows"
 PROOFS = {
     ProvedBy.ROWS: "by what each row must lose, whatever the others do",
     ProvedBy.PRICES: "by prices of the distinct rows",
@@ -53,16 +57,15 @@ class CellClaims:
     def __init__(
         self,
         claimed: SuppressResult | AnonymizeResult,
-        search: TableSearch,
+        protection: TableProtection,
         engine: Engine,
         protected: str | None,
         on_stage: Callable[[str], None],
     ) -> None:
-        self._claimed, self._search, self._engine, self._on_stage = claimed, search, engine, on_stage
+        self._claimed, self._protection, self._engine, self._on_stage = claimed, protection, engine, on_stage
         self._protected = protected
         self._k = claimed.account.policy.k
-        self._profiler: TableProfiler = search.profiler.by_value
-        self._check = partial(check_time, self._profiler.deadline)
+        self._check = partial(check_time, protection.profiler.deadline)
         self.rows: int | None = None
 
     @property
@@ -72,15 +75,20 @@ class CellClaims:
 
     def checked(self) -> Iterator[Claim]:
         """Each claim, as soon as it is checked. Raises UsageError, Stopped, StatementError."""
-        claimed, names = self._claimed, self._profiler.names
+        claimed = self._claimed
         if claimed.cost is None and claimed.verdict is not Verdict.VIOLATION:
             return
-        if names != claimed.account.columns:
-            raise UsageError("the columns of the table are no longer in the order of the result; protect it again")
+        self._protection.recognise(self._on_stage)
+        yield self._of_columns()
+        if self._protection.names != claimed.account.columns:
+            return
         self._on_stage("coding the rows")
         with RowPatterns.of(self._profiler) as patterns:
             self.rows = patterns.rows
-            yield self._same("it is about all rows of the table", {"rows": (claimed.account.rows, patterns.rows)})
+            figures: dict[str, tuple[object, object]] = {"rows": (claimed.account.rows, patterns.rows)}
+            if isinstance(claimed, SuppressResult):
+                figures["k"] = claimed.k, self._k
+            yield self._same("it is about all rows of the table", figures)
             if claimed.cost is None:
                 few_rows = held(0 < patterns.rows < self._k)
                 yield Claim("no suppression helps", few_rows, f"there are {plural(patterns.rows, 'row')}")
@@ -88,6 +96,22 @@ class CellClaims:
             records, key = patterns.records(), patterns.shuffle_key
             yield from self._of_plan(patterns, records, key)
             yield from self._of_bound(records)
+
+    @property
+    def _profiler(self) -> TableProfiler:
+        return self._protection.profiler
+
+    def _of_columns(self) -> Claim:
+        """The columns that follow from the policy, and, where it does not name them, from their values."""
+        claimed, protection = self._claimed, self._protection
+        copied = tuple(column.name for column in protection.copied) if claimed.target is not None else ()
+        figures = {
+            "protected": (claimed.account.columns, protection.names),
+            "left_out": (claimed.account.left_out, protection.account(None, ()).left_out),
+            "copied": (claimed.copied, copied),
+            "not_copied": (claimed.not_copied, protection.not_copied),
+        }
+        return same("its columns are those that the policy protects, and copies", figures, "by their roles and values")
 
     def _of_plan(self, patterns: RowPatterns, records: Records, shuffle_key: str) -> Iterator[Claim]:
         from qidsql.protection.certificate_check import Shares
@@ -109,16 +133,33 @@ class CellClaims:
             yield from self._of_suppression(claimed, patterns, shares)
         else:
             yield from self._of_anonymization(claimed, records, shares)
+        yield from self._of_script(patterns, shares)
         yield from self._of_copy(records, shares, shuffle_key)
+
+    def _of_script(self, patterns: RowPatterns, shares: "Shares") -> Iterator[Claim]:
+        """Statements instead of a copy: those of one kind that carry out the plan."""
+        claimed, written = self._claimed, []
+        if not claimed.script:
+            return
+        for kind in Script:
+            with suppress(UsageError):  # there are none of this kind
+                if isinstance(claimed, SuppressResult):
+                    masks = {int(mask) for mask in shares.mask if mask}
+                    written.append(suppressing(self._engine, self._protection, masks, self._k, kind))
+                else:
+                    everything = (1 << len(patterns.names)) - 1
+                    write_shares(patterns.bench, shares.record, everything ^ shares.mask, shares.rows)
+                    written.append(anonymizing(self._engine, self._protection, patterns, kind))
+        how = "printed anew for this plan"
+        yield Claim("its statements carry out the plan", held(claimed.script in written), how)
 
     def _of_suppression(self, claimed: SuppressResult, patterns: RowPatterns, shares: "Shares") -> Iterator[Claim]:
         deadline, names = self._profiler.deadline, patterns.names
-        values, weights = patterns.values, self._search.weights
+        values, weights = patterns.values, self._protection.weights
         found = shares.lost_cells(len(names))
         plan = divided_plan(patterns, self._k, weights, found, "", 0, deadline)
         lost = values_lost(plan, 1, deadline)
         figures = {
-            "k": (claimed.k, self._k),
             "cost": (claimed.cost, plan.weight),
             "cells": (claimed.cells, plan.cells),
             "records": (claimed.records, plan.records),
@@ -156,7 +197,7 @@ class CellClaims:
     def _of_anonymization(self, claimed: AnonymizeResult, records: Records, shares: "Shares") -> Iterator[Claim]:
         names, lost = self._profiler.names, shares.lost(records.columns)
         everything = (1 << records.columns) - 1
-        cost = sum(weight * cells for weight, cells in zip(self._search.weights, lost, strict=True))
+        cost = sum(weight * cells for weight, cells in zip(self._protection.weights, lost, strict=True))
         figures = {
             "cost": (claimed.cost, cost),
             "cells": (claimed.cells, sum(lost)),
@@ -181,7 +222,7 @@ class CellClaims:
             return
         assert claimed.cost is not None
         as_this = ", as this one" if claimed.optimal else ""
-        claim = f"{self._kind} loses at least {weighing(bound, self._search.weights, 'cell')}{as_this}"
+        claim = f"{self._kind} loses at least {weighing(bound, self._protection.weights, 'cell')}{as_this}"
         if bound > claimed.cost:
             yield Claim(claim, Holds.NO, "the plan itself weighs less")
             return
@@ -197,8 +238,8 @@ class CellClaims:
             BY_ROWS if solver else proof,  # what a solver says cannot be computed anew, but a part of it
             records,
             self._k,
-            self._search.weights,
-            wildcard=self._search.profiler.nulls is Nulls.WILDCARD or (self._combinations and records.has_null),
+            self._protection.weights,
+            wildcard=self._claimed.account.policy.nulls == Nulls.WILDCARD or (self._combinations and records.has_null),
             null_shows=isinstance(claimed, AnonymizeResult),
             check=self._check,
         )
@@ -286,28 +327,26 @@ class CellClaims:
 
     def _copy(self) -> tuple[str, Relation, list[str]] | None:
         """The copy with its columns under the names of the table's, compared as those; and columns of other types."""
-        wanted = self._protected or (None if self._search.table.kind in FILES else self._claimed.target)
+        wanted = self._protected or (None if self._protection.table.kind in FILES else self._claimed.target)
         if wanted is None:
             return None
         copy = self._engine.describe(wanted)
-        if copy.name == self._search.table.name:
+        if copy.name == self._protection.table.name:
             raise UsageError(f"{copy.name} is the table itself; --protected names its copy")
         try:
             pairs = [(column, copy.column(column.name)) for column in self._columns]
         except UnknownName as missing:
-            raise UsageError(f"{copy.name} is no copy of {self._search.table.name}: {missing}") from None
+            raise UsageError(f"{copy.name} is no copy of {self._protection.table.name}: {missing}") from None
         columns = [replace(own, name=there.name) for own, there in pairs]
         others = [own.name for own, there in pairs if own.type != there.type]
         return str(copy.name), relation(self._engine.dialect, replace(copy, columns=tuple(columns)), columns), others
 
     @property
     def _columns(self) -> tuple[Any, ...]:
-        return self._search.table.resolve(self._profiler.names)
+        return self._protection.table.resolve(self._profiler.names)
 
     def _same(self, claim: str, figures: Mapping[str, tuple[object, object]]) -> Claim:
-        """The claim that figures of the result, each with the one counted here, are right."""
-        wrong = [name for name, (stated, found) in figures.items() if stated != found]
-        return Claim(claim, held(not wrong), f"counted {CODED}" + (f"; others: {few(wrong)}" if wrong else ""))
+        return same(claim, figures, f"counted {CODED}")
 
 
 def _counted(codes: Any, rows: Any) -> Counter[tuple[int, ...]]:

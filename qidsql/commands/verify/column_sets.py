@@ -11,10 +11,12 @@ from qidsql.commands.keys.request import KeysRequest
 from qidsql.commands.keys.result import KeysResult
 from qidsql.commands.mask.request import MaskRequest
 from qidsql.commands.mask.result import MaskResult
+from qidsql.commands.mask.script import publishing
 from qidsql.commands.table_search import TableSearch
 from qidsql.commands.verify.result import Claim, Holds, held
 from qidsql.core.sampling import Wanted
 from qidsql.core.tables import positions, weight_of
+from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile
@@ -33,9 +35,11 @@ class ColumnSetClaims:
         claimed: KeysResult | MaskResult,
         asked: KeysRequest | MaskRequest,
         search: TableSearch,
+        engine: Engine,
         on_stage: Callable[[str], None],
     ) -> None:
-        self._claimed, self._search, self._on_stage = claimed, search, on_stage
+        self._claimed, self._search, self._engine, self._on_stage = claimed, search, engine, on_stage
+        self._k = asked.policy.k
         self.criterion = asked.criterion if isinstance(asked, KeysRequest) else asked.forbidden
         self.rows: int | None = None
 
@@ -55,13 +59,21 @@ class ColumnSetClaims:
             raise UsageError("the result is about another criterion than its options ask for")
         facts = _Facts(search, self.criterion, whole, self._on_stage)
         yield self._of_whole(whole)
-        yield from _of_keys(claimed, facts) if isinstance(claimed, KeysResult) else _of_mask(claimed, facts)
+        if isinstance(claimed, KeysResult):
+            yield from _of_keys(claimed, facts)
+            return
+        yield from _of_mask(claimed, facts)
+        if claimed.script:
+            printed = publishing(self._engine, search.table, claimed.published, claimed.view, claimed.role)
+            right = held(claimed.script == printed and claimed.safe is not False)
+            yield Claim("its statements publish these columns", right, "printed anew")
 
     def _of_whole(self, whole: ClassProfile) -> Claim:
         """The rows, or the entities, and the figures of all columns together."""
         claimed, account = self._claimed, self._claimed.account
         counted = account.rows if account.policy.entity is None else account.entities
-        same = counted in (None, whole.rows)
+        same = counted in (None, whole.rows) and account.policy.k == self._k
+        same = same and claimed.options == self.criterion.options.strip()
         if isinstance(claimed, KeysResult):
             same = same and claimed.profile in (None, whole)
         return Claim("its figures of all columns are those of the table", held(same), "measured together")
@@ -98,7 +110,10 @@ class _Facts:
 
 def _of_keys(claimed: KeysResult, facts: _Facts) -> Iterator[Claim]:
     if claimed.impossible:
-        missed = not facts.criterion.met_by(facts.whole)
+        missed = not facts.criterion.met_by(facts.whole) and claimed.impossible == facts.criterion.impossible(
+            facts.whole
+        )
+        missed = missed and not claimed.column_sets
         yield Claim("no column set meets the criterion", held(missed), "all columns together do not, measured")
         return
     found = facts.masks([each.columns for each in claimed.column_sets])
@@ -120,6 +135,8 @@ def _of_keys(claimed: KeysResult, facts: _Facts) -> Iterator[Claim]:
         listed = {mask for mask, each in zip(found, claimed.column_sets, strict=True) if each.meets is not False}
         sets = MinimalHittingSets(others, size, (), facts.tick, minimal=True)
         doubtful = list(islice((mask for mask in sets if mask not in listed), DOUBTFUL))
+        if claimed.complete and claimed.complete_to_size != facts.profiler.columns:
+            yield Claim("the list states how far it is complete", Holds.NO, "it is called complete")
         yield _unless_met(facts, f"no other minimal set{upto} meets the criterion", doubtful, proof)
     if claimed.lower_bound is not None:
         least = minimum_hitting_set(others, facts.weights, tick=facts.tick, minimal=True)

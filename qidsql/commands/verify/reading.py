@@ -1,27 +1,33 @@
 """Reads the result to verify, and the options that ask for the same again."""
 
 import shlex
+from dataclasses import fields, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import TypeAlias
 
 from qidsql.commands.anonymize.result import AnonymizeResult
+from qidsql.commands.audit.request import AuditRequest, UndeclaredRoles
+from qidsql.commands.audit.result import AuditResult
 from qidsql.commands.keys.request import KeysRequest
 from qidsql.commands.keys.result import KeysResult
 from qidsql.commands.mask.request import MaskRequest
 from qidsql.commands.mask.result import MaskResult
 from qidsql.commands.suppress.result import SuppressResult
+from qidsql.commands.uniques.result import UniquesResult
 from qidsql.commands.verify.request import VerifyRequest
 from qidsql.core.json_file import read_json
-from qidsql.core.policy import Policy
+from qidsql.core.policy import BUDGETS, Policy
 from qidsql.declarations.options import parameters
 from qidsql.declarations.results import MISMATCH, loaded
 from qidsql.errors import UsageError
 
-Claimed: TypeAlias = KeysResult | MaskResult | SuppressResult | AnonymizeResult
+Claimed: TypeAlias = AuditResult | UniquesResult | KeysResult | MaskResult | SuppressResult | AnonymizeResult
 
-EXPECTED = "expected a result of keys, mask, suppress or anonymize that qidsql wrote with --format json"
+EXPECTED = "expected a result of audit, uniques, keys, mask, suppress or anonymize that qidsql wrote with --format json"
 KINDS: tuple[tuple[str, type[Claimed], str], ...] = (  # command, its result, a key that only this one has
+    ("audit", AuditResult, "searches"),
+    ("uniques", UniquesResult, "by_smallest"),
     ("keys", KeysResult, "failing"),
     ("mask", MaskResult, "quasi_identifiers"),
     ("suppress", SuppressResult, "losses"),
@@ -62,23 +68,33 @@ def request_of(claimed: KeysResult | MaskResult, request: VerifyRequest) -> Keys
         columns=account.columns,
         sensitive=account.policy.sensitive[-1:],  # a limit on disclosure is about the last one
         weights=account.weights or None,
-        max_statements=request.max_statements,
-        max_seconds=request.max_seconds,
-        **options,
+        **options | {name: getattr(request, name) for name in BUDGETS},
     )
 
 
-def policy_of(claimed: SuppressResult | AnonymizeResult, request: VerifyRequest) -> Policy:
-    """The policy of a protection of cells, on the columns that it worked on."""
+def audit_again(claimed: AuditResult, request: VerifyRequest) -> AuditRequest:
+    """The request that asks for the same verdict. The treatment of roles that nobody declared shows in its columns."""
     policy = claimed.account.policy
-    return Policy(
-        k=policy.k,
-        columns=claimed.account.columns,
-        where=policy.where,
-        nulls=policy.nulls,
-        max_statements=request.max_statements,
-        max_seconds=request.max_seconds,
+    options = {each.name: getattr(policy, each.name) for each in fields(Policy)}
+    accepted = any(each.reason.startswith("accepted as ") for each in claimed.columns)
+    proposed = [each for each in claimed.columns if each.proposed]
+    undecided = policy.origin.undecided if policy.origin else ()
+    roles = UndeclaredRoles.PROPOSED if proposed else UndeclaredRoles.NONE
+    return AuditRequest(
+        table=claimed.account.table,
+        roles=UndeclaredRoles.ACCEPTED if accepted else roles,
+        unconfirmed={
+            each.name: each.reason.removeprefix("proposed as ").partition(" (")[0]
+            for each in proposed
+            if each.name in undecided
+        },
+        **options | {name: getattr(request, name) for name in BUDGETS},
     )
+
+
+def limited(policy: Policy, request: VerifyRequest) -> Policy:
+    """The policy of a result, within the budget of its verification."""
+    return replace(policy, **{name: getattr(request, name) for name in BUDGETS})
 
 
 def _options(request: type, text: str) -> dict[str, object]:

@@ -21,7 +21,7 @@ def report(console: Console, result: VerifyResult) -> None:
         for check in result.checks:
             lines.add_row(MARKS[check.holds], f"{check.text}: {check.how}")
         console.print(lines)
-    values = CODES_LEFT if result.verified in ("suppress", "anonymize") else NOTHING_LEFT
+    values = CODES_LEFT if result.verified in ("uniques", "suppress", "anonymize") else NOTHING_LEFT
     print_cost(console, result.account, values=values)
 
 

@@ -12,12 +12,14 @@ from qidsql.declarations.options import Option
 
 @dataclass(frozen=True)
 class VerifyRequest:
-    """Does an earlier result of keys, mask, suppress or anonymize still hold?
+    """Does an earlier result of audit, uniques, keys, mask, suppress or anonymize still hold?
 
-    The result, as --format json wrote it, has what proves it: for keys, the column sets that miss the criterion; for
-    mask, those that meet it; for suppress and anonymize, the plan and prices of rows. What is claimed must follow from
-    them and from the table; a copy must be the table with the planned cells blank. A violation: some claim does not
-    hold, or no longer. Cells are checked on codes of the distinct rows, which leave the engine.
+    The result, as --format json wrote it, has what proves it: for audit, its lists of minimal column sets; for keys,
+    the column sets that miss the criterion; for mask, those that meet it; for suppress and anonymize, the plan and
+    prices of rows. What is claimed must follow from them and from the table, the verdict and its reason too; a copy
+    must be the table with the planned cells blank. A violation: some claim does not hold, or no longer. Cells and
+    combinations are checked on codes of the distinct rows, which leave the engine. What a result says of its own work
+    (algorithm, statements, time, notes) is not checked.
     """
 
     result: Annotated[str, Option("the result, a file of --format json", "RESULT", argument=True)]
@@ -41,6 +43,7 @@ class VerifyRequest:
 COMMAND = Command(
     VerifyRequest,
     examples=(
+        "qidsql audit clinic.duckdb patients --output audit.json; qidsql verify audit.json clinic.duckdb",
         "qidsql keys clinic.duckdb patients --output keys.json && qidsql verify keys.json clinic.duckdb",
         "qidsql verify mask.json postgresql://auditor@db.example.org/clinic --max-seconds 60",
         "qidsql verify suppress.json warehouse.duckdb --protected patients_public",

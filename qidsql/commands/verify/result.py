@@ -1,13 +1,16 @@
 """The result of `verify`: each claim of an earlier result, and whether it holds."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
 from qidsql.core.results import Result, SearchAccount
-from qidsql.declarations.results import FLAT
-from qidsql.wording.numbers import moment
+from qidsql.declarations.results import FLAT, plain
+from qidsql.wording.numbers import few, moment
+
+CODED = "on the codes of the rows"
 
 
 class Holds(StrEnum):
@@ -29,6 +32,12 @@ class Claim:
 
 def held(holds: bool) -> Holds:
     return Holds.YES if holds else Holds.NO
+
+
+def same(text: str, figures: Mapping[str, tuple[object, object]], how: str) -> Claim:
+    """The claim that figures of the result, each with the one that was found here, are right."""
+    wrong = [name for name, (stated, found) in figures.items() if plain(stated) != plain(found)]
+    return Claim(text, held(not wrong), how + (f"; others: {few(wrong)}" if wrong else ""))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from qidsql.core.time_limit import check_time
+from qidsql.engines.duckdb.workbench import Workbench
 from qidsql.errors import BudgetSpent, StatementError, Stopped, UsageError
 from qidsql.protection.anonymization.assignment import Assignment, Group, cheapest_assignment
 from qidsql.protection.anonymization.bound_check import bound_of
@@ -255,9 +256,7 @@ class Anonymizer:
         return found.stopped
 
     def _write(self) -> None:
-        self._bench.query(fill("workbench/anonymization/shares"), "making of a table")
-        pattern, kept, rows = self._best.table()
-        self._bench.add("shares", "noting of the plan", pattern=pattern, kept=kept, size=rows)
+        write_shares(self._bench, *self._best.table())
 
     def _account(self, stopped: Stopped | StatementError | None) -> Anonymization:
         """The plan that was written, counted in the workbench."""
@@ -312,6 +311,14 @@ class Anonymizer:
             self._left -= work
             if self._left < 0:
                 raise _Enough if self._work is None else BudgetSpent("the budget of work (--max-work) is used up")
+
+
+def write_shares(
+    bench: Workbench, pattern: NDArray[np.integer], kept: NDArray[np.integer], rows: NDArray[np.integer]
+) -> None:
+    """Make the table `shares` of the workbench: so many rows of a row pattern keep these columns."""
+    bench.query(fill("workbench/anonymization/shares"), "making of a table")
+    bench.add("shares", "noting of the plan", pattern=pattern, kept=kept, size=rows)
 
 
 def write_plan(patterns: RowPatterns) -> None:

@@ -201,11 +201,11 @@ def test_a_stop_is_inconclusive(url: str, tmp_path: Path) -> None:
 
 @pytest.mark.engines("duckdb")
 def test_what_is_no_result_is_refused_in_one_line(url: str, tmp_path: Path) -> None:
-    audited = house.audit(url, "t").to_dict()
+    profiled = house.profile(url, "t", columns=["a"]).to_dict()
     half = {**house.keys(url, "t", **ALL).to_dict()}
     del half["lower_bound"]
-    for document in ({}, {"column_sets": []}, audited, half, [1], "x"):
-        with pytest.raises(UsageError, match="expected a result of keys, mask, suppress"):
+    for document in ({}, {"column_sets": []}, profiled, half, [1], "x"):
+        with pytest.raises(UsageError, match="expected a result of audit, uniques, keys"):
             verified(url, tmp_path, document)  # type: ignore[arg-type]
     (tmp_path / "no.json").write_bytes(b"\xff{")
     (tmp_path / "deep.json").write_text("[" * 100_000)

@@ -1,0 +1,137 @@
+"""The figures behind the verdict of an audit: each column alone, all together, and what they disclose."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+
+from qidsql.commands.audit.draft import Draft
+from qidsql.commands.audit.proposed_roles import with_proposals
+from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.audit.result import ColumnFinding
+from qidsql.core.policy import Policy
+from qidsql.core.roles import identifies
+from qidsql.core.tables import Role, Table
+from qidsql.errors import StatementError, Stopped
+from qidsql.measures.profiles import ClassProfile, bin_starts, size_bins
+from qidsql.profiling.disclosing import disclosing
+from qidsql.profiling.disclosures import disclosures
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.sql.classes import column_counts
+from qidsql.wording.numbers import percent
+
+
+def measure(
+    every: TableProfiler,
+    table: Table,
+    request: AuditRequest,
+    roles: dict[str, tuple[Role, str]],
+    draft: Draft,
+    on_stage: Callable[[str], None],
+) -> tuple[TableProfiler, TableProfiler] | None:
+    """Fill the draft with all that the verdict rests on. Raises Stopped if the work ends early.
+
+    If the audited columns violate the policy, returns their profiler, and the one with all limits on disclosure.
+    """
+    policy = request.policy
+    on_stage(f"profiling {every.columns} columns one by one")
+    with suppress(Stopped):  # a stop shows again at the next statement
+        every.begin()
+    draft.rows, nulls = every.counts()
+    if draft.rows == 0:
+        return None
+    try:
+        every.singles()
+    finally:
+        draft.columns = _with_profiles(draft.columns, every, nulls, policy)
+    draft.columns = with_proposals(draft.columns, every, table, request)
+    roles = {each.name: roles[each.name] if each.proposed else (each.role, each.reason) for each in draft.columns}
+    kept = {finding.name for finding in draft.columns if finding.audited}
+    audited = every.narrowed([name for name in every.names if name in kept])
+    if not audited.columns:
+        return None
+    on_stage("profiling all columns together")
+    sizes = audited.sizes(audited.everything)
+    draft.profile = sizes.profile(policy.k)
+    draft.class_sizes = size_bins(sizes, bin_starts(policy.k))
+    try:
+        draft.todo = ["what is disclosed about sensitive columns"]
+        for each in disclosures(audited, table, roles):
+            draft.disclosed.append(each)
+        draft.todo = ["the limits on disclosure"]
+        limited = disclosing(audited, table, policy.criteria)
+        if limited is not audited:
+            on_stage("measuring the limits on disclosure")
+            draft.profile = limited.profile(limited.everything)
+        draft.todo = []
+        _measure_with_proposed(every, audited, table, policy, draft)
+        if any(criterion.met_by(draft.profile) for criterion in policy.criteria):
+            return audited, limited
+        draft.unnamed = _rows_without_entity(every, draft)
+    except StatementError as error:  # what was measured is proved
+        draft.leave(str(error))
+    return None
+
+
+def findings_of(table: Table, roles: dict[str, tuple[Role, str]]) -> list[ColumnFinding]:
+    found = []
+    for column in table.columns:
+        role, reason = roles[column.name]
+        finding = ColumnFinding(name=column.name, type=column.type, role=role, reason=reason, profile=None, nulls=None)
+        found.append(finding)
+    return found
+
+
+def _measure_with_proposed(
+    every: TableProfiler, audited: TableProfiler, table: Table, policy: Policy, draft: Draft
+) -> None:
+    """Measure the audited columns together with those left out by proposal: one statement, and one for each limit."""
+    names = {*audited.names, *(finding.name for finding in draft.columns if finding.proposed)}
+    if len(names) > audited.columns:
+        draft.todo = ["the columns left out by proposal"]
+        wide = disclosing(every.narrowed([name for name in every.names if name in names]), table, policy.criteria)
+        draft.profile_with_proposed = wide.profile(wide.everything)
+        draft.todo = []
+
+
+def _rows_without_entity(profiler: TableProfiler, draft: Draft) -> int:
+    """How many rows have no entity: they count as one more. One statement, if there are entities."""
+    if profiler.entity is None:
+        return 0
+    draft.todo = ["the rows without an entity"]
+    [(_, (rows,))] = profiler.ask([column_counts(profiler.engine.dialect, profiler.source, (profiler.entity,))])
+    draft.todo = []
+    return rows
+
+
+def _with_profiles(
+    findings: Sequence[ColumnFinding], profiler: TableProfiler, nulls: Sequence[int], policy: Policy
+) -> list[ColumnFinding]:
+    """The columns with their own profiles, as far as they are known; direct identifiers recognised."""
+    profiles, missing = profiler.known(), dict(zip(profiler.names, nulls, strict=True))
+    by_value = profiler.by_value.known()
+    return [
+        _recognised(
+            replace(finding, profile=profiles[finding.name], nulls=missing[finding.name]),
+            by_value.get(finding.name),
+            policy,
+        )
+        if finding.name in profiles
+        else finding
+        for finding in findings
+    ]
+
+
+def _recognised(finding: ColumnFinding, profile: ClassProfile | None, policy: Policy) -> ColumnFinding:
+    """The column, as a direct identifier if its profile shows that and the policy does not name it."""
+    nulls = finding.nulls
+    declared = finding.name.lower() in map(str.lower, policy.quasi_identifiers)
+    if declared or policy.columns or policy.keep_identifiers or profile is None or nulls is None:
+        return finding
+    if not identifies(profile, nulls, policy.entity):
+        return finding
+    having = profile.rows - (0 if policy.entity else nulls)
+    share = percent(Fraction(profile.unique_rows, having))
+    whose = "entities have a value that no other has" if policy.entity else "rows with a value have it alone"
+    reason = f"recognised as a direct identifier: {share} of the {whose}"
+    return replace(finding, role=Role.DIRECT_IDENTIFIER, reason=reason, recognised=True)

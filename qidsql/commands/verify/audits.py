@@ -1,0 +1,268 @@
+"""The claims of audit: the figures behind its verdict are measured again, and each list of column sets proves itself.
+
+Every criterion is monotone. So a list of the minimal sets that meet it is complete if the largest sets that contain
+none of them miss it: every other set contains a listed one, or is part of one of these.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations, islice
+from math import comb
+
+from qidsql.commands.audit.draft import Draft
+from qidsql.commands.audit.estimate import estimate_by
+from qidsql.commands.audit.figures import findings_of, measure
+from qidsql.commands.audit.remedies import obstacles
+from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.audit.result import AuditResult, SearchFinding
+from qidsql.commands.audit.verdict import assumptions, verdict_on
+from qidsql.commands.table_search import TableSearch
+from qidsql.commands.verify.result import Claim, Holds, held, same
+from qidsql.core.tables import positions
+from qidsql.errors import UsageError
+from qidsql.measures.criteria import Criterion, Key
+from qidsql.profiling.disclosing import disclosing
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.search.hitting_sets import MinimalHittingSets, hits_all, minimal_masks
+from qidsql.search.minimum_hitting_set import minimum_hitting_set
+from qidsql.wording.numbers import count, plural
+from qidsql.wording.option_names import setting
+
+MOST = 500  # column sets that are measured to prove one list
+OF_COLUMN = ("type", "role", "reason", "nulls", "profile", "recognised", "proposed")
+OF_TABLE = ("profile", "profile_with_proposed", "estimate", "class_sizes", "disclosed")
+
+
+class AuditClaims:
+    """The claims of one result of audit. `rows` are those of the table, once they are counted."""
+
+    def __init__(
+        self, claimed: AuditResult, asked: AuditRequest, search: TableSearch, on_stage: Callable[[str], None]
+    ) -> None:
+        self._claimed, self._asked, self._search, self._on_stage = claimed, asked, search, on_stage
+        self._policy = asked.policy
+        self._ended_early = bool(claimed.account.unfinished)
+        self.rows: int | None = None
+
+    @property
+    def rule(self) -> str:
+        return "; ".join(criterion.name for criterion in self._policy.criteria)
+
+    def checked(self) -> Iterator[Claim]:
+        """Each claim, as soon as it is checked. Raises UsageError, Stopped, StatementError."""
+        claimed, search = self._claimed, self._search
+        search.begin()
+        draft = Draft(search.table, findings_of(search.table, search.roles))
+        try:
+            violating = self._measured(draft)
+        finally:
+            self.rows = draft.rows
+        yield from self._of_columns(draft)
+        yield self._of_table(draft)
+        yield self._of_verdict(draft)
+        if violating is None:
+            blamed = claimed.column_sets or claimed.searches or claimed.withheld or claimed.least_withheld
+            if blamed:
+                yield Claim("column sets are to blame", Holds.NO, "the policy is not violated by the audited columns")
+            return
+        audited, limited = violating
+        searched = [each.criterion for each in claimed.searches]
+        asked_for = {each.name: each for each in (*self._policy.criteria, Key())}
+        if not {each.criterion for each in claimed.column_sets} <= set(searched) <= set(asked_for):
+            yield Claim("its lists are those that the policy asks for", Holds.NO, "others are named")
+            return
+        for each in claimed.searches:
+            criterion = asked_for[each.criterion]
+            yield from _List(claimed, each, criterion, disclosing(audited, search.table, [criterion])).checked(
+                self._on_stage
+            )
+        yield from self._of_remedies(audited, limited)
+
+    def _measured(self, draft: Draft) -> tuple[TableProfiler, TableProfiler] | None:
+        """Measure what the verdict rests on. The profilers of a table that violates the policy, as `measure`."""
+        search, estimate = self._search, self._claimed.estimate
+        if estimate is None:
+            return measure(search.profiler, search.table, self._asked, search.roles, draft, self._on_stage)
+        estimate_by(estimate.share, search.profiler.overview(), search.profiler, self._policy, draft, self._on_stage)
+        return None
+
+    def _of_columns(self, draft: Draft) -> Iterator[Claim]:
+        stated, found = self._claimed.columns, draft.columns
+        names = [each.name for each in stated]
+        new = [each.name for each in found if each.name not in names]
+        same_names = names == [each.name for each in found if each.name not in new]
+        how = "named in the catalog" + (f"; new since: {', '.join(new)}" if new else "")
+        yield Claim(
+            "its columns are those of the table", Holds.UNKNOWN if same_names and new else held(same_names), how
+        )
+        by_name = {each.name: each for each in found}
+        figures = {
+            f"{key} of {each.name}": (getattr(each, key), getattr(by_name[each.name], key))
+            for each in stated
+            if each.name in by_name and not (self._ended_early and each.profile is None)
+            for key in OF_COLUMN
+        }
+        yield same("their roles and figures are right", figures, "each measured alone")
+
+    def _of_table(self, draft: Draft) -> Claim:
+        claimed = self._claimed
+        entities = next((each.profile.rows for each in draft.columns if each.profile), None)
+        figures: dict[str, tuple[object, object]] = {
+            "rows": (claimed.account.rows, draft.rows),
+            "entities": (claimed.entities, entities if self._policy.entity else None),
+            **{name: (getattr(claimed, name), getattr(draft, name)) for name in OF_TABLE},
+        }
+        if self._ended_early:
+            figures = {name: each for name, each in figures.items() if each[0] not in (None, ())}
+            if "disclosed" in figures:
+                figures["disclosed"] = claimed.disclosed, draft.disclosed[: len(claimed.disclosed)]
+        return same("the figures of the table are right", figures, "all audited columns measured together")
+
+    def _of_verdict(self, draft: Draft) -> Claim:
+        """The verdict that follows from the figures as they are stated, which are compared on their own."""
+        claimed = self._claimed
+        facts = Draft(
+            draft.table,
+            list(claimed.columns),
+            claimed.account.rows,
+            claimed.profile,
+            claimed.profile_with_proposed,
+            claimed.estimate,
+            draft.unnamed,
+            interrupted=any("interrupted" in each for each in claimed.account.unfinished),
+        )
+        verdict, reason = verdict_on(facts, self._policy)
+        figures = {
+            "verdict": (claimed.verdict, verdict),
+            "reason": (claimed.reason, reason),
+            "assumptions": (claimed.assumptions, assumptions(self._policy, claimed.columns, verdict)),
+        }
+        return same("its verdict follows", figures, "derived from these figures and the policy")
+
+    def _of_remedies(self, audited: TableProfiler, limited: TableProfiler) -> Iterator[Claim]:
+        claimed = self._claimed
+        everything = audited.everything
+        alone = [each for each in claimed.columns if each.without is not None]
+        withheld = [*([each.name] for each in alone), *(each.columns for each in claimed.withheld)]
+        rests = [everything ^ mask for mask in _masks(audited, withheld)]
+        if rests:
+            self._on_stage(f"measuring the table without {plural(len(rests), 'column set')}")
+            profiles = limited.profiles(rests)
+            stated = [*(each.without for each in alone), *(each.profile for each in claimed.withheld)]
+            left = [obstacles(self._policy, profile, claimed.columns) for profile in profiles[len(alone) :]]
+            figures = {
+                "profiles": (stated, profiles),
+                "still": ([each.still for each in claimed.withheld], left),
+                "passes": ([each.passes for each in claimed.withheld], [not still for still in left]),
+            }
+            yield same("the effects of withholding columns are right", figures, f"{_sets(rests)} measured")
+        if claimed.least_withheld is not None:
+            yield self._of_least(claimed.least_withheld.columns, claimed.least_withheld.at_least, audited)
+
+    def _of_least(self, columns: Sequence[str], at_least: int, audited: TableProfiler) -> Claim:
+        """A choice of columns that leaves no set below k, and how few such a choice can be, which the list shows."""
+        criterion = self._policy.criteria[0]
+        listed = _masks(
+            audited, [each.columns for each in self._claimed.column_sets if each.criterion == criterion.name]
+        )
+        [chosen] = _masks(audited, [columns])
+        fewest = minimum_hitting_set(listed, [1] * audited.columns, tick=audited.check_time)
+        rest = audited.everything ^ chosen
+        right = hits_all(chosen, listed) and len(columns) == at_least == fewest.lower_bound
+        right = right and (not rest or not criterion.met_by(audited.profile(rest)))
+        claim = f"{plural(at_least, 'column')} at least must be withheld, and these suffice"
+        return Claim(claim, held(right), "by the listed sets, each of which loses a column; the others measured")
+
+
+class _List:
+    """The claims about one list of minimal column sets."""
+
+    def __init__(
+        self, claimed: AuditResult, searched: SearchFinding, criterion: Criterion, profiler: TableProfiler
+    ) -> None:
+        self._searched, self._criterion, self._profiler = searched, criterion, profiler
+        self._max_size = claimed.account.policy.max_size
+        self._found = claimed.found_by(searched)
+        self._listed = _masks(profiler, [each.columns for each in self._found])
+
+    def checked(self, on_stage: Callable[[str], None]) -> Iterator[Claim]:
+        searched, criterion, profiler = self._searched, self._criterion, self._profiler
+        on_stage(f"measuring {plural(len(self._listed), 'listed set')} ({criterion.name})")
+        whole = profiler.profile(profiler.everything)
+        states = {"unfinished": (self._unfinished(), True)}
+        if searched.complete:
+            states["complete_to_size"] = searched.complete_to_size == profiler.columns, True
+        if not criterion.met_by(whole):
+            states["impossible"] = searched.impossible == criterion.impossible(whole), True
+            states["complete"] = searched.complete, True
+        else:
+            states["impossible"] = not searched.impossible, True
+        yield same(f"the list ({criterion.name}) states how far it is complete", states, "compared with each other")
+        profiles = profiler.profiles(self._listed)
+        figures = {
+            "profiles": ([each.profile for each in self._found], profiles),
+            "that meet it": (len(profiles), sum(map(criterion.met_by, profiles))),
+            "that contain no other": (len(self._listed), len(minimal_masks(self._listed))),
+        }
+        yield same(
+            f"each of them is a {criterion.name}, with these figures", figures, f"{_sets(self._listed)} measured"
+        )
+        size = profiler.columns if searched.complete else searched.complete_to_size
+        rests = [mask ^ 1 << place for mask in self._listed if mask.bit_count() > size + 1 for place in positions(mask)]
+        if rests:
+            missed = not any(map(criterion.met_by, profiler.profiles(list(dict.fromkeys(rests)))))
+            claim = f"none of more than {plural(size + 1, 'column')} has a superfluous one"
+            yield Claim(claim, held(missed), "measured without each of its columns")
+        if size:
+            on_stage(f"measuring the largest sets that contain none of them ({criterion.name})")
+            yield self._complete(size)
+
+    def _unfinished(self) -> bool:
+        """Whether the reason why the list is not complete says so much."""
+        searched = self._searched
+        if searched.complete:
+            return not searched.unfinished
+        upto = f"complete up to {plural(searched.complete_to_size, 'column')}"
+        by_size = f"{upto} ({setting('max_size')} {self._max_size})"
+        return searched.unfinished == by_size or searched.unfinished.startswith(f"{upto}: ")
+
+    def _complete(self, size: int) -> Claim:
+        """That no set of at most so many columns is missing in the list, or part of a listed one and enough."""
+        profiler, criterion = self._profiler, self._criterion
+        upto = "" if size >= profiler.columns else f" of at most {plural(size, 'column')}"
+        claim = f"each {criterion.name}{upto} contains a listed set, and none of these a smaller one"
+        sets = MinimalHittingSets(self._listed, tick=profiler.check_time)
+        largest = [profiler.everything ^ mask for mask in islice(sets, MOST + 1)]
+        if len(largest) > MOST:
+            return Claim(claim, Holds.UNKNOWN, f"more than {count(MOST)} sets would have to be measured")
+        largest = [mask for mask in largest if mask]
+        meets = self._which_meet(largest)
+        if any(mask.bit_count() <= size for mask in meets):
+            return Claim(claim, Holds.NO, "by a column set that contains none, measured")
+        if sum(comb(mask.bit_count(), size) for mask in meets) > MOST:
+            return Claim(claim, Holds.UNKNOWN, f"more than {count(MOST)} sets of that size would have to be measured")
+        parts = {sum(1 << each for each in part) for mask in meets for part in combinations(positions(mask), size)}
+        failing = [mask for mask in largest if mask not in meets]
+        left = [part for part in sorted(parts) if not any(part & mask == part for mask in failing)]
+        if self._which_meet(left):
+            return Claim(claim, Holds.NO, "by a column set that contains none, measured")
+        how = (
+            f"{_sets([*failing, *left])} measured, which miss it: every other contains a listed one or is part of them"
+        )
+        return Claim(claim, Holds.YES, how)
+
+    def _which_meet(self, masks: Sequence[int]) -> list[int]:
+        profiles = self._profiler.profiles(masks)
+        return [mask for mask, profile in zip(masks, profiles, strict=True) if self._criterion.met_by(profile)]
+
+
+def _masks(profiler: TableProfiler, sets: Sequence[Sequence[str]]) -> list[int]:
+    """The sets as masks. Raises UsageError if one has a column that is not audited."""
+    places = {name: place for place, name in enumerate(profiler.names)}
+    try:
+        return [sum(1 << places[name] for name in set(names)) for names in sets]
+    except KeyError as missing:
+        raise UsageError(f"the result names {missing.args[0]}, which is none of the audited columns") from None
+
+
+def _sets(sets: Sequence[int]) -> str:
+    return plural(len(sets), "column set")

@@ -1,0 +1,107 @@
+"""`qidsql verify` notices each change in a result of any command, but for what claims nothing about the table."""
+
+import json
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import qidsql as house
+from qidsql.errors import UsageError
+from tests.commands.keys.test_keys import ROWS, TYPES
+from tests.exhaustive import always
+from tests.stores import DuckDBStore
+
+Document = dict[str, Any]
+Place = tuple[str | int, ...]
+RESULTS: dict[str, Callable[[str], Any]] = {
+    "audit": lambda url: house.audit(url, "t", k=3, distinct=0.5, max_size=3),
+    "uniques": lambda url: house.uniques(url, "t", scores="suda", key="e"),
+    "keys": lambda url: house.keys(url, "t", distinct=0.5, weights={"a": 3}),
+    "mask": lambda url: house.mask(url, "t", violates=3, exact=True, view="v", role="readers"),
+    "suppress": lambda url: house.suppress(url, "t", k=2, sql="view"),
+    "anonymize": lambda url: house.anonymize(url, "t", k=2, method="heuristic", sql="table"),
+    "audit that passes": lambda url: house.audit(url, "t", k=2, columns=["a"]),
+    "audit of entities": lambda url: house.audit(url, "t", k=2, entity="e", sensitive="b"),
+    "audit without identifiers": lambda url: house.audit(
+        url, "t", k=2, identifiers="e", sensitive="d", t_closeness=0.3
+    ),
+    "audit of few columns": lambda url: house.audit(url, "t", k=4, max_size=2),
+    "uniques of few columns": lambda url: house.uniques(url, "t", k=3, max_size=2, exclude="e"),
+    "uniques with DIS": lambda url: house.uniques(url, "t", scores="dis", nulls="wildcard"),
+    "all keys": lambda url: house.keys(url, "t", all=True, separation=0.9),
+    "no key": lambda url: house.keys(url, "t", exclude="e"),
+    "one minimal": lambda url: house.keys(url, "t", minimal=True, violates=3),
+    "greedy mask": lambda url: house.mask(url, "t", separation=0.8),
+    "weighted": lambda url: house.suppress(url, "t", k=3, weights={"a": 2}, into="copy", replace=True),
+    "known person": lambda url: house.suppress(url, "t", k=2, against="known-person"),
+    "unique combinations": lambda url: house.suppress(url, "t", k=2, against="unique-combinations"),
+    "shared": lambda url: house.suppress(url, "t", k=2, method="shared"),
+    "identical": lambda url: house.anonymize(url, "t", k=3, into="copy", replace=True),
+}
+# Where, when, how and by what means it was found; other prices can prove the same bound.
+OF_THE_WORK = (
+    "qidsql source engine snapshot started seconds statements rounds scans bytes_read sets_profiled notes proof"
+)
+# What was asked for where it makes no difference: budgets, a file, a choice, weights or a role that nothing rests on.
+ASKED = "max_size max_statements max_seconds max_bytes hierarchy keep_identifiers into key values_listed role weights"
+NO_CLAIM = {*OF_THE_WORK.split(), *ASKED.split()}
+
+
+def places(value: Any, place: Place = ()) -> Iterator[Place]:
+    """The places of all numbers, texts and nulls that claim something."""
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+        if (key in NO_CLAIM and place in ((), ("policy",))) or key == "algorithm":
+            continue
+        if isinstance(each, dict | list):
+            yield from places(each, (*place, key))
+        else:
+            yield *place, key
+
+
+def changed(document: Document, place: Place) -> Document:
+    other: Any = deepcopy(document)
+    inside = other
+    for key in place[:-1]:
+        inside = inside[key]
+    was = inside[place[-1]]
+    if isinstance(was, bool):
+        inside[place[-1]] = not was
+    else:
+        inside[place[-1]] = 1 if was is None else f"{was}x" if isinstance(was, str) else was * 2 + 1
+    return dict(other)
+
+
+MAIN = list(RESULTS)[:6]
+CASES = [*((kind, 2) for kind in MAIN), *((kind, 14 if kind in MAIN else 5) for kind in RESULTS)]
+
+
+@pytest.mark.engines("duckdb")
+@pytest.mark.parametrize("case", always(*CASES[:6], longer=CASES[6:]))
+def test_each_change_is_noticed(case: tuple[str, int], duckdb_store: DuckDBStore, tmp_path: Path) -> None:
+    kind, most = case
+    document, path = made(kind, duckdb_store), tmp_path / "result.json"
+    before = checks(duckdb_store.url, path, document)
+    assert before is not None and "no" not in before and "yes" in before
+    every = list(places(document))
+    chosen = Random(kind).sample(every, min(most, len(every)))
+    missed = [place for place in chosen if checks(duckdb_store.url, path, changed(document, place)) == before]
+    assert missed == []
+
+
+def made(kind: str, store: DuckDBStore) -> Document:
+    store.table("t", TYPES, ROWS)
+    document: Document = RESULTS[kind](store.url).to_dict()
+    return document
+
+
+def checks(url: str, path: Path, document: Document) -> list[str] | None:
+    """What holds of the result; None if it is refused."""
+    path.write_text(json.dumps(document), encoding="utf-8")
+    try:
+        return [check.holds for check in house.verify(url, str(path)).checks]
+    except UsageError:
+        return None
