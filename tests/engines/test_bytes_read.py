@@ -1,5 +1,6 @@
 """How many bytes statements read: counted, limited by a budget, told before."""
 
+import json
 from pathlib import Path
 
 import duckdb
@@ -104,6 +105,21 @@ def test_limits_of_inner_and_outer_blocks_hold(people: Path) -> None:
     with connect(str(people)) as engine, within_bytes(2 * each):
         done = [qidsql.profile(engine, columns=["ward"], max_bytes=each).account.unfinished for _ in range(3)]
     assert [len(unfinished) for unfinished in done] == [0, 0, 1]
+
+
+def test_a_run_has_a_budget_for_all_its_tables(people: Path, tmp_path: Path) -> None:
+    """And one for each table."""
+    table = '[[tables]]\nsource = "{0}"\ntable = "people"\ncolumns = ["ward"]\n'.replace("columns", "#")
+    sources = "".join(f'[sources.{name}]\nurl = "{people}"\n' for name in ("a", "b"))
+    each = qidsql.audit(str(people), no_policy=True).account.bytes_read or 0
+    for text, budget, said in (
+        ("", each, ["violation", "inconclusive"]),
+        ("", 2 * each, ["violation", "violation"]),
+        ('max_bytes = "1B"\n', 2 * each, ["inconclusive", "violation"]),
+    ):
+        (tmp_path / "qidsql.toml").write_text(sources + table.format("a") + text + table.format("b"))
+        outcome = inside("run", "--no-history", "--max-bytes", budget, "--format", "json", cwd=tmp_path)
+        assert [found["verdict"] for found in json.loads(outcome.out)["tables"]] == said, outcome
 
 
 def test_a_dry_run_says_it(people: Path) -> None:

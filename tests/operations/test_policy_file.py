@@ -118,6 +118,7 @@ def test_a_file_is_read_as_written(tmp_path: Path) -> None:
         ("k = 7", "kk = 7", r":16: tables\[1\].kk: qidsql does not know this key; did you mean k\?"),
         ("k = 7", 'k = 7\npreset = "ema"', r":17: tables\[1\].preset: cannot be combined with k; choose one"),
         ("max_seconds = 60", "max_seconds = 0", r":9: defaults.max_seconds: expected more than 0, got 0"),
+        ("k = 7", 'k = 7\nmax_bytes = "much"', r":17: tables\[1\].max_bytes: .*must be a size such as 10GB, got much"),
         ('preset = "cms"', 'preset = "csm"', r":8: defaults.preset: expected five or cms or ema; did you mean cms\?"),
         ('"5%"', '"lots"', r":17: tables\[1\].rows_below_k"),
         ('"5%"', "1.5", r":17: tables\[1\].rows_below_k"),
