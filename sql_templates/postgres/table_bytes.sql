@@ -1,7 +1,9 @@
--- The pages of a table that a scan reads, with those of its partitions; long values (TOAST) are not included.
+-- The pages of a table that a scan reads, and those of its long values (TOAST), with those of its partitions.
 -- Parameters: :table  its name as text
--- Result: one row: bytes  NULL if it is no table
-SELECT CAST(SUM(pg_relation_size(part.oid)) AS BIGINT) AS bytes
+-- Result: one row: bytes  NULL if it is no table;  long_bytes
+SELECT
+  CAST(SUM(pg_relation_size(relation.oid)) AS BIGINT) AS bytes,
+  CAST(SUM(COALESCE(pg_relation_size(NULLIF(relation.reltoastrelid, 0)), 0)) AS BIGINT) AS long_bytes
 FROM (
   SELECT to_regclass(:table) AS oid
   UNION

@@ -69,6 +69,13 @@ def test_pages_of_postgres(postgres_store: PostgresStore) -> None:
         [pages] = connection.execute("SELECT pg_relation_size('people')").fetchone() or [0]
     account = qidsql.profile(postgres_store.url, "people", columns=["ward"]).account
     assert account.bytes_read == pages > 0 and account.bytes_exact
+    postgres_store.execute("ALTER TABLE people ALTER COLUMN name SET STORAGE EXTERNAL")
+    postgres_store.execute("UPDATE people SET name = repeat('x', 9000) WHERE ward = 1")
+    with psycopg.connect(postgres_store.url) as connection:
+        both = "pg_relation_size(oid) + pg_relation_size(reltoastrelid)"
+        [more] = connection.execute(f"SELECT {both} FROM pg_class WHERE oid = 'people'::regclass").fetchone() or [0]
+    account = qidsql.profile(postgres_store.url, "people", columns=["ward"]).account
+    assert account.bytes_read == more > pages and not account.bytes_exact
 
 
 def test_tables_of_duckdb_are_estimated(tmp_path: Path) -> None:

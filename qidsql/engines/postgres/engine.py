@@ -470,9 +470,10 @@ class PostgresEngine(Engine):
         self._lock_watch.stop()
 
     def table_bytes(self, table: TableName) -> TableBytes | None:
-        """All its pages: a row store reads the whole rows, whatever columns a statement names."""
-        [(pages,)] = self._catalog("table_bytes", table=table_node(table).sql(POSTGRES.name))
-        return None if pages is None else TableBytes(integer(pages), exact=True)
+        """All its pages: a row store reads the whole rows, whatever columns a statement names. Long values are read on
+        their own, where a statement needs them."""
+        [(pages, long)] = self._catalog("table_bytes", table=table_node(table).sql(POSTGRES.name))
+        return None if pages is None else TableBytes(integer(pages) + integer(long), exact=not integer(long))
 
     def table_names(self) -> list[TableName]:
         return [_name(row) for row in self._catalog("tables") if row[5] is None]
