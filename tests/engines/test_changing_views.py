@@ -72,6 +72,29 @@ def test_a_view_that_uses_the_time_is_read_at_one_time(people: Store) -> None:
         assert any("current time" in note for note in table.notes)
 
 
+def test_a_column_named_like_a_view_is_a_column(duckdb_store: DuckDBStore) -> None:
+    """In DuckDB the names in a text count: a name that is only a column is none of a view, in any doubt it is."""
+    duckdb_store.table("people", {"noisy": "INTEGER", "age": "INTEGER"}, [(i % 2, i % 3) for i in range(12)])
+    duckdb_store.execute("CREATE VIEW noisy AS SELECT RANDOM() AS age")
+    duckdb_store.execute("CREATE VIEW fine AS SELECT people.noisy, age FROM people WHERE noisy < 3")
+    changing = {
+        "mixed": "SELECT noisy FROM people, noisy AS n",
+        "inner_one": "SELECT noisy.age FROM noisy",
+        "within": "SELECT age FROM people WHERE age IN (SELECT age FROM noisy)",
+        "named": "FROM query_table('noisy')",
+        "pivoted": "FROM (PIVOT noisy ON age IN (1, 2) USING count(*))",
+        "summed": "FROM (SUMMARIZE noisy)",
+    }
+    for name, query in changing.items():
+        duckdb_store.execute(f"CREATE VIEW {name} AS {query}")
+    duckdb_store.execute("CREATE VIEW behind AS SELECT noisy AS n FROM mixed")
+    with duckdb_store.connect() as engine:
+        assert engine.describe("fine").kind == "view"
+        for name in (*changing, "behind"):
+            with pytest.raises(UsageError, match="uses random"):
+                engine.describe(name)
+
+
 def test_macros_of_duckdb(duckdb_store: DuckDBStore) -> None:
     duckdb_store.table("people", {"name": "VARCHAR", "age": "INTEGER"}, ROWS)
     duckdb_store.execute("CREATE MACRO noise(x) AS x + random()")

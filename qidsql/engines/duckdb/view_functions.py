@@ -1,9 +1,12 @@
 """The functions that a view of DuckDB calls, through the views and macros behind it: by the names in their texts."""
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
+import sqlglot
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from qidsql.engines.changing_views import ViewFunctions
 from qidsql.engines.condition import CatalogQuery
@@ -29,13 +32,31 @@ def view_functions(catalog: CatalogQuery, definition: str, views: Mapping[str, s
         met |= found
         words, called = {name for name, _ in found}, {name for name, is_call in found if is_call}
         changing |= {each.upper() for text in texts for each in SAMPLE.findall(text)}
-        waiting += [views[name] for name in words if name in views]
+        behind = {name for name in words if name in views}
+        columns = _columns_in_all(texts, behind)
+        met -= {each for each in met if each[0] in columns}  # a view behind can read them as views
+        waiting += [views[name] for name in sorted(behind - columns)]
         names: list[exp.Expr] = [exp.Literal.string(name) for name in sorted(called)]
         functions = [FunctionEntry(*row) for row in (catalog("functions", names=names) if names else ())]  # type: ignore[arg-type]
         changing |= {each.name for each in functions if each.stability == "VOLATILE"} - WITHOUT_VALUE
         time_dependent |= bool(words & MOMENTS) or any(each.depends_on_time for each in functions if not each.macro)
         waiting += [each.macro for each in functions if each.macro]
     return ViewFunctions(frozenset(changing), time_dependent)
+
+
+def _columns_in_all(texts: Sequence[str], names: set[str]) -> set[str]:
+    """Those of the names that are only columns of the queries. None, so that each counts as a view, in any doubt."""
+    named: Counter[str] = Counter()
+    try:
+        for tree in (sqlglot.parse_one(text, dialect="duckdb") for text in texts) if names else ():
+            called = any(isinstance(table.this, exp.Func) for table in tree.find_all(exp.Table))
+            if called or tree.find(exp.Command, exp.Pivot):
+                return set()
+            named.update(column.name.lower() for column in tree.find_all(exp.Column))
+    except SqlglotError:
+        return set()
+    met = Counter(_name(each) for text in texts for each in NAME.finditer(text))
+    return {name for name in names if met[name] == named[name]}
 
 
 def _name(match: re.Match[str]) -> str:
