@@ -1,13 +1,17 @@
 """When packing the rows of a table into a few integers each pays, and the packed rows, held by the engine."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import Protocol, TypeVar
 
+from qidsql.engines.base import Engine
 from qidsql.errors import StatementError
+from qidsql.measures.profiles import ClassProfile
 from qidsql.sql.classes import column_counts
-from qidsql.sql.packed_rows import PackedRows, Packing
+from qidsql.sql.packed_rows import Lanes, PackedRows
+from qidsql.sql.relation import Relation
+from qidsql.sql.statements import Statement
 
-if TYPE_CHECKING:
-    from qidsql.profiling.profiler import TableProfiler
+Answer = TypeVar("Answer")
 
 ROWS = 5_000  # at least; for fewer, a statement's start is its whole cost
 WORDS = 4  # at most; more are no faster to group than the columns
@@ -16,14 +20,31 @@ SHARE = 16  # of the memory limit, at most
 WORD = 8  # bytes
 
 
-def packed_rows(profiler: "TableProfiler") -> PackedRows | None:
+class Profiled(Protocol):
+    """What of a profiler tells whether its rows are packed."""
+
+    @property
+    def engine(self) -> Engine: ...
+    @property
+    def source(self) -> Relation: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def known_rows(self) -> int | None: ...
+    @property
+    def deadline(self) -> float | None: ...
+    def known(self) -> Mapping[str, ClassProfile]: ...
+    def ask(self, statements: Sequence[Statement[Answer]]) -> list[Answer]: ...
+
+
+def packed_rows(profiler: Profiled) -> PackedRows | None:
     """The rows of a profiler that knows the profile of each column, packed by its engine.
 
     None if that does not pay, if the engine holds no rows, or if the words do not code each value as one number.
     Two statements. Raises as `TableProfiler.ask`, but StatementError.
     """
     engine, names, rows = profiler.engine, profiler.names, profiler.known_rows or 0
-    packing = Packing.of(names, [profiler.known()[name].classes for name in names])
+    packing = Lanes.of(names, [profiler.known()[name].classes for name in names])
     words = tuple(packing.words)
     if rows < ROWS or len(words) > WORDS or rows * len(words) * WORD * SHARE > (engine.memory_limit or 0):
         return None

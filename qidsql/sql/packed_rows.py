@@ -26,7 +26,7 @@ class Lane:
 
 
 @dataclass(frozen=True)
-class Packing:
+class Lanes:
     """The lanes of columns with these numbers of classes, side by side."""
 
     names: ColumnNames
@@ -34,7 +34,7 @@ class Packing:
     lanes: Sequence[Lane]
 
     @classmethod
-    def of(cls, names: ColumnNames, classes: Sequence[int]) -> "Packing":
+    def of(cls, names: ColumnNames, classes: Sequence[int]) -> "Lanes":
         lanes: list[Lane] = []
         word = start = 0
         for number in classes:
@@ -79,10 +79,10 @@ class Packing:
             query = query.join(codes.subquery(f"d{place}"), on=same, join_type="left", copy=False)
         return query
 
-    def narrowed(self, names: ColumnNames) -> "Packing":
+    def narrowed(self, names: ColumnNames) -> "Lanes":
         """The same lanes for some of the columns, in this order."""
         places = [self.names.index(name) for name in names]
-        return Packing(names, [self.classes[place] for place in places], [self.lanes[place] for place in places])
+        return Lanes(names, [self.classes[place] for place in places], [self.lanes[place] for place in places])
 
     def bits(self, mask: int) -> dict[int, int]:
         """The words that have codes of a column set, with its bits there."""
@@ -97,11 +97,11 @@ class Packing:
 class PackedRows:
     """A table of words."""
 
-    packing: Packing
+    packing: Lanes
     relation: Relation
 
     @classmethod
-    def at(cls, table: TableName, packing: Packing) -> "PackedRows":
+    def at(cls, table: TableName, packing: Lanes) -> "PackedRows":
         return cls(packing, Relation(exp.alias_(table_node(table), ALIAS, table=True)))
 
     def narrowed(self, names: ColumnNames) -> "PackedRows":

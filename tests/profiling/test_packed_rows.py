@@ -10,7 +10,7 @@ from qidsql.profiling import packing, profiler
 from qidsql.profiling.packing import packed_rows
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import column_counts
-from qidsql.sql.packed_rows import PackedRows, Packing
+from qidsql.sql.packed_rows import Lanes, PackedRows
 from qidsql.sql.relation import relation
 from tests.definitions import mask_of, profile_of, projected, subsets
 from tests.exhaustive import always
@@ -66,7 +66,7 @@ def test_every_kind_of_value_has_a_code_of_its_own(duckdb_store: DuckDBStore, sm
 
 
 def test_a_column_wider_than_what_is_left_of_a_word_begins_the_next() -> None:
-    found = Packing.of(("a", "b", "c", "d"), [2**40, 2**30, 1, 2])
+    found = Lanes.of(("a", "b", "c", "d"), [2**40, 2**30, 1, 2])
     assert [(lane.word, lane.start, lane.width) for lane in found.lanes] == [
         (0, 0, 40),
         (1, 0, 30),
@@ -83,7 +83,7 @@ def test_codes_that_are_too_large_for_their_lane_show(duckdb_store: DuckDBStore)
         source = profiler_of(engine, "t", ["a", "b"]).source
         words = []
         for classes in ([8, 11], [7, 11], [8, 10]):
-            found = Packing.of(("a", "b"), classes)
+            found = Lanes.of(("a", "b"), classes)
             name = engine.hold(found.query(engine.dialect, source), "packed rows")
             assert name is not None
             held = PackedRows.at(name, found)

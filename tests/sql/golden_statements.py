@@ -34,7 +34,7 @@ from qidsql.sql.copies import (
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.distributions import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
 from qidsql.sql.matching_rows import Domain, matching_profile
-from qidsql.sql.packed_rows import Packing
+from qidsql.sql.packed_rows import Lanes
 from qidsql.sql.population import population_match
 from qidsql.sql.publication import granting_columns, publishing_view
 from qidsql.sql.relation import Relation, relation
@@ -85,7 +85,7 @@ def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     keyed = coded_rows(dialect, plain, ALL, "person", "a key")
     yield "coded_rows", Statement(keyed, "coded rows", lambda rows: rows)
     yield "coded_copy", Statement(dialect.render(coded_copy(dialect, plain, ALL)), "coded copy", lambda rows: rows)
-    packing = Packing.of(ALL, [2**50, 2**20])
+    packing = Lanes.of(ALL, [2**50, 2**20])
     yield "packed_rows", Statement(dialect.render(packing.query(dialect, plain)), "packed rows", lambda rows: rows)
     yield "column_values", Statement(column_values(dialect, plain, ALL, "a key"), "values", lambda rows: rows)
     yield "column_counts", column_counts(dialect, plain, ALL)

@@ -33,7 +33,7 @@ from qidsql.sql.classes import (
 from qidsql.sql.copies import suppressed_by_counts, suppressed_by_plan
 from qidsql.sql.disclosure import disclosure
 from qidsql.sql.matching_rows import Domain, matching_profile
-from qidsql.sql.packed_rows import Packing
+from qidsql.sql.packed_rows import Lanes
 from qidsql.sql.relation import Relation, relation
 from qidsql.sql.row_codes import coded_copy, coded_rows, column_values, row_patterns
 from qidsql.sql.row_pairs import _frame, agreeing, pair_masks
@@ -200,7 +200,7 @@ def coded_copy_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
 
 def packed_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
     """How often each word occurs, and the bits that differ in none of them."""
-    packing = Packing.of(BOTH, [len({row[place] for row in ROWS}) for place in (0, 1)])
+    packing = Lanes.of(BOTH, [len({row[place] for row in ROWS}) for place in (0, 1)])
     query = engine.dialect.render(packing.query(engine.dialect, source))
     lanes = [bits for mask in (1, 2) for bits in packing.bits(mask).values()]
 
