@@ -249,6 +249,21 @@ def test_codes_that_contradict_the_class_profile_are_refuted() -> None:
             gate.codes_of_rows(records, ClassProfile.of_sizes(wrong, 2), 2)
 
 
+@pytest.mark.engines("duckdb")
+def test_rows_of_persons_are_refused_before_any_is_read(people: Store, tmp_path: Path) -> None:
+    """Also if the entity is from a policy file: two rows of one person would pass."""
+    with people.connect() as engine:
+        with pytest.raises(UsageError, match="several rows of one name would pass for several persons"):
+            qidsql.turns(engine, "people", entity="name")
+        assert engine.scans == 0
+    policy = f'[sources.here]\nurl = "{people.url}"\n[[tables]]\ntable = "main.people"\nentity = "name"\n'
+    (tmp_path / "qidsql.toml").write_text(policy, encoding="utf-8")
+    asked = ("turns", people.url, "people", "--policy", "qidsql.toml", "--turn", "drop=born")
+    refused = inside(*asked, cwd=tmp_path)
+    assert refused.code == 2 and "would pass for several persons" in " ".join(refused.err.split())
+    assert inside("turns", people.url, "people", "--no-policy", "--turn", "drop=born", cwd=tmp_path).code == 1
+
+
 @ONE_ENGINE
 def test_the_view_and_the_copy_are_the_table_as_after_the_last_turn(store: Store) -> None:
     random = Random(4)
