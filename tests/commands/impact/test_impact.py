@@ -405,11 +405,11 @@ def test_questions_that_cannot_be_right_are_refused(store: Store) -> None:
         ({"protected": "other"}, "has no column of"),
         ({"protected": "protected", "outcome": "a"}, "give both, or none"),
         ({"protected": "protected", "covariates": "a"}, "give both, or none"),
-        ({"protected": "protected", "fill": 99}, "--fill is for a regression"),
+        ({"protected": "protected", "fill": 99}, "fill is for a regression"),
         ({"protected": "protected", "outcome": "a", "covariates": "a"}, "cannot be the outcome and a covariate"),
-        ({"protected": "protected", "outcome": "t", "covariates": "a"}, "--outcome t must be a column of numbers"),
+        ({"protected": "protected", "outcome": "t", "covariates": "a"}, "outcome t must be a column of numbers"),
         ({"protected": "protected", "outcome": "a", "covariates": "t"}, "a regression takes 200 at most"),
-        ({"protected": "protected", "max_values": 0}, "--max-values must be at least 1"),
+        ({"protected": "protected", "max_values": 0}, "max_values must be at least 1"),
     ]:  # fmt: skip
         with pytest.raises(UsageError, match=words):
             impact(store.url, "full_data", **options)  # type: ignore[arg-type]
