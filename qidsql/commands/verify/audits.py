@@ -204,7 +204,7 @@ class _List:
             "that contain no other": (len(self._listed), len(minimal_masks(self._listed))),
         }
         yield same(
-            f"each of them is a {criterion.name}, with these figures", figures, f"{_sets(self._listed)} measured"
+            f"each listed set is a {criterion.name}, with these figures", figures, f"{_sets(self._listed)} measured"
         )
         size = profiler.columns if searched.complete else searched.complete_to_size
         rests = [mask ^ 1 << place for mask in self._listed if mask.bit_count() > size + 1 for place in positions(mask)]
@@ -230,6 +230,8 @@ class _List:
         profiler, criterion = self._profiler, self._criterion
         upto = "" if size >= profiler.columns else f" of at most {plural(size, 'column')}"
         claim = f"each {criterion.name}{upto} contains a listed set, and none of these a smaller one"
+        if not self._listed:
+            claim = f"there is no {criterion.name}{upto}"
         sets = MinimalHittingSets(self._listed, tick=profiler.check_time)
         largest = [profiler.everything ^ mask for mask in islice(sets, MOST + 1)]
         if len(largest) > MOST:
