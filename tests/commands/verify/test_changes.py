@@ -44,11 +44,11 @@ RESULTS: dict[str, Callable[[str], Any]] = {
 }
 # Where, when, how and by what means it was found; other prices can prove the same bound.
 OF_THE_WORK = (
-    "qidsql source engine snapshot started seconds statements rounds scans bytes_read sets_profiled notes proof"
+    "qidsql source engine snapshot started seconds statements rounds scans bytes_read bytes_exact sets_profiled"
 )
 # What was asked for where it makes no difference: budgets, a file, a choice, weights or a role that nothing rests on.
 ASKED = "max_size max_statements max_seconds max_bytes hierarchy keep_identifiers into key values_listed role weights"
-NO_CLAIM = {*OF_THE_WORK.split(), *ASKED.split()}
+NO_CLAIM = {*OF_THE_WORK.split(), *ASKED.split(), "notes", "proof"}
 
 
 def places(value: Any, place: Place = ()) -> Iterator[Place]:
