@@ -26,7 +26,8 @@ def connect(
     beside: str | None = None,
 ) -> Engine:
     """A live engine on the source: a URL or connection string of a server, a path, `duckdb:///path`, or `env:NAME`; or
-    a data frame of pandas or polars or an Arrow table, which is copied into DuckDB's memory as the table data.
+    a data frame of pandas or polars or an Arrow table, which is copied into DuckDB's memory as the table data; or a
+    DuckDB connection, whose committed tables are read in place.
 
     None stands for the environment variable QIDSQL_URL. `workers` (parallel sessions), `statement_seconds` (the
     server's limit for one statement) and `snapshot` (one snapshot for all statements) apply to servers. `writable`: one

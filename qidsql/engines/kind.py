@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 
 from qidsql.engines.paths import Located
 from qidsql.errors import SourceError
@@ -33,10 +33,21 @@ class ConnectOptions:
     beside: Located | None = None
 
 
-class Frame(Protocol):
+class Rows(Protocol):
     """A data frame of pandas or polars, or an Arrow table."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+
+class Connection(Protocol):
+    """A DuckDB connection."""
+
+    def table(self, table_name: str) -> object: ...
+
+    def from_arrow(self, arrow_object: object) -> object: ...
+
+
+Frame: TypeAlias = Rows | Connection
 
 
 class EngineKind(ABC):

@@ -166,7 +166,7 @@ def planned_copy(engine: Engine, table: Table, copied: Sequence[Column], typed: 
     if table.kind in FILES:
         return _file_copy(engine, table, copied, typed, replace)
     if not engine.writable:
-        raise SourceError(f"{engine.label} was not opened for writing")
+        raise SourceError(f"{engine.label} was not opened for writing: qidsql.connect(PATH_OR_URL, writable=True)")
     name = new_table_name(engine, table, typed)
     if name == table.name:
         raise UsageError(f"{name} is the table itself; --into takes another name, --sql update prints an update of it")

@@ -79,6 +79,26 @@ def test_a_budget_that_is_spent_at_once() -> None:
     assert qidsql.audit(FRAMES[0], max_seconds=1e-6).verdict == "inconclusive"
 
 
-def test_a_connection_is_no_table() -> None:
-    with duckdb.connect() as connection, pytest.raises(UsageError, match=r"pass a relation of it"):
-        qidsql.audit(connection)  # type: ignore[arg-type]
+def test_the_tables_of_a_connection_are_audited_in_place_and_its_state_is_kept() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t AS SELECT i % 7 AS a, i % 11 AS b FROM range(1000) AS r(i)")
+        connection.execute("CREATE TEMP TABLE mine AS SELECT 1 AS a")
+        settings = "SELECT name, value FROM duckdb_settings() ORDER BY name"
+        before = connection.execute(settings).fetchall()
+        connection.execute("BEGIN")
+        connection.execute("INSERT INTO t VALUES (99, 99)")
+        asked = connection.execute("SELECT 42")
+        assert (qidsql.audit(connection, "t", k=2).verdict, asked.fetchall()) == ("pass", [(42,)])
+        connection.execute("COMMIT")
+        assert qidsql.audit(connection, "t", k=2).verdict == "violation"
+        assert connection.execute(settings).fetchall() == before
+        with pytest.raises(UsageError, match="no table mine"):
+            qidsql.audit(connection, "mine")
+        with pytest.raises(SourceError, match="opened for writing"):
+            qidsql.suppress(connection, "t", k=2, into="safe")
+        with qidsql.connect(connection) as engine:  # one moment for all that is asked
+            rows = [qidsql.audit(engine, "t").account.rows]
+            connection.execute("INSERT INTO t VALUES (1, 1)")
+            assert [*rows, qidsql.audit(engine, "t").account.rows] == [1001, 1001]
+    with pytest.raises(SourceError, match="cannot be opened"):
+        qidsql.audit(connection, "t")

@@ -95,7 +95,8 @@ class DuckDBSession:
 class DuckDBEngine(Engine):
     """A DuckDB database, or data files in a private one.
 
-    The engine owns `connection` and `folder`. `files` are the data files by table, if any.
+    The engine owns `connection` and `folder`. `files` are the data files by table, if any. `borrowed`: others use the
+    database, and write to it.
     """
 
     dialect = DUCKDB
@@ -114,9 +115,10 @@ class DuckDBEngine(Engine):
         writable: bool = False,
         token: str | None = None,
         beside: Beside | None = None,
+        borrowed: bool = False,
     ) -> None:
-        super().__init__(1 if writable else WORKERS, folder)
-        self.writable = self._one_transaction = writable
+        super().__init__(1 if writable or borrowed else WORKERS, folder)
+        self.writable, self._one_transaction = writable, writable or borrowed
         self.label = label
         self._connection = connection
         self.files = files
@@ -130,6 +132,8 @@ class DuckDBEngine(Engine):
         self.snapshot = "opened read-only, which keeps writers out meanwhile"
         if writable:
             self.snapshot = "opened for writing, in one transaction"
+        if borrowed:
+            self.snapshot = "in one transaction, beside those of the connection"
         if files:
             self.snapshot = how_read(files)
         if beside is not None:

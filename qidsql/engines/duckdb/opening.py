@@ -78,17 +78,29 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
         return DuckDBEngine(connection, label, folder, files, token=token, beside=beside)
 
 
+def open_connection(connection: duckdb.DuckDBPyConnection) -> DuckDBEngine:
+    """An engine on the database of a connection, by a cursor of its own in one transaction; its settings are kept.
+
+    Tables that are temporary, or whose creation is not committed, are not seen. Raises SourceError, Interrupted,
+    BudgetSpent.
+    """
+    label = "the DuckDB connection"
+    with _opening(label):
+        cursor = _connected(lambda: without_progress_bar(connection.cursor()))
+        return DuckDBEngine(cursor, label, None, borrowed=True)
+
+
 def open_frame(frame: Frame) -> DuckDBEngine:
     """An engine on a data frame of pandas or polars, or an Arrow table: a copy in memory, as the table data.
 
-    The index of a pandas frame is not a column; objects in a column are compared by their texts. Raises SourceError,
-    UsageError, Interrupted, BudgetSpent.
+    The index of a pandas frame is not a column; objects in a column are compared by their texts. Of a DuckDB connection
+    the tables are read in place. Raises SourceError, UsageError, Interrupted, BudgetSpent.
     """
+    if isinstance(frame, duckdb.DuckDBPyConnection):
+        return open_connection(frame)
     kind = type(frame)
     package = kind.__module__.partition(".")[0].removeprefix("_")
     label = f"the {package} {kind.__name__}"
-    if isinstance(frame, duckdb.DuckDBPyConnection):
-        raise UsageError("a DuckDB connection is no table; pass a relation of it: connection.table('NAME')")
     schema = getattr(frame, "collect_schema", None)  # of polars, whose lazy frames warn of `columns`
     listed = schema() if schema else getattr(frame, "column_names", None)
     names = [str(name) for name in (getattr(frame, "columns", ()) if listed is None else listed)]
