@@ -39,7 +39,7 @@ class Rows(Protocol):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
-class Connection(Protocol):
+class Tables(Protocol):
     """A DuckDB connection."""
 
     def table(self, table_name: str) -> object: ...
@@ -47,7 +47,7 @@ class Connection(Protocol):
     def from_arrow(self, arrow_object: object) -> object: ...
 
 
-Frame: TypeAlias = Rows | Connection
+Frame: TypeAlias = Rows | Tables
 
 
 class EngineKind(ABC):
