@@ -125,12 +125,16 @@ class _Search:
         )
 
     def _all_pairs(self) -> MatchedRows:
-        """The matchings over all pairs of records; at k = 2 with the bound by their prices."""
+        """The matchings over all pairs of records; at k = 2 with the bound by their prices.
+
+        Only a limit that is given ends it: without one there are no rings that could take its place.
+        """
+        spend = self._limit.spend if self._limit.given else _nothing
         self._on_stage(f"matching {plural(self._patterns.rows, 'row')} with other people")
-        self._limit.spend(2 * (self._k - 1) * self._records.count**2 * len(self._weights))
-        found = matchings(self._records, self._k, self._weights, self._limit.spend)
+        spend(2 * (self._k - 1) * self._records.count**2 * len(self._weights))
+        found = matchings(self._records, self._k, self._weights, spend)
         self._on_stage("checking the bound")
-        bound = bound_by_prices(self._records, self._weights, found.prices, self._limit.spend)
+        bound = bound_by_prices(self._records, self._weights, found.prices, spend)
         if bound >= self._bound:
             self._bound, self._proof = bound, BoundProof.by_prices(ProvedBy.PEOPLE, found.prices)
         return found.units
@@ -144,3 +148,7 @@ class _Search:
             if time.monotonic() - shown > 1:
                 shown = time.monotonic()
                 self._on_stage(f"improving a cost of {rings.cost:,}, of which {self._bound:,} are needed")
+
+
+def _nothing(work: int = 0) -> None:
+    """Counts no work."""

@@ -61,6 +61,13 @@ def test_there_is_a_plan_where_no_pairs_are_compared(bench: Workbench, monkeypat
     assert many.plan.lower_bound is not None and many.plan.lower_bound <= cheapest(rows, 2, (1, 1)) <= many.plan.weight
 
 
+def test_all_pairs_are_compared_without_a_limit(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if they are more than a minute of work."""
+    monkeypatch.setattr("qidsql.protection.work_limit.WORK", 1)
+    whole = plan_for_known_people(patterns_of(bench, [(1, 1), (1, 1), (1, 1), (1, 2)]), 2, (1, 1), WorkLimit())
+    assert (whole.plan.weight, whole.plan.lower_bound, whole.stopped) == (2, 2, None)
+
+
 def test_the_check_of_matchings() -> None:
     """Rows 0 and 1 are each other's second; a row that fits the same person twice, or none, is found out."""
     records, ones = records_of([(1, 1), (1, 2), (2, 3)]), np.ones(3, dtype=np.int64)
