@@ -517,7 +517,7 @@ class TableProfiler:
         if self._packed is None and self._unpacked is not None:
             self._unpacked += sum(mask.bit_count() for mask in masks)
             pays = self._unpacked >= SCANS * self.columns and self._meter.statements_left > len(masks) + 2
-            if pays and len(self.known()) == self.columns and not self.source.is_sample:
+            if pays and not self.engine.latency and len(self.known()) == self.columns and not self.source.is_sample:
                 self._packed, self._unpacked = packed_rows(self), None
         return self._packed is not None
 
