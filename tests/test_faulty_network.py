@@ -95,6 +95,7 @@ def ended(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
 # the deadline
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", always(Kind.STALL, longer=[Kind.SWALLOW]))
 def test_a_deadline_ends_a_statement_whose_answer_does_not_come(
     server: PostgresServer, network: Network, kind: Kind
@@ -198,6 +199,7 @@ main()
 """
 
 
+@pytest.mark.exhaustive
 def test_a_signal_that_gets_lost_ends_the_process_all_the_same() -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", STUCK], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()

@@ -369,6 +369,7 @@ def test_terminals(clinic: Path) -> None:
     assert "\x1b" not in colourless
 
 
+@pytest.mark.exhaustive
 def test_progress_without_a_terminal_has_no_control_characters(large: Path) -> None:
     outcome = qidsql("audit", large, "--max-seconds", 1.5)
     assert outcome.code in (1, 3)

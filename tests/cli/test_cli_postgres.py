@@ -58,6 +58,7 @@ def slow(postgres_store: PostgresStore) -> Iterator[tuple[PostgresStore, Callabl
     yield postgres_store, lambda: [event for (event,) in postgres_store.admin.execute(query).fetchall()]
 
 
+@pytest.mark.exhaustive
 def test_the_exit_code_and_the_json_tell_the_verdict(postgres_store: PostgresStore) -> None:
     postgres_store.execute("CREATE TABLE t AS SELECT i % 2 AS a, i % 5 AS b FROM generate_series(1, 100) AS i")
     code, out, err = run("audit", postgres_store.url, "t", "--k", "10", "--format", "json")

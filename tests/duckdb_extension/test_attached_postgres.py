@@ -16,6 +16,7 @@ from tests.exhaustive import always
 from tests.postgres_server import PostgresServer
 from tests.stores import PostgresStore
 
+pytestmark = pytest.mark.exhaustive  # as it takes longer to install than to run
 VERSION = "1.5.5"  # the newest of which PyPI has DuckDB's postgres extension
 PEOPLE = """CREATE TABLE people AS SELECT i AS id, i % 7 AS a, CAST(i % 13 AS TEXT) AS b,
 CASE WHEN i % 5 = 0 THEN NULL ELSE i % 3 END AS c, i / 4 % 10 AS d FROM generate_series(0, 299) AS r(i)"""

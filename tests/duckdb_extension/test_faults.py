@@ -370,6 +370,7 @@ threading.Thread.start = told
 """
 
 
+@pytest.mark.exhaustive
 def test_ctrl_c_gives_the_prompt_back(shell: Shell, broken: Path, tmp_path: Path) -> None:
     """In a terminal, as a person sits before it."""
     package, mark = tmp_path / "telling" / "qidsql" / "__init__.py", tmp_path / "under way"

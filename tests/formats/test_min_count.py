@@ -29,7 +29,7 @@ WORLDS = [World(2, 2, 16, 5, 3), World(2, 2, 16, 4, 6), World(2, 2, 18, 5, 5)]
 LARGE = [World(2, 2, 30, 6, 4), World(2, 2, 24, 4, 6), World(2, 3, 13, 5, 3)]
 
 
-@pytest.mark.parametrize("world", always(WORLDS[0], longer=[*WORLDS[1:], *LARGE]))
+@pytest.mark.parametrize("world", always(World(2, 2, 12, 5, 3), longer=[*WORLDS, *LARGE]))
 def test_no_small_count_can_be_worked_out_of_one_report(world: World) -> None:
     """Of all tables with the same report, some have another figure wherever one has a small count."""
     values: dict[object, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))

@@ -298,6 +298,7 @@ def test_findings_under_another_policy_are_compared_with_nothing(store: Store, t
     assert document["tables"][0]["policy_changed"] == ["where"], "a condition can hold a value of a cell"
 
 
+@pytest.mark.exhaustive
 def test_a_table_that_is_gone_is_missed_once_whatever_else_was_run(store: Store, tmp_path: Path) -> None:
     """Also when a run with --only came between, which is no run of all tables; and one that --only met first."""
 

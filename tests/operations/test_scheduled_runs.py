@@ -100,6 +100,7 @@ def test_runs_tell_what_changed_and_nothing_else(tables: DuckDBStore, tmp_path: 
     assert "risky" in told(tmp_path)[2]["changes"][0]["reason"]
 
 
+@pytest.mark.exhaustive
 def test_a_violation_that_gets_worse_is_told_once(tables: DuckDBStore, tmp_path: Path, here: Here) -> None:
     policy_file(tmp_path, tables.url, entries("main.risky"), NOTED)
     assert here("run", "--quiet").code == 1
@@ -269,6 +270,7 @@ def asleep(store: PostgresStore) -> list[Any]:
     return store.admin.execute(f"SELECT pid FROM pg_stat_activity WHERE {ours}".encode(), [store.schema]).fetchall()
 
 
+@pytest.mark.exhaustive
 def test_sigterm_at_work_is_recorded_as_an_interruption_and_tells_nobody(
     postgres_store: PostgresStore, tmp_path: Path
 ) -> None:

@@ -128,6 +128,7 @@ def test_disclosure_of_sensitive_columns(engine: Engine, shared: Path) -> None:
         assert found.rows - (found.rows_in_large or 0) == case["rows_below_k5"]
 
 
+@ONE_ENGINE
 def test_limits_on_disclosure(engine: Engine, shared: Path) -> None:
     """Each model's exact value is within the limit of that value, and beyond any tighter one."""
     tiny = Fraction(1, 10**9)

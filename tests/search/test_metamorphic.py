@@ -34,7 +34,7 @@ from tests.stores import ONE_OF_THREE, Store
 pytestmark = ONE_OF_THREE
 
 K = 3
-COUNT = 2
+COUNT = 1
 Answers: TypeAlias = "dict[tuple[int, int, str], object]"  # by table, number of the criterion and search
 SURE = Fraction(1, 10**9)
 

@@ -252,6 +252,7 @@ def test_adult_has_two_minimal_keys_of_13_columns(adult: Store) -> None:
     assert (smallest.cost, smallest.optimal, smallest.lower_bound) == (13, True, 13)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("criterion", "figure"),
     [

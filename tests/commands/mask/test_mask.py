@@ -216,6 +216,7 @@ def test_the_published_columns_are_audited_with_the_limit(tmp_path: Path) -> Non
     assert "Limits" in inside(*arguments, "--k", 4).out
 
 
+@pytest.mark.exhaustive
 def test_figures_of_adult(adult_path: Path) -> None:
     with connect(str(adult_path)) as engine:
         every = tuple(column.name for column in engine.describe("adult").columns)  # also those that look sensitive

@@ -118,6 +118,7 @@ def test_every_number_that_is_changed_is_noticed(case: tuple[str, int], url: str
         assert again.verdict != "pass", path
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 @pytest.mark.parametrize("plan", always("known person", longer=["identical", "identical, k = 2"]))
 def test_prices_that_are_changed_prove_no_more_than_is_true(plan: str, url: str, tmp_path: Path) -> None:
@@ -189,6 +190,7 @@ def test_the_copy_of_a_file_is_named(tmp_path: Path) -> None:
     assert refused.code == 2 and "is the table itself" in refused.err
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 @pytest.mark.parametrize("seed", always(0, longer=range(1, 12)))
 def test_random_tables(seed: int, duckdb_store: DuckDBStore, tmp_path: Path) -> None:
