@@ -33,7 +33,7 @@ def report(console: Console, result: TurnsResult) -> None:
         rows.add_row(
             "unsafe", f"minimal combinations of values, of up to {size}, that fewer than {result.k} rows share"
         )
-        rows.add_row("cells", "that the optimal suppression would still blank (qidsql suppress)")
+        rows.add_row("cells", "that the optimal suppression would still blank")
     if result.target is not None and result.turns:
         copy_facts(rows, result.target, result.copied, result.not_copied, result.turns[-1].columns)
         if below := result.turns[-1].rows_below_k:
