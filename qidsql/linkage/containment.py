@@ -50,7 +50,6 @@ SAMPLE_COLUMNS = 8192  # in one statement, as samples and again as columns that 
 DOUBT = 10**5  # a sample of contained values misleads once in so many times
 WORK = 20_000_000  # values read and looked up in one statement of exact counts
 COLUMNS = 128  # in one statement of exact counts; all of them take memory at the same time
-TABLES = 16  # in one statement of ranges, likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +148,10 @@ class ContainmentSearch:
             self.found.by_names = sorted(chance)
 
     def _ranges(self, numbers: Iterable[int]) -> set[int]:
-        """Fetch facts of the columns whose values others could share; return these columns."""
+        """Fetch facts of the columns whose values others could share; return these columns.
+
+        All of an order in one statement, however many: its ranks are among the columns of the statement.
+        """
         groups: dict[ValueKind, dict[object, list[int]]] = {}
         for number in numbers:
             groups.setdefault(self._order(number), {}).setdefault(self._columns[number].attribute.table, []).append(
@@ -163,10 +165,9 @@ class ContainmentSearch:
         statements = [
             column_ranges(
                 self._engine.dialect,
-                [[(number, self._compared(number, order), None) for number in table] for table in some],
+                [[(number, self._compared(number, order), None) for number in table] for table in tables.values()],
             )
             for order, tables in shared.items()
-            for some in _blocks(list(tables.values()), TABLES)
         ]
         self._ask(statements, lambda place, facts: self._facts.update(facts))
         return {number for tables in shared.values() for table in tables.values() for number in table}
@@ -254,8 +255,8 @@ class ContainmentSearch:
         for groups in self._groups():
             smalls = [self._in_group(number, place) for place, (some, _) in enumerate(groups) for number in some]
             bigs = [self._in_group(number, place) for place, (_, some) in enumerate(groups) for number in some]
-            for some_smalls in _blocks(smalls, SAMPLE_COLUMNS):
-                for some_bigs in _blocks(bigs, SAMPLE_COLUMNS):
+            for some_smalls in _blocks(smalls):
+                for some_bigs in _blocks(bigs):
                     statements.append(sampled_in_common(self._engine.dialect, some_smalls, some_bigs))
         left: set[Pair] = set()
 
@@ -394,9 +395,9 @@ def _shifted(keep: Callable[[int, Answer], None], start: int) -> Callable[[int, 
     return lambda place, answer: keep(start + place, answer)
 
 
-def _blocks(members: Sequence[Answer], most: int) -> Iterator[Sequence[Answer]]:
-    for start in range(0, len(members), most):
-        yield members[start : start + most]
+def _blocks(columns: Sequence[GroupMember]) -> Iterator[Sequence[GroupMember]]:
+    for start in range(0, len(columns), SAMPLE_COLUMNS):
+        yield columns[start : start + SAMPLE_COLUMNS]
 
 
 def candidates(tables: Iterable[CatalogTable]) -> Iterator[Candidate]:

@@ -235,4 +235,4 @@ def _engines(ground: Ground, held: ExitStack) -> Iterator[Engine]:
     yield test_mutants.opened(held.enter_context(PostgresStore(ground.postgres_url())))
 
 
-TRIALS = Trials("mutants of what decides: tests have to fail", 500, 2, noticed, may_fail=0.25)
+TRIALS = Trials("mutants of what decides: tests have to fail", 500, 5, noticed, may_fail=0.25)
