@@ -43,8 +43,8 @@ def packed_rows(profiler: Profiled) -> PackedRows | None:
     None if that does not pay, if the engine holds no rows, or if the words do not code each value as one number.
     Two statements. Raises as `TableProfiler.ask`, but StatementError.
     """
-    engine, names, rows = profiler.engine, profiler.names, profiler.known_rows or 0
-    packing = Lanes.of(names, [profiler.known()[name].classes for name in names])
+    engine, names, rows, known = profiler.engine, profiler.names, profiler.known_rows or 0, profiler.known()
+    packing = Lanes.of(names, [known[name].classes for name in names])
     words = tuple(packing.words)
     if rows < ROWS or len(words) > WORDS or rows * len(words) * WORD * SHARE > (engine.memory_limit or 0):
         return None

@@ -184,6 +184,9 @@ def column_counts(dialect: Dialect, source: Relation, columns: ColumnNames) -> S
     return Statement(dialect.render(tree), f"rows, and NULLs of {len(columns)} columns", read)
 
 
+NEARLY_ALL = 0.9  # of the rows with a value: with so many values a column is taken for an identifier
+
+
 @dataclass(frozen=True, slots=True)
 class TableOverview:
     """What one scan tells. `columns`: of each the rows that have a value, and the number of values, about."""

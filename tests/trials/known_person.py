@@ -1,7 +1,7 @@
 """Plans against someone who knows people, on tiny tables, against all disjoint matchings and the definitions."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import permutations
 from random import Random
 from unittest.mock import patch
@@ -18,10 +18,14 @@ from tests.trials import Ground, Trials
 
 def known_person(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
     """One trial is one plan for one table of up to 6 rows."""
+    return plans(number, seed, _plan)
+
+
+def plans(number: int, seed: int, plan: Callable[[Workbench, Random], str | None]) -> Iterator[str | None]:
+    """What is wrong with each of the plans, drawn one after the other."""
     with Workbench() as bench:
         for place in range(number):
-            random = Random(seed * 1_000_000 + place)
-            wrong = _plan(bench, random)
+            wrong = plan(bench, Random(seed * 1_000_000 + place))
             yield wrong and f"seed {seed * 1_000_000 + place}: {wrong}"
 
 

@@ -13,16 +13,12 @@ from qidsql.protection.work_limit import WorkLimit
 from tests.protection.coded import Record, patterns_of
 from tests.protection.suppression.known import by_definition, rarest, released
 from tests.trials import Ground, Trials
-from tests.trials.known_person import released_rows, weigh
+from tests.trials.known_person import plans, released_rows, weigh
 
 
 def shown_combinations(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
     """One trial is one plan for one table of up to 5 rows."""
-    with Workbench() as bench:
-        for place in range(number):
-            random = Random(seed * 1_000_000 + place)
-            wrong = _plan(bench, random)
-            yield wrong and f"seed {seed * 1_000_000 + place}: {wrong}"
+    return plans(number, seed, _plan)
 
 
 def _plan(bench: Workbench, random: Random) -> str | None:

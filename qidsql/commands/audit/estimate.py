@@ -10,11 +10,9 @@ from qidsql.core.tables import Role
 from qidsql.errors import UsageError
 from qidsql.measures.class_sample import share_for
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.sql.classes import TableOverview
+from qidsql.sql.classes import NEARLY_ALL, TableOverview
 from qidsql.wording.numbers import count
 from qidsql.wording.option_names import setting
-
-NEARLY_ALL = 0.9  # of the rows with a value: with so many values a column is taken for an identifier
 
 
 def estimated(

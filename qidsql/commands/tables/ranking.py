@@ -7,11 +7,9 @@ from qidsql.commands.tables.result import ListedTable, TableCounts
 from qidsql.core.catalog import CatalogTable
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, QidsqlError, StatementError, Stopped
-from qidsql.sql.classes import TableOverview, table_overview
+from qidsql.sql.classes import NEARLY_ALL, TableOverview, table_overview
 from qidsql.sql.relation import relation
 from qidsql.sql.statements import Statement
-
-NEARLY_ALL = 0.9  # of the rows with a value: with so many values a column is called an identifier
 
 
 def ranked(engine: Engine, catalog: Sequence[CatalogTable], listed: Sequence[ListedTable]) -> list[ListedTable]:

@@ -16,9 +16,9 @@ from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.audit.result import AuditResult, SearchFinding
 from qidsql.commands.audit.verdict import assumptions, verdict_on
 from qidsql.commands.table_search import TableSearch
+from qidsql.commands.verify.named_sets import how_many_sets, masks_of
 from qidsql.commands.verify.result import Claim, Holds, held, same
 from qidsql.core.tables import positions
-from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Key
 from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.profiler import TableProfiler
@@ -27,6 +27,7 @@ from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.wording.numbers import count, plural
 from qidsql.wording.option_names import setting
 
+AUDITED = "the audited"  # columns, in messages
 MOST = 500  # column sets that are measured to prove one list
 OF_COLUMN = ("type", "role", "reason", "nulls", "profile", "recognised", "proposed")
 OF_TABLE = ("profile", "profile_with_proposed", "estimate", "class_sizes", "disclosed")
@@ -143,7 +144,7 @@ class AuditClaims:
         everything = audited.everything
         alone = [each for each in claimed.columns if each.without is not None]
         withheld = [*([each.name] for each in alone), *(each.columns for each in claimed.withheld)]
-        rests = [everything ^ mask for mask in _masks(audited, withheld)]
+        rests = [everything ^ mask for mask in masks_of(audited.names, withheld, AUDITED)]
         if rests:
             self._on_stage(f"measuring the table without {plural(len(rests), 'column set')}")
             profiles = limited.profiles(rests)
@@ -154,17 +155,15 @@ class AuditClaims:
                 "still": ([each.still for each in claimed.withheld], left),
                 "passes": ([each.passes for each in claimed.withheld], [not still for still in left]),
             }
-            yield same("the effects of withholding columns are right", figures, f"{_sets(rests)} measured")
+            yield same("the effects of withholding columns are right", figures, f"{how_many_sets(rests)} measured")
         if claimed.least_withheld is not None:
             yield self._of_least(claimed.least_withheld.columns, claimed.least_withheld.at_least, audited)
 
     def _of_least(self, columns: Sequence[str], at_least: int, audited: TableProfiler) -> Claim:
         """A choice of columns that leaves no set below k, and how few such a choice can be, which the list shows."""
         criterion = self._policy.criteria[0]
-        listed = _masks(
-            audited, [each.columns for each in self._claimed.column_sets if each.criterion == criterion.name]
-        )
-        [chosen] = _masks(audited, [columns])
+        sets = [each.columns for each in self._claimed.column_sets if each.criterion == criterion.name]
+        *listed, chosen = masks_of(audited.names, [*sets, columns], AUDITED)
         fewest = minimum_hitting_set(listed, [1] * audited.columns, tick=audited.check_time)
         rest = audited.everything ^ chosen
         right = hits_all(chosen, listed) and len(columns) == at_least == fewest.lower_bound
@@ -182,7 +181,7 @@ class _List:
         self._searched, self._criterion, self._profiler = searched, criterion, profiler
         self._max_size = claimed.account.policy.max_size
         self._found = claimed.found_by(searched)
-        self._listed = _masks(profiler, [each.columns for each in self._found])
+        self._listed = masks_of(profiler.names, [each.columns for each in self._found], AUDITED)
 
     def checked(self, on_stage: Callable[[str], None]) -> Iterator[Claim]:
         searched, criterion, profiler = self._searched, self._criterion, self._profiler
@@ -204,7 +203,9 @@ class _List:
             "that contain no other": (len(self._listed), len(minimal_masks(self._listed))),
         }
         yield same(
-            f"each listed set is a {criterion.name}, with these figures", figures, f"{_sets(self._listed)} measured"
+            f"each listed set is a {criterion.name}, with these figures",
+            figures,
+            f"{how_many_sets(self._listed)} measured",
         )
         size = profiler.columns if searched.complete else searched.complete_to_size
         rests = [mask ^ 1 << place for mask in self._listed if mask.bit_count() > size + 1 for place in positions(mask)]
@@ -247,24 +248,10 @@ class _List:
         left = [part for part in sorted(parts) if not any(part & mask == part for mask in failing)]
         if self._which_meet(left):
             return Claim(claim, Holds.NO, "by a column set that contains none, measured")
-        how = (
-            f"{_sets([*failing, *left])} measured, which miss it: every other contains a listed one or is part of them"
-        )
+        measured = how_many_sets([*failing, *left])
+        how = f"{measured} measured, which miss it: every other contains a listed one or is part of them"
         return Claim(claim, Holds.YES, how)
 
     def _which_meet(self, masks: Sequence[int]) -> list[int]:
         profiles = self._profiler.profiles(masks)
         return [mask for mask, profile in zip(masks, profiles, strict=True) if self._criterion.met_by(profile)]
-
-
-def _masks(profiler: TableProfiler, sets: Sequence[Sequence[str]]) -> list[int]:
-    """The sets as masks. Raises UsageError if one has a column that is not audited."""
-    places = {name: place for place, name in enumerate(profiler.names)}
-    try:
-        return [sum(1 << places[name] for name in set(names)) for names in sets]
-    except KeyError as missing:
-        raise UsageError(f"the result names {missing.args[0]}, which is none of the audited columns") from None
-
-
-def _sets(sets: Sequence[int]) -> str:
-    return plural(len(sets), "column set")

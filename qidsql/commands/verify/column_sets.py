@@ -13,6 +13,7 @@ from qidsql.commands.mask.request import MaskRequest
 from qidsql.commands.mask.result import MaskResult
 from qidsql.commands.mask.script import publishing
 from qidsql.commands.table_search import TableSearch
+from qidsql.commands.verify.named_sets import how_many_sets, masks_of
 from qidsql.commands.verify.result import Claim, Holds, held
 from qidsql.core.sampling import Wanted
 from qidsql.core.tables import positions, weight_of
@@ -86,15 +87,11 @@ class _Facts:
         self, search: TableSearch, criterion: Criterion, whole: ClassProfile, on_stage: Callable[[str], None]
     ) -> None:
         self.profiler, self.weights, self.criterion, self.whole = search.profiler, search.weights, criterion, whole
-        self._places = {name: place for place, name in enumerate(search.profiler.names)}
         self._on_stage = on_stage
 
     def masks(self, sets: Sequence[Sequence[str]]) -> list[int]:
         """The sets as masks. Raises UsageError if one has a column that is not searched."""
-        try:
-            return [sum(1 << self._places[name] for name in set(names)) for names in sets]
-        except KeyError as missing:
-            raise UsageError(f"the result names {missing.args[0]}, which is none of its columns") from None
+        return masks_of(self.profiler.names, sets)
 
     def profiles(self, masks: Sequence[int], which: str) -> list[ClassProfile]:
         self._on_stage(f"measuring {plural(len(masks), which)}")
@@ -120,9 +117,9 @@ def _of_keys(claimed: KeysResult, facts: _Facts) -> Iterator[Claim]:
     yield from _found(claimed, found, facts)
     failing = [mask for mask in facts.masks(claimed.failing or ()) if mask]
     if any(facts.which_meet(failing, "set that misses the criterion")):
-        yield Claim("the sets that prove the rest miss the criterion", Holds.NO, f"{_sets(failing)} measured")
+        yield Claim("the sets that prove the rest miss the criterion", Holds.NO, f"{how_many_sets(failing)} measured")
         return
-    proof = f"by {_sets(failing)}, measured, each of which misses the criterion"
+    proof = f"by {how_many_sets(failing)}, measured, each of which misses the criterion"
     every = facts.profiler.everything
     others = minimal_masks([every, *(every ^ mask for mask in failing)], facts.tick)  # no set is empty
     if claimed.minimal:
@@ -163,7 +160,7 @@ def _found(claimed: KeysResult, found: Sequence[int], facts: _Facts) -> Iterator
         claim = "each listed set meets the criterion" + (
             "" if all(each.meets for each, _ in pairs) else ", or not, as stated"
         )
-        yield Claim(claim, held(right), f"{_sets(found)} measured")
+        yield Claim(claim, held(right), f"{how_many_sets(found)} measured")
         weights = [weight_of(mask, facts.weights) for mask in found]
         same = all(each.profile == profile for each, profile in pairs)
         same = same and weights == [each.weight for each in claimed.column_sets]
@@ -201,13 +198,13 @@ def _of_mask(claimed: MaskResult, facts: _Facts) -> Iterator[Claim]:
         return
     met = [mask for mask in facts.masks(claimed.quasi_identifiers or ()) if mask]
     if not all(facts.which_meet(met, "quasi-identifier")):
-        yield Claim("the sets that prove the bound meet the criterion", Holds.NO, f"{_sets(met)} measured")
+        yield Claim("the sets that prove the bound meet the criterion", Holds.NO, f"{how_many_sets(met)} measured")
         return
     singles = [1 << place for place in range(facts.profiler.columns)]
     met += [mask for mask, meets in zip(singles, facts.which_meet(singles, "column"), strict=True) if meets]
     least, total = minimum_hitting_set(met, facts.weights, tick=facts.tick), sum(facts.weights)
     claim = f"no choice publishes more than {weighing(claimed.bound, facts.weights, 'column')}"
-    proof = f"by {_sets(met)}, measured, each of which meets the criterion and so loses a column"
+    proof = f"by {how_many_sets(met)}, measured, each of which meets the criterion and so loses a column"
     if total - least.lower_bound <= claimed.bound:
         yield Claim(claim, Holds.YES, proof)
         return
@@ -223,7 +220,3 @@ def _unless_met(facts: _Facts, claim: str, doubtful: Sequence[int], proof: str) 
     if any(facts.which_meet(doubtful, "set that is not excluded")):
         return Claim(claim, Holds.NO, "by a column set that does, measured")
     return Claim(claim, Holds.UNKNOWN, f"not {proof}: others are not excluded")
-
-
-def _sets(sets: Sequence[int]) -> str:
-    return plural(len(sets), "column set")

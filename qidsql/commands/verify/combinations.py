@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from qidsql.commands.table_search import TableSearch
 from qidsql.commands.uniques.result import Scores, UniquesResult
 from qidsql.commands.uniques.uniques import FRACTION, keys_of
+from qidsql.commands.verify.named_sets import masks_of
 from qidsql.commands.verify.result import CODED, Claim, Holds, same
 from qidsql.core.tables import Nulls
 from qidsql.errors import UsageError
@@ -110,9 +111,8 @@ class CombinationClaims:
         claimed, sizes = self._claimed, patterns.records().sizes
         self._on_stage(f"counting combinations on {plural(len(claimed.column_sets), 'column set')}")
         found = []
-        for each in claimed.column_sets:
+        for mask in masks_of(self._names, [each.columns for each in claimed.column_sets]):
             self._search.profiler.check_time()
-            mask = sum(1 << self._names.index(name) for name in each.columns)
             found.append(int(sizes[unique.minimal(mask)].sum()))
         figures = {"column_sets": (tuple(each.combinations for each in claimed.column_sets), tuple(found))}
         yield same("the listed column sets have so many combinations", figures, "counted anew, by the definition")
