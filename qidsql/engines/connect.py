@@ -140,7 +140,8 @@ def _file(text: str) -> tuple[FileKind, Located]:
         return kind, located(path_of_url(text), EXPECTED)
     scheme = re.match(r"^([a-zA-Z][\w+.-]*)://", text)
     if scheme:
-        raise SourceError(f"qidsql does not support {scheme[1]}:// URLs; expected {EXPECTED}")
+        text = f"qidsql does not support {scheme[1]}:// URLs"
+        raise SourceError(f"{text}; export the table to parquet, or give {EXPECTED}")
     is_there = exists(text) or exists(text.rpartition("?")[0] or text)
     if (re.search(r":.*@|^\s*\w+\s*=.*\s\w+\s*=", text) or names_a_secret(text)) and not is_there:
         # Looks like a URL or a connection string. Not echoed: it can contain a password.

@@ -36,7 +36,8 @@ class Dialect:
     decided by their contents (see `decided`).
     `cancel`: the seconds that a cancelled statement gets to end before its session is given up. `timeout`: each
     statement has a limit of time of its own. `snapshot`: a session can read all its statements' data and time as of one
-    moment. `bytes`: how far it is known what a scan reads, in words; empty if it is not.
+    moment. `bytes`: how far it is known what a scan reads, in words; empty if it is not. `tested`: the engines on which
+    the tests ran, as `Engine.version` begins; for others of this dialect statements are rendered only.
     `recodable`: patterns of the types whose columns can be recoded, by the kind of their values.
     `own_hashes`: the hashes are functions of the connection, which a printed script cannot call. `opening`, `closing`:
     statements before and after a script (see `script`).
@@ -73,6 +74,7 @@ class Dialect:
     timeout: bool = False
     snapshot: bool = True
     bytes: str = ""
+    tested: tuple[str, ...] = ()
     recodable: tuple[tuple[ValueKind, str], ...] = ()
     opening: tuple[str, ...] = ()
     closing: tuple[str, ...] = ()
@@ -81,6 +83,10 @@ class Dialect:
     def writer(self) -> "str | type[sqlglot.Dialect]":
         """The dialect of sqlglot that writes statements."""
         return self.name
+
+    def ran_on(self, version: str) -> bool:
+        """Whether the tests ran on this engine, by its `Engine.version`."""
+        return any(f"{version}.".startswith(f"{each}.") for each in self.tested)
 
     def script(self, *statements: str) -> tuple[str, ...]:
         """Statements for the user to run, with those that make them independent of the user's session settings."""

@@ -66,13 +66,13 @@ ALL = ("zip", 'we"ird')
 def golden() -> Iterator[tuple[str, str]]:
     """File name and text of every statement."""
     for dialect in (DUCKDB, POSTGRES, SPARK):
-        for name, statement in (*_statements(dialect), *(_copies(dialect) if dialect is not SPARK else ())):
+        for name, statement in (*statements(dialect), *(_copies(dialect) if dialect is not SPARK else ())):
             yield f"{name}.{dialect.name}.sql", statement.sql + "\n"
         for name, script in _scripts(dialect) if dialect is not SPARK else ():  # it is only read
             yield f"{name}.{dialect.name}.sql", ";\n".join(script) + "\n"
 
 
-def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
+def statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     plain = _source(dialect, PLAIN)
     yield "class_profile", class_profiles(dialect, plain, [ALL], 5)
     yield "class_profile_batch", class_profiles(dialect, plain, [("zip",), ('we"ird',), ALL], 5)

@@ -75,8 +75,13 @@ def doctor(
 
 
 def _capabilities(engine: Engine) -> Iterator[Check]:
-    """What the engine can do for budgets, as its dialect declares it."""
+    """Whether the engine is one of the tests', and what it can do for budgets, as its dialect declares it."""
     dialect = engine.dialect
+    if dialect.ran_on(engine.version):
+        yield Check(State.OK, f"{engine.version} ran in our tests")
+    else:
+        text = f"{engine.version}: rendered only; our tests ran on {few(dialect.tested)}"
+        yield Check(State.WARNING, text, "compare an audit of a small table with one by another engine first")
     limit = "each statement has a limit of time" if dialect.timeout else "a statement has no limit of time of its own"
     yield Check(State.OK, f"{limit}; Ctrl-C and --max-seconds cancel it, and wait {dialect.cancel:g} s for its end")
     if dialect.bytes:

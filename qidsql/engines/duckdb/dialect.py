@@ -55,6 +55,7 @@ DUCKDB = Dialect(
     about_distinct=_about_distinct,
     caseless=True,
     bytes="the columns that a statement names: exactly in parquet files, about in tables",
+    tested=("DuckDB 1.4", "DuckDB 1.5", "DuckDB 2.0"),
     recodable=(
         (ValueKind.WHOLE, r"u?(tiny|small|big)?int(eger)?"),
         (ValueKind.DECIMAL, r"decimal\((1?\d|2[0-8]),\d+\)"),  # with more digits a remainder would be a float

@@ -84,6 +84,7 @@ POSTGRES = Dialect(
     cancel=1.0,  # as the server notices that a connection is cut
     timeout=True,
     bytes="all pages of a table",
+    tested=("PostgreSQL 15", "PostgreSQL 16", "PostgreSQL 18"),
     opening=("BEGIN", SYSTEM_PATH),
     closing=("COMMIT",),
 )

@@ -1,6 +1,5 @@
 """Checks of a Spark Connect server before an audit: version, catalog, encryption, latency, snapshot."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -8,7 +7,6 @@ from qidsql.core.checks import Check, State
 from qidsql.engines.spark.address import Address
 from qidsql.wording.numbers import few
 
-RAN = r"Spark 4\.|Spark Connect server 0\.7\."  # Apache Spark 4.3.0, and Sail 0.7.2
 SLOW = 1.0  # seconds
 HERE = ("localhost", "127.0.0.1", "[::1]")
 
@@ -39,12 +37,6 @@ class Introduction:
 
 def checks(server: Address, found: Introduction, latency: float, missing: Sequence[str]) -> Iterator[Check]:
     """The checks, from what is known since connecting, and what is missing of `NEEDED`. No statement."""
-    tested = re.match(RAN, found.version) is not None
-    yield Check(
-        State.OK if tested else State.WARNING,
-        f"{found.version}: {'ran in the tests of qidsql' if tested else 'not run in the tests of qidsql'}",
-        "" if tested else "compare an audit of a small table with one by another engine first",
-    )
     if missing:
         yield Check(
             State.PROBLEM, f"the server lacks {few(missing)}", "statements that need it fail: use a newer server"

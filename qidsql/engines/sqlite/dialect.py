@@ -58,6 +58,7 @@ SQLITE = SQLiteDialect(
     about_distinct=lambda value: exp.Count(this=exp.Distinct(expressions=[value.copy()]), big_int=True),
     caseless=True,
     bytes="the whole file",
+    tested=("SQLite 3",),
     own_hashes=True,
     recodable=((ValueKind.TEXT, r"text|clob|n?(var)?char(acter)?(\(\d+\))?"),),  # no dates, and no exact remainders
 )

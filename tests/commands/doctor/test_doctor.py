@@ -49,6 +49,7 @@ def test_a_source_in_order_is_ready(store: Store) -> None:
     assert result.verdict == "pass"
     assert result.reason == "the table can be audited"
     assert "read only" in of_session(result, State.OK)
+    assert f"{result.engine} ran in our tests" in of_session(result, State.OK)
     assert not result.grants
     assert not [check for check in result.session if check.state is State.PROBLEM]
 
@@ -70,6 +71,17 @@ def test_a_source_that_cannot_be_opened_is_named_without_its_password(source: st
     assert outcome.code == 2
     assert f"Source   {shown}\n" in outcome.out
     assert "s3c" not in outcome.out + outcome.err
+
+
+def test_an_engine_that_no_test_ran_on_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.table("people", {"age": "INTEGER"}, [(1,)])
+    with store.connect() as engine:
+        monkeypatch.setattr(engine, "version", "PostgreSQL 180.1")
+        result = package.doctor(engine)
+    assert result.verdict == "pass"
+    [warning] = [check for check in result.session if "rendered only" in check.text]
+    assert warning.state is State.WARNING
+    assert warning.text.startswith("PostgreSQL 180.1: rendered only; our tests ran on ")
 
 
 def test_no_statement_reads_a_table(store: Store) -> None:
