@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from qidsql.core.tables import Comparison, TableName
+from qidsql.core.tables import Comparison, TableName, Version
 from qidsql.core.value_kinds import ValueKind
 from qidsql.errors import UnknownName, UsageError
 
@@ -68,7 +68,7 @@ class CatalogTable:
     unique: tuple[tuple[str, ...], ...] = ()
     labels: tuple[tuple[str, str], ...] = ()
     obstacle: str | None = None
-    version: int | None = None  # in which it is read, if it keeps versions
+    version: Version | None = None  # in which it is read, if it keeps versions
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,14 @@ results.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, TypeAlias
 
 from qidsql.errors import UnknownName, UsageError
+
+Version: TypeAlias = int | datetime  # of a table that keeps its earlier versions: a number, or the time as of which
 
 
 class Role(StrEnum):
@@ -114,7 +117,7 @@ class Table:
     `estimated_rows` is the catalog's guess and only affects how statements are batched. `row_address` names the hidden
     columns that together identify each row as long as the data is unchanged; empty if there are none. `condition`
     limits the rows (see `Engine.narrowed`); None: all of them. `version` is the one that all statements read, of a
-    table that keeps its earlier versions; None: the current one.
+    table that keeps its earlier versions: its number, or the time as of which; None: the current one.
     `time_dependent`: a view that uses the current time.
     """
 
@@ -125,7 +128,7 @@ class Table:
     notes: tuple[str, ...] = ()
     row_address: tuple[str, ...] = ()
     condition: Condition | None = None
-    version: int | None = None
+    version: Version | None = None
     time_dependent: bool = False
 
     def column(self, name: str) -> Column:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -108,7 +109,10 @@ def table_node(name: TableName) -> exp.Table:
 def rows_node(table: Table) -> exp.Table:
     """The table as a node to read rows from, in its version."""
     node = table_node(table.name)
-    if table.version is not None:
+    if isinstance(table.version, datetime):
+        moment = exp.Literal.string(table.version.isoformat(" "))
+        node.set("version", exp.Version(this="TIMESTAMP", kind="AS OF", expression=moment))
+    elif table.version is not None:
         node.set("version", exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(table.version)))
     return node
 

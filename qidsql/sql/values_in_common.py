@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qidsql.core.tables import Comparison, Table, TableName
+from qidsql.core.tables import Comparison, Table, TableName, Version
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import rows_node
 from qidsql.sql.statements import Row, Statement, integer
@@ -27,7 +27,7 @@ class ComparedColumn:
     number: bool
     measured: bool  # whether its values have distances
     digits: bool = False  # texts are compared as numbers, ignoring those that are not only digits
-    version: int | None = None  # of the table
+    version: Version | None = None  # of the table
 
     def value(self, dialect: Dialect) -> exp.Expr:
         column = exp.column(exp.to_identifier(self.column, quoted=True), table=exp.to_identifier(TABLE))

@@ -6,9 +6,11 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import combinations
 from pathlib import Path
 from random import Random
@@ -505,9 +507,27 @@ def test_compared_columns_are_read_in_one_version_too(versions: tuple[str, Spark
     assert len(reads) >= 6 and all(tail.startswith(" VERSION AS OF ") for tail in reads), asked
 
 
+def test_an_iceberg_table_is_read_as_of_the_time_it_was_described(
+    versions: tuple[str, SparkSession], tmp_path: Path
+) -> None:
+    """By name and by path; a renewed engine sees what came meanwhile."""
+    url, owner = versions
+    owner.execute(f"CREATE TABLE i (a INT, b STRING) USING iceberg LOCATION '{tmp_path / 'i'}'")
+    owner.execute("INSERT INTO i VALUES (1, 'x'), (2, 'y')")
+    with connect(url) as engine:
+        for place, name in enumerate(("i", f"iceberg.`{tmp_path / 'i'}`", "i")):
+            time.sleep(0.01)  # its times are in thousandths of a second
+            assert isinstance(engine.describe(name).version, datetime)
+            assert "as of the time it was described" in engine.snapshot
+            owner.execute("INSERT INTO i VALUES (3, 'z')")
+            for where in (None, "a > 0"):
+                assert qidsql.profile(engine, name, columns=["a"], where=where).account.rows == place + 2
+            assert engine.renew()
+
+
 def test_other_tables_of_a_catalog_are_in_no_version(versions: tuple[str, SparkSession], tmp_path: Path) -> None:
     url, owner = versions
-    owner.execute(f"CREATE TABLE i (a INT) USING iceberg LOCATION '{tmp_path / 'i'}'")
+    owner.execute(f"CREATE TABLE i (a INT) USING iceberg LOCATION '{tmp_path / 'i'}'")  # it has no row yet
     owner.execute("CREATE VIEW v AS SELECT * FROM d")
     with connect(url) as engine:
         for name in ("i", "v"):

@@ -4,6 +4,7 @@ import re
 import time
 from bisect import bisect_left
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, NoReturn, TypeVar, cast
 
@@ -12,7 +13,7 @@ from sqlglot import exp
 
 from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable, find_schema
 from qidsql.core.checks import Examination
-from qidsql.core.tables import Column, Condition, Table, TableName
+from qidsql.core.tables import Column, Condition, Table, TableName, Version
 from qidsql.core.value_kinds import kind_of
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
@@ -48,6 +49,9 @@ TIME = re.compile(r"\b(timestamp_now|now|current_timestamp|current_date|current_
 EACH_ITS_OWN = "each statement sees the data at its own moment"
 SAME_FILES = "every statement reads the same files; an error if one is added or removed meanwhile"
 ONE_VERSION = "every statement reads the same version of the table"
+ONE_TIME = "every statement reads the table as of the time it was described, by the clocks of its writers"
+NOW = "SELECT CURRENT_TIMESTAMP()"
+TICK = timedelta(milliseconds=1)  # the precision of Iceberg's times
 MOST_VERSIONS = 1 << 40
 
 
@@ -55,8 +59,8 @@ class SparkEngine(Engine):
     """The catalogs of a server, and files that it can read.
 
     A server has no snapshot of several statements. Delta tables are read in the version that they had when they were
-    described first. Of other tables the server may say which files a query reads: then all statements of an answer must
-    read the same, as data files of lakehouses never change, and others rarely do.
+    described first, Iceberg's as of that time. Of other tables the server may say which files a query reads: then all
+    statements of an answer must read the same, as data files of lakehouses never change, and others rarely do.
     """
 
     dialect = SPARK
@@ -69,7 +73,7 @@ class SparkEngine(Engine):
         self._server = server
         self._seconds = statement_seconds
         self._files: dict[TableName, frozenset[str]] = {}  # of the tables described, but those in a version
-        self._versions: dict[TableName, int | None] = {}  # of the tables described; None: it keeps none
+        self._versions: dict[TableName, Version | None] = {}  # of the tables described; None: it keeps none
         self._introduction = self._asked("version", _introduced)
         self.version = self._introduction.version
         self.latency = min(self._seconds_of(EMPTY) for _ in range(2))
@@ -128,7 +132,8 @@ class SparkEngine(Engine):
             self._files[name] = self._state_of(name)
         else:
             fields = self._fields(name, version) or []
-        kept = [ONE_VERSION] if any(each is not None for each in self._versions.values()) else []
+        read_in = {type(each) for each in self._versions.values()}
+        kept = [words for kind, words in ((int, ONE_VERSION), (datetime, ONE_TIME)) if kind in read_in]
         kept += [SAME_FILES if all(self._files.values()) else EACH_ITS_OWN] if self._files else []
         self.snapshot = "; of others, ".join(kept)
         kind = "data file" if name.catalog in FORMATS else "table"
@@ -153,21 +158,31 @@ class SparkEngine(Engine):
         changing = (next(filter(None, each.groups())) for each in CHANGING.finditer(plan))
         return ViewFunctions(frozenset(changing), TIME.search(plan) is not None)
 
-    def _version(self, name: TableName) -> int | None:
-        """The version in which a Delta table is read: the newest when it was seen first."""
+    def _version(self, name: TableName) -> Version | None:
+        """The version in which a table of Delta or Iceberg is read: the newest when it was seen first."""
         if name not in self._versions:
             self._versions[name] = self._newest_version(name)
         return self._versions[name]
 
-    def _newest_version(self, name: TableName) -> int | None:
-        """The newest version of a Delta table; None of any other, and if the server does not find it."""
+    def _newest_version(self, name: TableName) -> Version | None:
+        """The newest version of a table; None if it keeps none, and if the server does not find it."""
         try:
-            if (self._format(name) or "").lower() != "delta":
+            kind = (self._format(name) or "").lower()
+            if kind == "iceberg":
+                return self._moment(name)
+            if kind != "delta":
                 return None
             [(newest, *_)] = self._rows(f"DESCRIBE HISTORY {table_node(name).sql(SPARK.name)} LIMIT 1", "versions")
             return cast(int, newest)
         except StatementError:
             return self._newest_by_trial(name)
+
+    def _moment(self, name: TableName) -> datetime | None:
+        """The server's time just now, before which no version can be added; None if there was none by then."""
+        [(now, *_)] = self._rows(NOW, "time")
+        assert isinstance(now, datetime) and now.tzinfo is not None
+        before = now.astimezone(UTC).replace(microsecond=now.microsecond // 1000 * 1000) - TICK
+        return before if self._fields(name, before) else None
 
     def _newest_by_trial(self, name: TableName) -> int | None:
         """The same on a server that lists no versions: those that can be read have no gap. Reads no row."""
@@ -186,7 +201,7 @@ class SparkEngine(Engine):
         described = self._rows(f"DESCRIBE TABLE EXTENDED {table_node(name).sql(SPARK.name)}", "format")
         return next((str(value) for key, value, *_ in described if key == "Provider"), None)
 
-    def _fields(self, name: TableName, version: int | None = None) -> list[Any] | None:
+    def _fields(self, name: TableName, version: Version | None = None) -> list[Any] | None:
         """The columns of a table, without reading it; None if there is none of this name, or not in this version."""
 
         def look(session: SparkSession) -> list[Any]:
@@ -317,7 +332,7 @@ def _quotes(typed: str) -> str:
     return "" if '"' in typed else SPARK.name
 
 
-def _all_of(name: TableName, version: int | None = None) -> str:
+def _all_of(name: TableName, version: Version | None = None) -> str:
     return SPARK.render(exp.select("*").from_(rows_node(Table(name, "table", (), version=version))))
 
 
