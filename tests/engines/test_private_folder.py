@@ -107,13 +107,14 @@ def test_codes_of_rows_stay_in_memory(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at what a process has open")
 def test_a_killed_audit_of_a_csv_leaves_no_row(tmp_path: Path) -> None:
-    """Its rows are in a file that has no name any more. What would be spilled has one, and is swept."""
+    """If memory is limited, its rows are in a file that has no name any more. What would be spilled has one, and is
+    swept."""
     rows = "".join(f"cnry{i},{i % 7},{i % 1009}\n" for i in range(200_000))
     (tmp_path / "people.csv").write_text(f"name,a,b\n{rows}")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     process = subprocess.Popen(
-        command("audit", tmp_path / "people.csv", "--show-sql", "--keep-identifiers"),
+        command("audit", f"{tmp_path}/people.csv?memory_limit=1GB", "--show-sql", "--keep-identifiers"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment({"TMPDIR": str(scratch)}),

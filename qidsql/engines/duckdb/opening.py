@@ -30,6 +30,7 @@ OPTIONS = {  # after the ? of a path: the pattern of a value, and its descriptio
     "threads": (r"[1-9]\d{0,3}", "a number of threads such as 2"),
 }
 FRAME = "data"  # the table's name
+SMALL = 32_000_000  # bytes of files whose rows stay in memory: compressing them for the disk takes as long as reading
 Settings: TypeAlias = dict[str, str | bool | int | float | list[str]]
 
 
@@ -61,7 +62,7 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
     token = file_token([file for each in files for file in each.paths] + (beside.paths if beside else []))
     with _opening(label) as folder:
         settings = _config(folder, {name: value for name, value in options.items() if name not in reading})
-        in_place = all(each.kind == "parquet" for each in files)
+        parsed = [path for each in files if each.kind != "parquet" for path in each.paths]
 
         def read(connection: duckdb.DuckDBPyConnection) -> None:
             for each in files:
@@ -71,8 +72,9 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
                     raise open_error(error, each.label) from None
             _attach(beside, folder, connection)
 
-        make = partial(_connection, ":memory:", settings) if in_place else partial(_nameless_database, folder, settings)
-        connection = _connected(make, read)
+        in_memory = not parsed or ("memory_limit" not in settings and _small(parsed))
+        on_disk = partial(_nameless_database, folder, settings)
+        connection = _connected(partial(_connection, ":memory:", settings) if in_memory else on_disk, read)
         readable = [file for each in files for file in allowed_paths(each)]
         _seal(connection, readable + (beside.allowed_paths if beside else []), folder)
         return DuckDBEngine(connection, label, folder, files, token=token, beside=beside)
@@ -203,6 +205,12 @@ def _config(folder: PrivateFolder, options: Mapping[str, str]) -> Settings:
         "autoload_known_extensions": False,
         **options,
     }
+
+
+def _small(files: Sequence[Path]) -> bool:
+    """Whether the rows of the files take little memory; compressed ones can be of any size."""
+    compressed = any(path.suffix.lower() == ".gz" for path in files)
+    return not compressed and sum(path.stat().st_size for path in files) <= SMALL
 
 
 def _nameless_database(folder: PrivateFolder, settings: Settings) -> duckdb.DuckDBPyConnection:
