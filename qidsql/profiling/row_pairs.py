@@ -1,18 +1,22 @@
 """Pairs of rows of a table as evidence against keys, by statements to an engine. Only bit masks leave the engine."""
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from qidsql.core.tables import Nulls
+from qidsql.profiling.packing import SCANS
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.search.row_pairs import AgreeingPairs
 from qidsql.sql.classes import distinct_hashes
-from qidsql.sql.row_pairs import agreeing
+from qidsql.sql.packed_rows import PackedRows
+from qidsql.sql.row_pairs import agreeing, agreeing_packed
+from qidsql.sql.statements import Statement
 
 MAX_MASKS = 100_000
 ALL_PAIRS = 1_000_000  # ordered pairs; if a table has no more, one statement fetches all masks
 LEAST_PAIRS = 200_000  # joining so many costs about as much as the rest of a statement on a small table
-LARGE = 1_000_000  # rows
-PAIRS_PER_ROW = 8  # on a large table; on a small one statements are cheap
+FEW, LARGE = 50_000, 1_000_000  # rows; packing fewer does not pay, and packing more takes long where values are texts
+PAIRS_PER_ROW = 8  # of a large table, and of packed rows; of others statements are cheaper than pairs
 
 
 class PairsThatAgree:
@@ -28,35 +32,39 @@ class PairsThatAgree:
             raise ValueError("difference masks compare rows, not entities; search the borders instead")
         if profiler.nulls is Nulls.WILDCARD:
             raise ValueError("difference masks treat NULL as a value; search the borders instead")
-        self._profiler = profiler
-        rows = profiler.rows or 0
-        usual = ALL_PAIRS if rows * (rows - 1) <= ALL_PAIRS else max(LEAST_PAIRS, rows)
-        usual = PAIRS_PER_ROW * rows if rows > LARGE else usual
-        self.max_pairs = usual if max_pairs is None else max_pairs
-        self._max_masks = max_masks
-        self._hashed: frozenset[str] | None = None if rows > LARGE else frozenset()
+        self._profiler, self._rows = profiler, profiler.rows or 0
+        self._max_pairs, self._max_masks = max_pairs, max_masks
+        self._hashed: frozenset[str] | None = None if self._rows > LARGE else frozenset()
+
+    @cached_property
+    def max_pairs(self) -> int:
+        rows = self._rows
+        if self._max_pairs is not None:
+            return self._max_pairs
+        if rows > LARGE or self._packed is not None:
+            return PAIRS_PER_ROW * rows
+        return ALL_PAIRS if rows * (rows - 1) <= ALL_PAIRS else max(LEAST_PAIRS, rows)
+
+    @cached_property
+    def _packed(self) -> PackedRows | None:
+        """The rows packed, if that pays and their columns were profiled. Two statements. Raises as `agreeing`."""
+        return self._profiler.packed(SCANS) if FEW <= self._rows <= LARGE else None
 
     def agreeing(self, sets: Sequence[int]) -> list[AgreeingPairs]:
         """The pairs that agree on each set. Raises Stopped, StatementError, AccessError."""
-        profiler = self._profiler
-        if self._hashed is None:
-            self._hashed = self._separated_by_hash()
-        statements = [
-            agreeing(
-                profiler.engine.dialect,
-                profiler.source,
-                profiler.names,
-                agree,
-                self.max_pairs,
-                self._max_masks + 1,
-                self._hashed,
-            )
-            for agree in sets
-        ]
         return [
             AgreeingPairs(pairs, tuple(masks), pairs <= self.max_pairs and len(masks) <= self._max_masks)
-            for pairs, masks in profiler.ask(statements)
+            for pairs, masks in self._profiler.ask([self._statement(agree) for agree in sets])
         ]
+
+    def _statement(self, agree: int) -> Statement[tuple[int, list[int]]]:
+        profiler, most, masks = self._profiler, self.max_pairs, self._max_masks + 1
+        dialect = profiler.engine.dialect
+        if self._packed is not None:
+            return agreeing_packed(dialect, self._packed, agree, profiler.known_rows or 0, most, masks)
+        if self._hashed is None:
+            self._hashed = self._separated_by_hash()
+        return agreeing(dialect, profiler.source, profiler.names, agree, most, masks, self._hashed)
 
     def _separated_by_hash(self) -> frozenset[str]:
         """The columns of long values that have as many hashes as values. One statement if there are long values."""

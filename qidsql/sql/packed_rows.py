@@ -1,4 +1,8 @@
-"""Rows packed into a few integers each: two rows agree on a column set if they agree on some bits of these."""
+"""Rows packed into a few integers each: two rows agree on a column set if they agree on some bits of these.
+
+Above the bits of each column is a guard, which is 0. So bit operations tell the columns in which two rows differ, as in
+`qidsql.sql.masks`: their XOR is 0 where they agree, and the greatest code added to it carries into the guard elsewhere.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,11 +22,20 @@ BITS = 63  # of a word, a signed integer
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """Where the codes of a column are: numbers from 0 in this word, `width` bits from `start`."""
+    """Where the codes of a column are: numbers from 0 in this word, `width` bits from `start`, and a guard."""
 
     word: int
     start: int
     width: int
+
+    @property
+    def codes(self) -> int:
+        """The bits of the codes."""
+        return (1 << self.width) - 1 << self.start
+
+    @property
+    def guard(self) -> int:
+        return 1 << self.start + self.width
 
 
 @dataclass(frozen=True)
@@ -35,19 +48,20 @@ class Lanes:
 
     @classmethod
     def of(cls, names: ColumnNames, classes: Sequence[int]) -> "Lanes":
-        lanes: list[Lane] = []
-        word = start = 0
-        for number in classes:
-            width = max(1, (number - 1).bit_length())
-            if start + width > BITS:
-                word, start = word + 1, 0
-            lanes.append(Lane(word, start, width))
-            start += width
-        return cls(names, classes, lanes)
+        lanes: dict[int, Lane] = {}
+        used: list[int] = []  # bits of each word
+        for place in sorted(range(len(names)), key=lambda place: -classes[place]):  # the widest first leave fewest gaps
+            width = max(1, (classes[place] - 1).bit_length())
+            word = next((word for word, bits in enumerate(used) if bits + width < BITS), len(used))
+            if word == len(used):
+                used.append(0)
+            lanes[place] = Lane(word, used[word], width)
+            used[word] += width + 1
+        return cls(names, classes, [lanes[place] for place in range(len(names))])
 
     @property
     def words(self) -> list[str]:
-        return [f"w{word}" for word in range(self.lanes[-1].word + 1)]
+        return [f"w{word}" for word in range(max(lane.word for lane in self.lanes) + 1)]
 
     def query(self, dialect: Dialect, source: Relation) -> exp.Query:
         """The query for the words of each row. One scan, and one of each column.
@@ -69,7 +83,7 @@ class Lanes:
             "packed_rows/words",
             relation=source.node,
             aliased=[exp.alias_(c, v.name) for c, v in zip(source.columns(self.names), values, strict=True)],
-            words=[exp.alias_(word, name) for name, word in zip(self.words, words.values(), strict=True)],
+            words=[exp.alias_(words[word], name) for word, name in enumerate(self.words)],
         )
         assert isinstance(query, exp.Select)
         for place, value in enumerate(values):
@@ -89,8 +103,17 @@ class Lanes:
         found: dict[int, int] = {}
         for place in positions(mask):
             lane = self.lanes[place]
-            found[lane.word] = found.get(lane.word, 0) | ((1 << lane.width) - 1) << lane.start
+            found[lane.word] = found.get(lane.word, 0) | lane.codes
         return found
+
+    @property
+    def guards(self) -> list[int]:
+        """The guards of the columns, word by word."""
+        return [sum(lane.guard for lane in self.lanes if lane.word == word) for word in range(len(self.words))]
+
+    def differing(self, guards: Sequence[int]) -> int:
+        """The column set whose guards are set in these, word by word."""
+        return sum(1 << place for place, lane in enumerate(self.lanes) if guards[lane.word] & lane.guard)
 
 
 @dataclass(frozen=True)
@@ -103,6 +126,10 @@ class PackedRows:
     @classmethod
     def at(cls, table: TableName, packing: Lanes) -> "PackedRows":
         return cls(packing, Relation(exp.alias_(table_node(table), ALIAS, table=True)))
+
+    def named(self, alias: str) -> exp.Expr:
+        """Its table under this name."""
+        return exp.alias_(self.relation.node, alias, table=True)
 
     def narrowed(self, names: ColumnNames) -> "PackedRows":
         return PackedRows(self.packing.narrowed(names), self.relation)

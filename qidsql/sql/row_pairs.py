@@ -6,7 +6,7 @@ name of the user's, and each relation and each part of a column once; a statemen
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache, wraps
 from typing import Any
 
@@ -15,6 +15,7 @@ from sqlglot import exp
 from qidsql.core.tables import Nulls
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.masks import LANE, add, big, lanes_of, mask_of
+from qidsql.sql.packed_rows import PackedRows
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
 from qidsql.sql.templates import fill, fill_query
@@ -106,38 +107,97 @@ def agreeing(
         "zeros": _listed(_end(dialect, lane) for lane in lanes),
         "differ": " OR ".join(f"lane{lane} <> 0" for lane in lanes),
     }
-    pieces = _frame(dialect)
-    sql = "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
+    sql = _filled(_frame(dialect), parts)
 
     def read(rows: list[Row]) -> tuple[int, list[int]]:
         return integer(rows[0][0]), [] if rows[0][1] is None else [mask_of(row[1:]) for row in rows]
 
-    purpose = f"difference masks of rows that agree on {agree.bit_count()} of {len(columns)} columns"
-    return Statement(sql, purpose, read, scans=2 if dialect.materialized else SCANS_ANEW)
+    return Statement(sql, _purpose(agree, len(columns)), read, scans=2 if dialect.materialized else SCANS_ANEW)
+
+
+def agreeing_packed(
+    dialect: Dialect, packed: PackedRows, agree: int, rows: int, max_pairs: int, max_masks: int
+) -> Statement[tuple[int, list[int]]]:
+    """The same of packed rows, so many, whose words are compared, and not one column after the other.
+
+    Of more than `max_pairs` pairs it counts one more. One statement, two scans of the packed rows.
+    """
+    packing = packed.packing
+    words, columns = range(len(packing.words)), len(packing.names)
+    codes, guards = packing.bits((1 << columns) - 1), packing.guards
+    names = _listed(f"lane{word}" for word in words)
+    parts = {
+        "one": dialect.render(packed.named("a")),
+        "other": dialect.render(packed.named("b")),
+        "agree": " AND ".join(
+            f"(a.w{word} & {bits}) = (b.w{word} & {bits})" for word, bits in packing.bits(agree).items()
+        )
+        or "TRUE",
+        "lanes": _listed(
+            f"(({_xor(dialect, word)}) + {codes.get(word, 0)}) & {guards[word]} AS lane{word}" for word in words
+        ),
+        "lane_names": names,
+        "sizes": " + ".join(dialect.render(dialect.bit_count(exp.column(f"lane{word}"))) for word in words),
+        "most": str(rows + max_pairs + 1),
+        "max_masks": str(max_masks + 1),  # and 0
+    }
+
+    def read(found: list[Row]) -> tuple[int, list[int]]:
+        pairs = max((integer(row[0]) for row in found), default=rows) - rows
+        masks = ((packing.differing([*map(integer, row[2:])]), integer(row[1])) for row in found)
+        return pairs, [mask for mask, together in masks if mask or together > rows][:max_masks]
+
+    return Statement(_filled(_packed_frame(dialect), parts), _purpose(agree, columns), read, scans=2)
+
+
+def _purpose(agree: int, columns: int) -> str:
+    return f"difference masks of rows that agree on {agree.bit_count()} of {columns} columns"
+
+
+def _filled(pieces: Sequence[str], parts: Mapping[str, str]) -> str:
+    """A frame with the parts in the places of their names."""
+    return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
+
+
+@cache
+def _packed_frame(dialect: Dialect) -> tuple[str, ...]:
+    holes = ("agree", "lanes", "lane_names", "sizes", "most", "max_masks")
+    tables = {hole: exp.to_table(f"{MARK}{hole}") for hole in ("one", "other")}
+    return _pieces(dialect, fill("row_pairs/agreeing_packed", **tables, **_marks(*holes)))
+
+
+@lru_cache
+def _xor(dialect: Dialect, word: int) -> str:
+    one, other = (exp.column(f"w{word}", table=table) for table in ("a", "b"))
+    return dialect.render(exp.BitwiseXor(this=one, expression=other))
 
 
 @cache
 def _frame(dialect: Dialect) -> tuple[str, ...]:
     """The statement's text in pieces, with the names of the parts between them."""
-
-    def marks(*holes: str) -> dict[str, exp.Expr]:
-        return {hole: exp.column(f"{MARK}{hole}") for hole in holes}
-
     relation = exp.to_table(f"{MARK}relation")
-    holes = marks("lanes", "lane_names", "sizes", "max_pairs", "max_masks")
+    holes = _marks("lanes", "lane_names", "sizes", "max_pairs", "max_masks")
     if dialect.hashes_values:
-        holes |= marks("class_hash", "aliased", "agree", "place")
+        holes |= _marks("class_hash", "aliased", "agree", "place")
         spread = dialect.row_hash([exp.column("place", table="placed")])
         block = exp.Mod(this=spread, expression=exp.column("blocks", table="chosen"))
         meeting = dialect.row_hash([exp.column("class_number", table="chosen"), block])
         if not dialect.materialized:
-            holes |= marks("names", "zeros", "differ")
+            holes |= _marks("names", "zeros", "differ")
         way = "agreeing_by_hash" if dialect.materialized else "agreeing_by_content"
         tree = fill(f"row_pairs/{way}", relation=relation, meeting=meeting, **holes)
     else:
-        inner = marks("columns", "names") | {"rest": marks("aliased")["aliased"]}
+        inner = _marks("columns", "names") | {"rest": _marks("aliased")["aliased"]}
         members = fill_query("row_pairs/members_by_window", relation=relation, **inner)
         tree = fill("row_pairs/agreeing", members=members.subquery("found"), **holes)
+    return _pieces(dialect, tree)
+
+
+def _marks(*holes: str) -> dict[str, exp.Expr]:
+    return {hole: exp.column(f"{MARK}{hole}") for hole in holes}
+
+
+def _pieces(dialect: Dialect, tree: exp.Expr) -> tuple[str, ...]:
     return tuple(re.split(rf"{MARK}(\w+)", dialect.render(tree)))
 
 

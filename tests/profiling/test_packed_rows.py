@@ -1,17 +1,20 @@
 """Packed rows: the same profiles as from the columns, from integers that are gone with the answer."""
 
 import hashlib
+from itertools import permutations
+from random import Random
 
 import pytest
 
 import qidsql as house
 from qidsql.engines.base import Engine
-from qidsql.profiling import packing, profiler
+from qidsql.profiling import packing, profiler, row_pairs
 from qidsql.profiling.packing import packed_rows
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import column_counts
 from qidsql.sql.packed_rows import Lanes, PackedRows
 from qidsql.sql.relation import relation
+from qidsql.sql.row_pairs import agreeing_packed
 from tests.definitions import mask_of, profile_of, projected, subsets
 from tests.exhaustive import always
 from tests.random_tables import KINDS, RandomTable, load, random_table
@@ -70,11 +73,57 @@ def test_a_column_wider_than_what_is_left_of_a_word_begins_the_next() -> None:
     assert [(lane.word, lane.start, lane.width) for lane in found.lanes] == [
         (0, 0, 40),
         (1, 0, 30),
-        (1, 30, 1),
-        (1, 31, 1),
+        (0, 43, 1),
+        (0, 41, 1),
     ]
-    assert found.bits(0b1011) == {0: 2**40 - 1, 1: 2**31 + 2**30 - 1}
-    assert found.narrowed(("d", "a")).bits(0b01) == {1: 2**31}
+    assert found.bits(0b1011) == {0: 2**41 + 2**40 - 1, 1: 2**30 - 1}
+    assert found.narrowed(("d", "a")).bits(0b01) == {0: 2**41}
+    assert found.guards == [2**44 + 2**42 + 2**40, 2**30]
+
+
+@pytest.mark.parametrize("seed", always(0, 1, longer=range(2, 40)))
+def test_masks_are_those_of_the_pairs_that_agree(duckdb_store: DuckDBStore, small: None, seed: int) -> None:
+    """Of all pairs where they are few; else of some, and it is told that there are more."""
+    table = random_table(seed, duckdb_store.name)
+    load(duckdb_store, [table])
+    rows, places = table.rows, range(table.columns)
+    with duckdb_store.connect() as engine, engine.answer():
+        profiler = profiler_of(engine, table.name, list(table.names))
+        packed = packed_rows(profiler)
+        assert (packed is None) is (not rows)
+        for agree in ((), *subsets(table.columns)) if packed else ():
+            pairs = [(a, b) for a, b in permutations(rows, 2) if all(a[place] == b[place] for place in agree)]
+            masks = {mask_of([place for place in places if a[place] != b[place]]) for a, b in pairs}
+            for most in (1000, 3):
+                asked = agreeing_packed(engine.dialect, packed, mask_of(agree), len(rows), most, 1000)
+                number, found = engine.run(asked)
+                assert number == min(len(pairs), most + 1)
+                assert len(found) == len(set(found))
+                assert set(found) == masks if number <= most else found and set(found) <= masks, (table, agree)
+
+
+@pytest.mark.parametrize("seed", always(0, longer=range(1, 40)))
+def test_the_minimal_keys_are_those_of_the_definition(
+    duckdb_store: DuckDBStore, small: None, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """From packed rows, all at once or a few pairs at a time."""
+    random = Random(seed)
+    monkeypatch.setattr(row_pairs, "FEW", 1)
+    monkeypatch.setattr(row_pairs, "PAIRS_PER_ROW", random.choice([1, 2, 1000]))
+    columns = random.randint(2, 6)
+    rows = [tuple(random.randint(0, random.choice([1, 3, 9])) for _ in range(columns)) for _ in range(24)]
+    rows = [*dict.fromkeys(rows)]
+    names = [f"c{place}" for place in range(columns)]
+    duckdb_store.table("t", dict.fromkeys(names, "INTEGER"), rows)
+    sent: list[str] = []
+    with duckdb_store.connect() as engine:
+        engine.watchers.append(lambda statement: sent.append(statement.sql))
+        result = house.keys(engine, "t", all=True)
+    keys = [set(places) for places in subsets(columns) if len(set(projected(rows, places))) == len(rows)]
+    minimal = {tuple(sorted(key)) for key in keys if not any(other < key for other in keys)}
+    assert result.complete
+    assert {tuple(names.index(name) for name in found.columns) for found in result.column_sets} == minimal
+    assert any("AS a\n" in sql or " AS a JOIN " in sql for sql in sent), "rows were compared as words"
 
 
 def test_codes_that_are_too_large_for_their_lane_show(duckdb_store: DuckDBStore) -> None:

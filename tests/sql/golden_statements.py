@@ -34,12 +34,12 @@ from qidsql.sql.copies import (
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.distributions import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
 from qidsql.sql.matching_rows import Domain, matching_profile
-from qidsql.sql.packed_rows import Lanes
+from qidsql.sql.packed_rows import Lanes, PackedRows
 from qidsql.sql.population import population_match
 from qidsql.sql.publication import granting_columns, publishing_view
 from qidsql.sql.relation import Relation, relation
 from qidsql.sql.row_codes import coded_copy, coded_rows, column_values, row_patterns
-from qidsql.sql.row_pairs import agreeing, pair_masks
+from qidsql.sql.row_pairs import agreeing, agreeing_packed, pair_masks
 from qidsql.sql.sample import sample
 from qidsql.sql.statements import Statement
 from qidsql.sql.survey_weights import survey_weights
@@ -100,6 +100,8 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "compared_entity", entity_profile(dialect, _source(dialect, COMPARED, "person > 7"), ALL, 5, "person")
     yield "weighted_classes", survey_weights(dialect, plain, ALL, "person")
     yield "agreeing", agreeing(dialect, plain, ("zip", 'we"ird', "person"), 0b101, 1000, 50)
+    held = PackedRows.at(TableName("held_1", "main", "held"), packing)
+    yield "agreeing_packed", agreeing_packed(dialect, held, 0b10, 9000, 1000, 50)
     yield "agreeing_on_nothing", agreeing(dialect, plain, ("zip",), 0, 1000, 50)
     rows, values = _sample(dialect, row_address=True), _sample(dialect, row_address=False)
     yield "pair_masks", pair_masks(dialect, rows, ALL, rows=9000, pairs=20, seed=7)

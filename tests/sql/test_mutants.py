@@ -33,10 +33,10 @@ from qidsql.sql.classes import (
 from qidsql.sql.copies import suppressed_by_counts, suppressed_by_plan
 from qidsql.sql.disclosure import disclosure
 from qidsql.sql.matching_rows import Domain, matching_profile
-from qidsql.sql.packed_rows import Lanes
+from qidsql.sql.packed_rows import Lanes, PackedRows
 from qidsql.sql.relation import Relation, relation
 from qidsql.sql.row_codes import coded_copy, coded_rows, column_values, row_patterns
-from qidsql.sql.row_pairs import _frame, agreeing, pair_masks
+from qidsql.sql.row_pairs import _frame, _packed_frame, agreeing, agreeing_packed, pair_masks
 from qidsql.sql.sample import sample
 from qidsql.sql.statements import Row, Statement
 from qidsql.sql.survey_weights import survey_weights
@@ -116,6 +116,22 @@ def masks_without_numbers(engine: Engine, source: Relation) -> Statement[Any]:
         return [(pairs, set(masks)) for pairs, masks in (with_ids, second.read(rows))]
 
     return Statement(second.sql, second.purpose, read)
+
+
+def masks_of_packed_rows(engine: Engine, source: Relation) -> Statement[Any]:
+    """The same over a and b, packed by the order of their values; with some rows that are equal in both."""
+    packing = Lanes.of(BOTH, [len({row[place] for row in ROWS}) for place in (0, 1)])
+    ranks = [f"(DENSE_RANK() OVER (ORDER BY {name}) - 1)" for name in BOTH]
+    word = " + ".join(f"{rank} * {1 << lane.start}" for rank, lane in zip(ranks, packing.lanes, strict=True))
+    words = exp.select(exp.alias_(sqlglot.parse_one(f"CAST({word} AS BIGINT)"), "w0")).from_(source.node)
+    packed = PackedRows(packing, Relation(words.subquery("relation")))
+    asked = agreeing_packed(engine.dialect, packed, 0b01, len(ROWS), 1000, 1000)
+
+    def read(rows: list[Row]) -> tuple[int, set[int]]:
+        pairs, masks = asked.read(rows)
+        return pairs, set(masks)
+
+    return Statement(asked.sql, asked.purpose, read)
 
 
 def sampled(table: str, size: int, where: str | None = None) -> Question:
@@ -326,6 +342,7 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
         keyed_codes_of_a_and_b,
         sorted(str((str(number), a, None if b is None else str(b))) for number, (a, b, _) in enumerate(ROWS)),
     ),
+    "packed masks": (masks_of_packed_rows, masks_by_definition(2)),
     "packed": (
         packed_a_and_b,
         [[(number, False) for number, _ in _often(each)] for each in (*zip(*AB, strict=True), AB)],
@@ -541,6 +558,16 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("LEFT JOIN smallest ON TRUE", "LEFT JOIN smallest ON FALSE"),
         ],
     ),
+    "row_pairs/agreeing_packed": (
+        "packed masks",
+        [
+            ("ON :agree", "ON NOT :agree"),
+            ("LIMIT :most", "LIMIT (:most - :most + 1)"),
+            ("COUNT(*) AS together", "COUNT(DISTINCT 1) AS together"),
+            ("SUM(together) OVER ()", "MAX(together) OVER ()"),
+            ("LIMIT :max_masks", "LIMIT (:max_masks - :max_masks + 1)"),
+        ],
+    ),
     "row_pairs/members_by_window": (
         "masks",
         [
@@ -696,6 +723,7 @@ def forget_texts() -> None:
     """Two statements are rendered once per dialect: the text made of the template is kept. So are the ways to holes."""
     _paths_to_holes.cache_clear()
     _frame.cache_clear()
+    _packed_frame.cache_clear()
     _sizes_frame.cache_clear()
     sizes_text.cache_clear()
 
