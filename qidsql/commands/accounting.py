@@ -12,7 +12,7 @@ from qidsql.engines.base import Engine
 
 
 class Spent(TypedDict):
-    """Time, statements, rounds and scans since the start."""
+    """Time, statements, rounds, scans and bytes since the start."""
 
     started: datetime
     seconds: float
@@ -24,29 +24,33 @@ class Spent(TypedDict):
 
 
 class Accounting:
-    """Counts from the moment it is made."""
+    """Counts from the moment it is made. Without an engine only the time."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine | None) -> None:
         self._engine = engine
         self._started, self._clock = datetime.now(UTC), time.monotonic()
-        self._statements, self._rounds, self._scans = engine.statements, engine.rounds, engine.scans
-        self._bytes, self._unmeasured, engine.counts_bytes = engine.bytes_read, engine.unmeasured, True
+        self._before = self._counters
+        if engine is not None:
+            engine.counts_bytes = True
+
+    @property
+    def _counters(self) -> tuple[int, ...]:
+        found = self._engine
+        return (found.statements, found.rounds, found.scans, found.bytes_read, found.unmeasured) if found else (0,) * 5
 
     @property
     def spent(self) -> Spent:
+        pairs = zip(self._counters, self._before, strict=True)
+        statements, rounds, scans, read, unmeasured = (now - before for now, before in pairs)
         return Spent(
             started=self._started,
             seconds=time.monotonic() - self._clock,
-            statements=self._engine.statements - self._statements,
-            rounds=self._engine.rounds - self._rounds,
-            scans=self._engine.scans - self._scans,
-            bytes_read=self._bytes_read,
-            bytes_exact=self._engine.bytes_exact,
+            statements=statements,
+            rounds=rounds,
+            scans=scans,
+            bytes_read=None if unmeasured else read,
+            bytes_exact=self._engine is None or self._engine.bytes_exact,
         )
-
-    @property
-    def _bytes_read(self) -> int | None:
-        return self._engine.bytes_read - self._bytes if self._engine.unmeasured == self._unmeasured else None
 
     def account(
         self,
@@ -59,6 +63,7 @@ class Accounting:
     ) -> Account:
         """The account of work on one table so far."""
         engine = self._engine
+        assert engine is not None
         return Account(
             source=engine.label,
             engine=engine.version,

@@ -225,7 +225,6 @@ MaxBytes: TypeAlias = Annotated[
         "bytes that statements read, at most, such as 10GB; known from the catalog before each one",
         "SIZE",
         panel=BUDGET,
-        in_shells=False,
         in_policies=True,
     ),
 ]

@@ -126,12 +126,17 @@ class TableFunction:
 
             subject = Source(engine)
         if "policy_file" not in options:
-            return work(subject, self._request(**options))
-        from qidsql.declarations.options import with_given
-        from qidsql.operations.table_policy import with_policy
+            request = self._request(**options)
+        else:
+            from qidsql.declarations.options import with_given
+            from qidsql.operations.table_policy import with_policy
 
-        request = with_given(self._request, options, **options)
-        return work(subject, with_policy(engine, request, None, search=False))
+            request = with_policy(engine, with_given(self._request, options, **options), None, search=False)
+        from qidsql.core.byte_limit import within_bytes
+        from qidsql.core.parsing import size_in_bytes
+
+        with within_bytes(size_in_bytes("max_bytes", getattr(request, "max_bytes", None))):
+            return work(subject, request)
 
 
 def in_sql(text: str) -> str:

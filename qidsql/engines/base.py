@@ -125,7 +125,7 @@ class Engine(ABC):
 
     @property
     def little_room(self) -> bool:
-        """Whether classes may not fit into the memory, and what does not fit cannot be spilled."""
+        """Whether classes may fit neither into the memory nor where they are spilled: then rows are counted first."""
         return False
 
     def parts(self, classes: int, columns: int, failures: int = 0) -> int:

@@ -334,7 +334,7 @@ class TableProfiler:
         if not self._divisible:
             return 1
         if self.rows is None and (failures or self.engine.little_room):
-            self.counts()
+            [(self.rows, _)] = self.ask([column_counts(self.engine.dialect, self.source, ())])
         return 1 if self.rows is None else self.engine.parts(self._most_classes(mask), mask.bit_count(), failures)
 
     def _counted_sizes(self, mask: int, failures: int) -> ClassSizes:

@@ -181,7 +181,8 @@ def column_counts(dialect: Dialect, source: Relation, columns: ColumnNames) -> S
         total, *present = (integer(cell) for cell in rows[0])
         return total, tuple(total - count for count in present)
 
-    return Statement(dialect.render(tree), f"rows, and NULLs of {len(columns)} columns", read)
+    nulls = f", and NULLs of {len(columns)} columns" if columns else ""
+    return Statement(dialect.render(tree), f"rows{nulls}", read)
 
 
 NEARLY_ALL = 0.9  # of the rows with a value: with so many values a column is taken for an identifier

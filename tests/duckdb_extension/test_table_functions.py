@@ -67,6 +67,9 @@ TRANSCRIPT: list[tuple[str, object]] = [
       ["each statement sees what is committed when it starts, and nothing of an open transaction"]]),
     ("SELECT step, statement IS NULL FROM qid_keys('people', columns := ['a'], trace := true)",
      [[1, False], [2, True]]),
+    ("SELECT verdict FROM qid_audit('people', max_bytes := '1B') WHERE finding = 'table'", [["inconclusive"]]),
+    ("SELECT rows FROM qid_audit('people', max_bytes := '1GB') WHERE finding = 'table'", [[301]]),
+    ("FROM qid_keys('people', max_bytes := 'much')", "max_bytes must be a size such as 10GB, got much"),
     # plans
     ("CREATE VIEW never AS SELECT error('it ran') AS a, 1 AS b", None),
     ("EXPLAIN FROM qid_keys('never')", ...),

@@ -78,6 +78,14 @@ def test_pages_of_postgres(postgres_store: PostgresStore) -> None:
     assert account.bytes_read == more > pages and not account.bytes_exact
 
 
+def test_a_file_whose_name_looks_like_a_pattern(tmp_path: Path) -> None:
+    """Beside one that it matches, which is another."""
+    for rows, name in ((9, "[p]eople"), (3000, "people")):
+        duckdb.sql(f"COPY (SELECT i FROM range({rows}) AS t(i)) TO '{tmp_path / name}.parquet'")
+    file = tmp_path / "[p]eople.parquet"
+    assert qidsql.profile(str(file)).account.bytes_read == column_bytes(file, "i")
+
+
 def test_tables_of_duckdb_are_estimated(tmp_path: Path) -> None:
     path = tmp_path / "people.duckdb"
     with duckdb.connect(str(path)) as connection:

@@ -119,6 +119,17 @@ def test_parts_that_were_counted_are_not_counted_again(crowded: Path) -> None:
     assert found == qidsql.profile(str(crowded), k=3).column_sets[0].profile
 
 
+def test_the_rows_are_counted_before_classes_that_may_not_fit(crowded: Path) -> None:
+    """A statement that runs out of memory takes as long as the parts that follow."""
+    purposes: list[str] = []
+    for memory in ("12MB", "1GB"):
+        with connect(f"{crowded}?memory_limit={memory}&threads=1") as engine:
+            assert engine.little_room == (memory == "12MB")
+            engine.watchers.append(lambda each: purposes.append(each.purpose))
+            qidsql.profile(engine, "people")
+    assert purposes[0] == "rows" and purposes[-1] == "class sizes of a + b + c"
+
+
 @pytest.mark.exhaustive
 def test_where_spilling_does_not_suffice_classes_are_counted_in_parts(crowded: Path) -> None:
     """DuckDB needs more memory than it has for groups that it could spill; so do two statements side by side."""

@@ -1,10 +1,9 @@
 """Which attributes lie between a person and a secret: the graph of a whole source, and its separating sets."""
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from datetime import UTC, datetime
 
+from qidsql.commands.accounting import Accounting
 from qidsql.commands.graph.answer import Answer
 from qidsql.commands.graph.building import build, with_dependencies
 from qidsql.commands.graph.follow_up import follow
@@ -38,8 +37,7 @@ def separated(engine: Engine | None, request: GraphRequest, on_stage: Callable[[
 
 
 def _separated(engine: Engine | None, request: GraphRequest, on_stage: Callable[[str], None]) -> GraphResult:
-    started, clock = datetime.now(UTC), time.monotonic()
-    statements, rounds, scans = (engine.statements, engine.rounds, engine.scans) if engine else (0, 0, 0)
+    accounting = Accounting(engine)
 
     def account(unfinished: Sequence[str], notes: Sequence[str] = ()) -> GraphAccount:
         return GraphAccount(
@@ -49,13 +47,9 @@ def _separated(engine: Engine | None, request: GraphRequest, on_stage: Callable[
             outside=None if request.outside is None else str(request.outside),
             exclude=request.left_out,
             algorithm=str(request.chosen_algorithm),
-            started=started,
-            seconds=time.monotonic() - clock,
-            statements=engine.statements - statements if engine else 0,
-            rounds=engine.rounds - rounds if engine else 0,
-            scans=engine.scans - scans if engine else 0,
             unfinished=tuple(unfinished),
             notes=(*(request.origin.sentences if request.origin else ()), *notes),
+            **accounting.spent,
         )
 
     try:
@@ -65,8 +59,9 @@ def _separated(engine: Engine | None, request: GraphRequest, on_stage: Callable[
     on_stage("computing separating sets")
     answer = Answer(built, request)
     if engine is not None and request.find_dependencies:
-        left = None if request.max_seconds is None else request.max_seconds - (time.monotonic() - clock)
-        budget = (request.max_statements and request.max_statements - (engine.statements - statements), left)
+        spent = accounting.spent
+        left = None if request.max_seconds is None else request.max_seconds - spent["seconds"]
+        budget = (request.max_statements and request.max_statements - spent["statements"], left)
         built = with_dependencies(engine, built, answer.tables_between, budget, on_stage)
         answer = Answer(built, request)
     return answer.result(account(built.unfinished, [*built.notes, *answer.notes()]))

@@ -112,6 +112,8 @@ class GraphAccount:
     scans: int
     unfinished: Annotated[tuple[str, ...], "the parts that are not done, and why"]
     notes: tuple[str, ...]
+    bytes_read: Annotated[int | None, "of the columns that the scans name, at most; null if not known"]
+    bytes_exact: Annotated[bool, "whether the engine tells how large the columns are; else an estimate"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 import duckdb
 from sqlglot import exp
 
+from qidsql.core.byte_limit import bytes_limited
 from qidsql.core.tables import Table, TableName
 from qidsql.engines.base import Engine
+from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.engines.embedding import CatalogCache, HostConnection, HostError
 from qidsql.engines.table_names import parsed_name
@@ -52,8 +54,10 @@ class HostEngine(DuckDBEngine):
     def expect(self, rows: int) -> None:
         """Nothing: the settings are the user's."""
 
-    def table_bytes(self, table: TableName) -> None:
-        """Unknown: a table can be of any attached database."""
+    def table_bytes(self, table: TableName) -> TableBytes | None:
+        """Only for a limit, as no function returns what was read. Unknown if the table is not in a DuckDB database."""
+        _, kind = self._kinds.get(table.catalog.lower(), ("", ""))
+        return super().table_bytes(table) if bytes_limited() and kind == "duckdb" else None
 
     def _name_to_hold(self) -> None:
         """None: nothing is attached to the user's database."""

@@ -1,5 +1,6 @@
 """DuckDB: a database file, or data files read by DuckDB. Read-only, without access to other files or the network."""
 
+import glob
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -24,7 +25,7 @@ from qidsql.engines.duckdb.direct_grouping import CAN_BE_SET, SETTING, USUAL, bi
 from qidsql.engines.duckdb.doctor import examine
 from qidsql.engines.duckdb.driver_errors import translate
 from qidsql.engines.duckdb.files import DataFiles, how_read
-from qidsql.engines.duckdb.spill import LITTLE, SpillRoom, SpillWatch
+from qidsql.engines.duckdb.spill import LITTLE, SpillRoom, SpillWatch, bytes_on_disk
 from qidsql.engines.duckdb.types import value_kind
 from qidsql.engines.duckdb.view_functions import view_functions
 from qidsql.engines.private_folder import PrivateFolder, remove_name
@@ -45,6 +46,7 @@ from qidsql.wording.numbers import count, size
 
 WORKERS = 2  # DuckDB runs one statement on all cores; a second one uses what small statements leave idle
 IN_MEMORY = 16  # bytes for each class and column, at the worst, while hash tables grow
+GROWN = 16  # times the bytes of a parquet file its classes take at most, about
 SPILLS_WELL = 10  # times the memory: of 11 times it could spill, of 16 times not
 SPILLED = 8  # the same in the temporary folder: 5 to 6 of tables of 20 and 100 million rows and 10 columns
 IN_USE = (duckdb.ResourceInUseException,) if hasattr(duckdb, "ResourceInUseException") else ()  # from DuckDB 2.0 on
@@ -175,7 +177,9 @@ class DuckDBEngine(Engine):
 
     @property
     def little_room(self) -> bool:
-        return self._room is not None and self._room.free < LITTLE
+        if self._room is None or self._memory is None:
+            return False
+        return self._room.free < LITTLE or bytes_on_disk(self.data_files) * GROWN > self._memory
 
     def parts(self, classes: int, columns: int, failures: int = 0) -> int:
         """Only where neither the memory nor the temporary folder has room for them: each part is a scan. Groups far
@@ -272,7 +276,7 @@ class DuckDBEngine(Engine):
         rows = [row for row in self._listed() if self._name(row) == table]
         files = [each for each in self._files_of(rows[0]) if each.table == table.name] if rows else []
         if files and files[0].kind == "parquet":
-            paths = exp.Array(expressions=[exp.Literal.string(str(path)) for path in files[0].paths])
+            paths = exp.Array(expressions=[exp.Literal.string(glob.escape(str(path))) for path in files[0].paths])
             found = self._catalog("parquet_bytes", paths=paths)
         elif table == self._working_copy or (rows and rows[0][3] == "table"):
             found = self._catalog("stored_bytes", table=table_node(table).sql(DUCKDB.name), catalog=str(table.catalog))

@@ -3,6 +3,7 @@
 import shutil
 import threading
 import weakref
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -43,5 +44,14 @@ class SpillWatch:
 
 def _watch(folder: Path, peak: list[int], ended: threading.Event) -> None:
     while not ended.wait(LOOK):
-        with suppress(OSError):  # there is no folder before the first spill, and files come and go
-            peak[0] = max(peak[0], sum(file.stat().st_size for file in folder.iterdir()))
+        with suppress(OSError):  # there is no folder before the first spill
+            peak[0] = max(peak[0], bytes_on_disk(folder.iterdir()))
+
+
+def bytes_on_disk(files: Iterable[Path]) -> int:
+    """The size of those of the files that are there: they come and go."""
+    total = 0
+    for file in files:
+        with suppress(OSError):
+            total += file.stat().st_size
+    return total

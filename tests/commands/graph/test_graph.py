@@ -136,7 +136,7 @@ def test_values_alone_tell_the_same(store: Store) -> None:
     assert parts(result) == {frozenset(PERSON), frozenset(PATIENT), frozenset(WARD)}
     assert {merge.ground for merge in result.merges} == {"containment"}
     assert cut_columns(result) <= {frozenset(PERSON), frozenset(PATIENT)}
-    assert result.account.statements > 0
+    assert result.account.statements > 0 and result.account.bytes_read
 
 
 def test_names_are_taken_only_when_accepted(store: Store) -> None:
