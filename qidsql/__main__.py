@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from qidsql.core.signals import INTERRUPTED, ending
 
-SELDOM = 50_000  # new objects between two runs of the garbage collector: syntax trees are many, and few are garbage
+SELDOM = 100_000  # new objects between two runs of the garbage collector: syntax trees are many, and few are garbage
 
 
 def main() -> None:

@@ -1,7 +1,6 @@
 """qidsql report"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +23,7 @@ from qidsql.core.parsing import names
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
 from qidsql.errors import UsageError
+from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import moment
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ results.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any, TypeAlias
 
 from qidsql.errors import UnknownName, UsageError
+from qidsql.records.dataclass import dataclass
 
 Version: TypeAlias = int | datetime  # of a table that keeps its earlier versions: a number, or the time as of which
 

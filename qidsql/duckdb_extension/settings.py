@@ -4,10 +4,11 @@ import ctypes.util
 import os
 import sys
 import sysconfig
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 
 import qidsql
+from qidsql.records.dataclass import dataclass
 
 SUFFIX = ".settings"
 

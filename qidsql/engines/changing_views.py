@@ -3,10 +3,11 @@
 Each engine lists the functions of a view's query, and of the views behind it, that its catalog declares to change.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from qidsql.core.tables import Table
 from qidsql.errors import UsageError
+from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import few
 
 

@@ -1,7 +1,8 @@
 """The terms of reports, explained for readers without a background in statistics."""
 
 import re
-from dataclasses import dataclass
+
+from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

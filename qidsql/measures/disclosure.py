@@ -4,8 +4,10 @@ Rows that agree on the known columns form a class. Independent of engines and SQ
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
+
+from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

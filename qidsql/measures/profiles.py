@@ -4,10 +4,11 @@ Integers and `Fraction` decide; floats appear only where a report prints. Indepe
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
+from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import count
 
 COUNTS = (

@@ -1,12 +1,13 @@
 """Which tables and columns of its sources a policy covers: part of a run's verdict, so that no table is overlooked."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated
 
 from qidsql.core.results import Verdict
 from qidsql.declarations.results import reported
+from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import count, few, plural
 
 NAMED = 6  # gaps listed in a sentence

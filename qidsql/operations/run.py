@@ -5,7 +5,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -31,6 +31,7 @@ from qidsql.operations.plan import PlannedTable, SourcePlan, plan, selected, tab
 from qidsql.operations.policy_file import PolicyFile, TableEntry
 from qidsql.operations.resumption import Resumption
 from qidsql.operations.table_run import Finding, TableRun
+from qidsql.records.dataclass import dataclass
 from qidsql.sql.relation import table_node
 from qidsql.wording.numbers import count, few, plural
 from qidsql.wording.option_names import POLICY_FILE, written_as

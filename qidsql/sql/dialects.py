@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import sqlglot
 from sqlglot import exp
 
 from qidsql.core.tables import Column, Comparison
 from qidsql.core.value_kinds import ValueKind
+from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

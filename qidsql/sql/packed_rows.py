@@ -5,12 +5,12 @@ Above the bits of each column is a guard, which is 0. So bit operations tell the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
 from qidsql.core.tables import TableName, names_of, positions
 from qidsql.measures.profiles import ClassProfile
+from qidsql.records.dataclass import dataclass
 from qidsql.sql.classes import profiles_of_sizes, purpose_of, sizes_text
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import ALIAS, Relation, table_node

@@ -1,6 +1,5 @@
 """The result of `suppress`."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from qidsql.commands.suppress.request import Attack, SuppressionMethod
@@ -8,6 +7,7 @@ from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.declarations.results import FLAT, reported
 from qidsql.protection.certificates import BoundProof, CellPlan
 from qidsql.protection.suppression.known_people import KnownPeople
+from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import plural
 
 

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from sqlglot import exp
 
 from qidsql.engines.duckdb.file_reader import Contents, FileReader
 from qidsql.errors import SourceError
+from qidsql.records.dataclass import dataclass
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
 

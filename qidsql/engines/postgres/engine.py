@@ -5,7 +5,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -42,6 +42,7 @@ from qidsql.errors import (
     UsageError,
     redacted,
 )
+from qidsql.records.dataclass import dataclass
 from qidsql.sql.relation import relation, table_node
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import Filling, fill

@@ -5,13 +5,13 @@ supersets: the rows that agree on at least the set. A record keeps the heaviest 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qidsql.protection.records import Records
 from qidsql.protection.uniques.agreement import Agreement
+from qidsql.records.dataclass import dataclass
 
 COUNTS = 1 << 25  # bytes of counts at once
 CACHED = 1 << 19  # ... that are summed together first, so that they stay in the processor's cache

@@ -6,7 +6,8 @@ rows may stay whole is a dominating set problem, for which this is a greedy answ
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

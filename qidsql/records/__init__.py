@@ -1,0 +1,1 @@
+"""Dataclasses that are cheap to define."""
