@@ -1,6 +1,6 @@
 """Finds the table of the catalog that a user's text names."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
 
@@ -51,18 +51,21 @@ def no_schema(name: TableName, label: str) -> str:
     return text
 
 
-def _readings(typed: str, dialect: str) -> list[list[list[str]]]:
+def _readings(typed: str, dialect: str) -> Iterator[list[list[str]]]:
     """The possible readings of a typed name: as plain text, split at any of its dots, and as SQL.
 
-    A name with quotes is read as SQL first.
+    A name with quotes is read as SQL first, any other only if no table has the name as plain text.
     """
     dots = [place for place, letter in enumerate(typed) if letter == "."]
     pairs = [[typed[:dot], typed[dot + 1 :]] for dot in dots]
     triples = [[typed[:a], typed[a + 1 : b], typed[b + 1 :]] for a, b in combinations(dots, 2)]
     plain = [[typed], *pairs, *triples]
-    table = parsed_name(typed, dialect)
-    parsed = [[[part.name for part in table.parts]]] if table else []
-    return [*parsed, plain] if '"' in typed else [plain, *parsed]
+    if '"' not in typed:
+        yield plain
+    if table := parsed_name(typed, dialect):
+        yield [[part.name for part in table.parts]]
+    if '"' in typed:
+        yield plain
 
 
 @lru_cache(maxsize=64)

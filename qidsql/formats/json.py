@@ -3,11 +3,12 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qidsql.declarations.results import plain
-from qidsql.operations.compact_form import PackedTables, compact
-from qidsql.operations.document import RunResult
+
+if TYPE_CHECKING:
+    from qidsql.operations.document import RunResult
 
 STEP = "  "  # of indentation
 
@@ -22,8 +23,10 @@ def indented(result: object) -> str:
     return json.dumps(plain(result), indent=2, ensure_ascii=False) + "\n"
 
 
-def written(document: RunResult) -> Iterator[str]:
+def written(document: "RunResult") -> Iterator[str]:
     """A run document as JSON text, one part for each table, so that only one table is unpacked."""
+    from qidsql.operations.compact_form import PackedTables, compact  # here: results of other commands are no runs
+
     frame, inner = render(replace(document, tables=PackedTables())), STEP * 2
     yield from filled(frame, (_object(compact(table), inner) for table in document.tables), inner)
 

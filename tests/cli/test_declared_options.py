@@ -83,6 +83,7 @@ def test_options_are_under_headings_and_those_for_specialists_on_request(name: s
     [
         ("--version", ("qidsql.cli.help", "qidsql.cli.command", "pydantic", "rich", "sqlglot", "duckdb")),
         ("--help", ("qidsql.cli.help", "qidsql.cli.command", "pydantic", "rich", "sqlglot", "duckdb")),
+        ("audit {} t --format json", ("qidsql.operations.document",)),
         ("audit {} t", ("pydantic", "numpy", "networkx", "highspy", "jinja2", "psycopg", "tomlkit", "yaml", *OTHERS)),
         ("keys {} t --all --exclude b", ("pydantic", "networkx", "jinja2", "psycopg", "tomlkit", "yaml", *OTHERS)),
     ],

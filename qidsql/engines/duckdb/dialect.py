@@ -35,9 +35,9 @@ def _about_distinct(value: exp.Expr) -> exp.Expr:
 
 DUCKDB = Dialect(
     name="duckdb",
-    wide=exp.DataType.build("HUGEINT", dialect="duckdb"),
-    hashed=exp.DataType.build("UBIGINT", dialect="duckdb"),
-    text=exp.DataType.build("VARCHAR", dialect="duckdb"),
+    wide=exp.DataType.build(exp.DType.INT128),
+    hashed=exp.DataType.build(exp.DType.UBIGINT),
+    text=exp.DataType.build(exp.DType.TEXT),
     byte_collation="binary",
     grouping_arguments=63,
     grouping_pays=False,  # a column store reads each column once anyway; grouping sets cost 1.0 - 1.9 times as much
@@ -50,7 +50,7 @@ DUCKDB = Dialect(
     keyed=_keyed,
     short_types=r"BOOLEAN|U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*|DATE|TIME.*|ENUM.*",
     decimal=exp.DataType.build("DECIMAL(38, 10)", dialect="duckdb"),
-    number=exp.DataType.build("DOUBLE", dialect="duckdb"),
+    number=exp.DataType.build(exp.DType.DOUBLE),
     value_hash=_value_hash,
     about_distinct=_about_distinct,
     caseless=True,
