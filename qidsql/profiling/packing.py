@@ -37,14 +37,14 @@ class Profiled(Protocol):
     def ask(self, statements: Sequence[Statement[Answer]]) -> list[Answer]: ...
 
 
-def packed_rows(profiler: Profiled) -> PackedRows | None:
+def packed_rows(profiler: Profiled, guarded: bool = False) -> PackedRows | None:
     """The rows of a profiler that knows the profile of each column, packed by its engine.
 
-    None if that does not pay, if the engine holds no rows, or if the words do not code each value as one number.
-    Two statements. Raises as `TableProfiler.ask`, but StatementError.
+    `guarded`: for comparing rows. None if packing does not pay, if the engine holds no rows, or if the words do not
+    code each value as one number. Two statements. Raises as `TableProfiler.ask`, but StatementError.
     """
     engine, names, rows, known = profiler.engine, profiler.names, profiler.known_rows or 0, profiler.known()
-    packing = Lanes.of(names, [known[name].classes for name in names])
+    packing = Lanes.of(names, [known[name].classes for name in names], guarded)
     words = tuple(packing.words)
     if rows < ROWS or len(words) > WORDS or rows * len(words) * WORD * SHARE > (engine.memory_limit or 0):
         return None

@@ -516,18 +516,22 @@ class TableProfiler:
         """Whether the rows are packed: as soon as reading these sets too costs as much. `masks` have texts."""
         if self._packed is None and self._unpacked is not None:
             self._unpacked += sum(mask.bit_count() for mask in masks)
-            if self._unpacked >= SCANS * self.columns:
-                self.packed(len(masks))
+            pays = self._unpacked >= SCANS * self.columns and self._meter.statements_left > len(masks) + 2
+            if pays and self._packable:
+                self._packed, self._unpacked = packed_rows(self), None
         return self._packed is not None
 
-    def packed(self, statements: int) -> PackedRows | None:
-        """The rows packed, for so many statements at least; None where that does not pay or is not possible, as before
-        every single column was profiled. Two statements, once. Raises as `ask`."""
-        tried = self._packed is not None or self._unpacked is None
-        pays = not tried and not self.engine.latency and self._meter.statements_left > statements + 2
-        if pays and len(self.known()) == self.columns and not self.source.is_sample:
-            self._packed, self._unpacked = packed_rows(self), None
-        return self._packed
+    def packed_for_pairs(self, statements: int) -> PackedRows | None:
+        """The rows packed with guards, for so many statements at least. Two statements. Raises as `ask`.
+
+        None where that does not pay or is not possible, as before every single column was profiled.
+        """
+        affordable = self._meter.statements_left > statements + 2
+        return packed_rows(self, guarded=True) if affordable and self._packable else None
+
+    @property
+    def _packable(self) -> bool:
+        return not self.engine.latency and len(self.known()) == self.columns and not self.source.is_sample
 
     def _values(self, masks: Sequence[int]) -> int:
         """The values that a scan of each set reads."""

@@ -48,7 +48,7 @@ class PairsThatAgree:
     @cached_property
     def _packed(self) -> PackedRows | None:
         """The rows packed, if that pays and their columns were profiled. Two statements. Raises as `agreeing`."""
-        return self._profiler.packed(SCANS) if FEW <= self._rows <= LARGE else None
+        return self._profiler.packed_for_pairs(SCANS) if FEW <= self._rows <= LARGE else None
 
     def agreeing(self, sets: Sequence[int]) -> list[AgreeingPairs]:
         """The pairs that agree on each set. Raises Stopped, StatementError, AccessError."""

@@ -1,7 +1,8 @@
 """Rows packed into a few integers each: two rows agree on a column set if they agree on some bits of these.
 
-Above the bits of each column is a guard, which is 0. So bit operations tell the columns in which two rows differ, as in
-`qidsql.sql.masks`: their XOR is 0 where they agree, and the greatest code added to it carries into the guard elsewhere.
+If they are guarded, there is a bit above those of each column, which is 0. So bit operations tell the columns in which
+two rows differ, as in `qidsql.sql.masks`: their XOR is 0 where they agree; the greatest code added to it carries into
+the guard elsewhere. Rows that are only grouped need no guards, and fewer words.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ BITS = 63  # of a word, a signed integer
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """Where the codes of a column are: numbers from 0 in this word, `width` bits from `start`, and a guard."""
+    """Where the codes of a column are: numbers from 0 in this word, `width` bits from `start`."""
 
     word: int
     start: int
@@ -47,16 +48,16 @@ class Lanes:
     lanes: Sequence[Lane]
 
     @classmethod
-    def of(cls, names: ColumnNames, classes: Sequence[int]) -> "Lanes":
+    def of(cls, names: ColumnNames, classes: Sequence[int], guarded: bool = False) -> "Lanes":
         lanes: dict[int, Lane] = {}
         used: list[int] = []  # bits of each word
         for place in sorted(range(len(names)), key=lambda place: -classes[place]):  # the widest first leave fewest gaps
             width = max(1, (classes[place] - 1).bit_length())
-            word = next((word for word, bits in enumerate(used) if bits + width < BITS), len(used))
+            word = next((word for word, bits in enumerate(used) if bits + width + guarded <= BITS), len(used))
             if word == len(used):
                 used.append(0)
             lanes[place] = Lane(word, used[word], width)
-            used[word] += width + 1
+            used[word] += width + guarded
         return cls(names, classes, [lanes[place] for place in range(len(names))])
 
     @property

@@ -69,7 +69,7 @@ def test_every_kind_of_value_has_a_code_of_its_own(duckdb_store: DuckDBStore, sm
 
 
 def test_a_column_wider_than_what_is_left_of_a_word_begins_the_next() -> None:
-    found = Lanes.of(("a", "b", "c", "d"), [2**40, 2**30, 1, 2])
+    found = Lanes.of(("a", "b", "c", "d"), [2**40, 2**30, 1, 2], guarded=True)
     assert [(lane.word, lane.start, lane.width) for lane in found.lanes] == [
         (0, 0, 40),
         (1, 0, 30),
@@ -78,6 +78,7 @@ def test_a_column_wider_than_what_is_left_of_a_word_begins_the_next() -> None:
     ]
     assert found.bits(0b1011) == {0: 2**41 + 2**40 - 1, 1: 2**30 - 1}
     assert found.narrowed(("d", "a")).bits(0b01) == {0: 2**41}
+    assert [lane.start for lane in Lanes.of(found.names, found.classes).lanes] == [0, 0, 41, 40]
     assert found.guards == [2**44 + 2**42 + 2**40, 2**30]
 
 
@@ -89,7 +90,7 @@ def test_masks_are_those_of_the_pairs_that_agree(duckdb_store: DuckDBStore, smal
     rows, places = table.rows, range(table.columns)
     with duckdb_store.connect() as engine, engine.answer():
         profiler = profiler_of(engine, table.name, list(table.names))
-        packed = packed_rows(profiler)
+        packed = packed_rows(profiler, guarded=True)
         assert (packed is None) is (not rows)
         for agree in ((), *subsets(table.columns)) if packed else ():
             pairs = [(a, b) for a, b in permutations(rows, 2) if all(a[place] == b[place] for place in agree)]

@@ -100,7 +100,7 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "compared_entity", entity_profile(dialect, _source(dialect, COMPARED, "person > 7"), ALL, 5, "person")
     yield "weighted_classes", survey_weights(dialect, plain, ALL, "person")
     yield "agreeing", agreeing(dialect, plain, ("zip", 'we"ird', "person"), 0b101, 1000, 50)
-    held = PackedRows.at(TableName("held_1", "main", "held"), packing)
+    held = PackedRows.at(TableName("held_1", "main", "held"), Lanes.of(ALL, [2**50, 2**20], guarded=True))
     yield "agreeing_packed", agreeing_packed(dialect, held, 0b10, 9000, 1000, 50)
     yield "agreeing_on_nothing", agreeing(dialect, plain, ("zip",), 0, 1000, 50)
     rows, values = _sample(dialect, row_address=True), _sample(dialect, row_address=False)

@@ -120,7 +120,7 @@ def masks_without_numbers(engine: Engine, source: Relation) -> Statement[Any]:
 
 def masks_of_packed_rows(engine: Engine, source: Relation) -> Statement[Any]:
     """The same over a and b, packed by the order of their values; with some rows that are equal in both."""
-    packing = Lanes.of(BOTH, [len({row[place] for row in ROWS}) for place in (0, 1)])
+    packing = Lanes.of(BOTH, [len({row[place] for row in ROWS}) for place in (0, 1)], guarded=True)
     ranks = [f"(DENSE_RANK() OVER (ORDER BY {name}) - 1)" for name in BOTH]
     word = " + ".join(f"{rank} * {1 << lane.start}" for rank, lane in zip(ranks, packing.lanes, strict=True))
     words = exp.select(exp.alias_(sqlglot.parse_one(f"CAST({word} AS BIGINT)"), "w0")).from_(source.node)
