@@ -7,8 +7,11 @@ the NULLs of each column: column sets without any are profiled as usual.
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from itertools import chain, combinations
 from math import prod
+from operator import or_
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from qidsql.core.tables import Nulls, names_of, positions
@@ -204,6 +207,11 @@ class TableProfiler:
             self._run_profiles(self._single_statements(new) if alone else self._statements(new))
         return [self._known[mask] for mask in masks]
 
+    def settles(self, mask: int) -> bool:
+        """Whether the profile of the set is known, or follows from others. No statement."""
+        self._infer([mask])
+        return mask in self._known
+
     def learn_keys(self, keys: Sequence[int]) -> None:
         """Note column sets that pairs of rows proved to be keys: each has the profile of all columns together."""
         whole = self._known[self.everything]
@@ -375,6 +383,11 @@ class TableProfiler:
         return {name: self._known[1 << place] for place, name in enumerate(self.names) if 1 << place in self._known}
 
     @property
+    def measured(self) -> Mapping[int, ClassProfile]:
+        """The profiles of all sets known so far. No statement."""
+        return MappingProxyType(self._known)
+
+    @property
     def known_rows(self) -> int | None:
         """The number of rows (with an entity: entities), if some profile is known. No statement."""
         return next((profile.rows for profile in self._known.values()), None)
@@ -537,6 +550,10 @@ class TableProfiler:
         """The values that a scan of each set reads."""
         return (self.rows or 0) * sum(mask.bit_count() for mask in masks)
 
+    def _values_read(self, masks: Sequence[int], statement: Statement[Any]) -> int:
+        """The values that a statement about these sets reads: all their columns once, or of one set after the other."""
+        return self._values([reduce(or_, masks)] if statement.scans == 1 else masks)
+
     def _most_classes(self, mask: int) -> int:
         """At most so many classes does the set have, by what is known of its columns and of all columns."""
         rows = sys.maxsize if self.rows is None else self.rows
@@ -555,7 +572,7 @@ class TableProfiler:
         with self.engine.one_round():
             while todo:
                 step = min(4 * self.engine.workers, max(1, self._meter.statements_left))
-                values = sum(self._values(part) for part, _ in todo[:step])
+                values = sum(self._values_read(part, statement) for part, statement in todo[:step])
                 try:
                     done = self._run([statement for _, statement in todo[:step]], keep, values, divisible=True)
                 except OutOfRoom:  # one set after the other has more room

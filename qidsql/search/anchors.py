@@ -1,13 +1,14 @@
 """Proofs about keys from pairs of rows: difference masks, and anchors, whose supersets are all decided."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from heapq import nlargest
 from math import exp, inf, log
+from types import MappingProxyType
 
 from qidsql.core.tables import positions
 from qidsql.errors import BudgetSpent
-from qidsql.measures.profiles import Profiler
+from qidsql.measures.profiles import ClassProfile, Profiler
 from qidsql.search.hitting_sets import minimal_masks
 from qidsql.search.row_pairs import AgreeingPairs, RowPairs
 
@@ -24,10 +25,17 @@ class Anchors:
 
     Every key hits every mask. A set that hits all masks and contains an anchor is a key: each pair that agrees on it
     agrees on the anchor too, so its mask, or a smaller one, is among the masks, and would not be hit. The result does
-    not depend on chance: estimates only decide which sets to query. Needs the profile of every single column.
+    not depend on chance: estimates only decide which sets to query. Needs the profile of every single column; those
+    `known` of other sets spare queries of those with few pairs, the only ones that may be queried.
     """
 
-    def __init__(self, profiler: Profiler, row_pairs: RowPairs, rows: int) -> None:
+    def __init__(
+        self,
+        profiler: Profiler,
+        row_pairs: RowPairs,
+        rows: int,
+        known: Mapping[int, ClassProfile] = MappingProxyType({}),
+    ) -> None:
         self._answers: dict[int, AgreeingPairs] = {}
         self._unlearned: list[int] = []
         self._incomplete = False  # some answer was not complete
@@ -42,11 +50,14 @@ class Anchors:
         self.anchors = [1 << place for place, single in enumerate(singles) if not single.colliding_pairs]
         everything = (1 << self._columns) - 1
         # A set that is no key contains no key: every key contains a column outside it.
-        self.masks = minimal_masks(everything ^ 1 << p for p, single in enumerate(singles) if single.colliding_pairs)
+        none = [1 << place for place, single in enumerate(singles) if single.colliding_pairs]
+        agreeing = {mask: profile.colliding_pairs for mask, profile in known.items()}
+        few = {mask: log(number) for mask, number in agreeing.items() if 0 < number <= row_pairs.max_pairs}
+        self.masks = minimal_masks(everything ^ mask for mask in (*none, *few))
         self.least_columns = _least_columns(rows, [profile.classes for profile in singles])
         # logarithms of the factors by which one more column reduces the agreeing pairs
         self._loss = [log(pairs) - log(max(1, single.colliding_pairs)) for single in singles]
-        self._measured = {0: log(pairs)}  # logarithm of the pairs that agree on a set
+        self._measured = {0: log(pairs), **few}  # logarithm of the pairs that agree on a set
 
     def settles(self, mask: int) -> bool:
         """True if the masks decide whether the set is a key: it is one if and only if it hits all of them."""
@@ -136,7 +147,7 @@ class Anchors:
                 break
             chosen = min(useful, key=self._pairs)
         # A known anchor did not refute the candidate: then query the candidate itself.
-        return candidate if chosen in self._measured else chosen
+        return candidate if chosen in self._answers else chosen
 
     def _common_part(self, candidates: Sequence[int]) -> int | None:
         """The best set inside candidates by beam search; None if all candidates have too many pairs."""

@@ -1,12 +1,13 @@
 """All minimal column sets, bottom up, one size after the other."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+from types import MappingProxyType
 
 from qidsql.core.tables import positions
 from qidsql.errors import BudgetSpent, Stopped
 from qidsql.measures.criteria import Criterion
-from qidsql.measures.profiles import Profiler
+from qidsql.measures.profiles import ClassProfile, Profiler
 from qidsql.search.foresight import Foresight
 from qidsql.search.result import Found, OnFound, SearchResult, ignore_found
 
@@ -20,13 +21,15 @@ def levelwise(
     max_candidates: int = 20_000,
     on_found: OnFound = ignore_found,
     breadth: int = 0,
+    known: Mapping[int, ClassProfile] = MappingProxyType({}),
 ) -> SearchResult:
     """All minimal non-empty column sets that meet the criterion, of at most `max_size` columns.
 
     Size by size, each set whose subsets all fail is profiled once: a superset of a set that meets the criterion is not
     minimal. Needs as many profiles as there are minimal sets plus failing sets, in a batch for each size; with a
     `breadth` up to so many of the next sizes with them, as if no set met the criterion. A size with more than
-    `max_candidates` sets is not started. If stopped, it returns what is proved so far.
+    `max_candidates` sets is not started. If stopped, it returns what is proved so far, by the profiles `known` by then
+    too: a view of those that the profiler has.
 
     [Motwani & Xu, 3.1: the levelwise algorithm]
     """
@@ -41,13 +44,13 @@ def levelwise(
         try:
             if done and breadth > len(candidates):  # single columns first, as most sets are excluded by these
                 foresight.profiles(candidates, _larger(candidates, last - done - 1))
-            failing = sift(foresight, criterion, candidates, found, on_found)
+            failing = sift(foresight, criterion, candidates, found, on_found, known)
         except Stopped as stop:
             stopped = stop
             break
         done += 1
         border += failing
-        candidates = list(islice(_next_level(failing), max_candidates + 1))
+        candidates = sorted(islice(_next_level(failing), max_candidates + 1))  # those of the same few columns together
         if done < last and len(candidates) > max_candidates:
             stopped = BudgetSpent(
                 f"more than {max_candidates:,} column sets of {done + 1} columns would have to be profiled"
@@ -68,22 +71,34 @@ def _larger(candidates: Sequence[int], sizes: int) -> Iterator[int]:
 
 
 def sift(
-    profiler: Profiler, criterion: Criterion, masks: Sequence[int], found: list[Found], on_found: OnFound = ignore_found
+    profiler: Profiler,
+    criterion: Criterion,
+    masks: Sequence[int],
+    found: list[Found],
+    on_found: OnFound = ignore_found,
+    known: Mapping[int, ClassProfile] = MappingProxyType({}),
 ) -> list[int]:
     """Append the column sets that meet the criterion to `found`, report them, and return those that fail.
 
-    Works in chunks: when it raises Stopped, `found` has what was found by then.
+    Works in chunks, with what becomes `known` at once, as more sets share statements then: when it raises Stopped,
+    `found` has what was found by then.
     """
     failing: list[int] = []
-    for start in range(0, len(masks), CHUNK):
-        chunk = masks[start : start + CHUNK]
-        known = len(found)
-        for mask, profile in zip(chunk, profiler.profiles(chunk), strict=True):
-            if criterion.met_by(profile):
-                found.append(Found(mask, profile))
-            else:
-                failing.append(mask)
-        on_found(found[known:])
+    width = len(masks) if known else CHUNK
+    for start in range(0, len(masks), max(1, width)):
+        chunk = masks[start : start + width]
+        before = len(found)
+        try:
+            for mask, profile in zip(chunk, profiler.profiles(chunk), strict=True):
+                if criterion.met_by(profile):
+                    found.append(Found(mask, profile))
+                else:
+                    failing.append(mask)
+        except Stopped:
+            found += [Found(mask, known[mask]) for mask in chunk if mask in known and criterion.met_by(known[mask])]
+            raise
+        finally:
+            on_found(found[before:])
     return failing
 
 

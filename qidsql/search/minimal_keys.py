@@ -1,8 +1,9 @@
 """All minimal keys from few statements: difference masks, anchors and hitting sets."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 from time import monotonic
+from types import MappingProxyType
 
 from qidsql.errors import BudgetSpent, StatementError
 from qidsql.measures.criteria import Key
@@ -29,6 +30,7 @@ def minimal_keys(
     max_size: int | None = None,
     limit: int = LIMIT,
     on_found: OnFound = ignore_found,
+    known: Mapping[int, ClassProfile] = MappingProxyType({}),
 ) -> SearchResult:
     """All minimal keys of at most `max_size` columns, smallest first, the first `limit` of them.
 
@@ -41,7 +43,8 @@ def minimal_keys(
     If the candidates are very many, trials search some small keys in between (see `KeyTrials`). If stopped, also by
     Ctrl-C or by a statement that fails, it returns the proved keys that it finds at once, and the size up to which it
     knows all; memory stays constant. Twins, columns that determine each other, are searched as one. With duplicate
-    rows there is no key; the first profile shows it. [Birnick et al. 2020, HPIValid; Murakami & Uno 2014]
+    rows there is no key; the first profile shows it. `known` profiles are not asked again.
+    [Birnick et al. 2020, HPIValid; Murakami & Uno 2014]
     """
     last = profiler.columns if max_size is None else min(max_size, profiler.columns)
     everything = (1 << profiler.columns) - 1
@@ -53,8 +56,8 @@ def minimal_keys(
         if whole.rows < 2:  # even the empty set is a key: each column is a smallest nonempty one
             columns = [1 << place for place in range(profiler.columns)]
             return SearchResult(Key(), ALGORITHM, _found(columns, whole), True, profiler.columns)
-        reduced = WithoutTwins(profiler, Key(), {everything: whole})
-        anchors = Anchors(reduced, reduced.row_pairs(row_pairs), whole.rows)
+        reduced = WithoutTwins(profiler, Key(), {**known, everything: whole})
+        anchors = Anchors(reduced, reduced.row_pairs(row_pairs), whole.rows, reduced.known())
         if last < anchors.least_columns:
             return SearchResult(Key(), ALGORITHM, (), False, last)
         progress = _Progress(anchors, reduced, anchors.least_columns - 1)

@@ -69,6 +69,23 @@ def test_keys_are_those_of_brute_force(max_pairs: int, tables: int) -> None:
             assert each.profile.classes == len(rows)
 
 
+def test_known_profiles_change_no_key_and_spare_queries(tables: int) -> None:
+    random = Random(7)
+    asked = spared = 0
+    for _ in range(tables):
+        rows = random_table(random)
+        width = width_of(rows)
+        profiler, witnesses, informed = MemoryProfiler(rows, width), MemoryWitnesses(rows, 6), MemoryWitnesses(rows, 6)
+        masks = [mask for mask in range(1, 1 << width) if random.random() < 0.5]
+        known = dict(zip(masks, profiler.profiles(masks), strict=True))
+        plain = minimal_keys(MemoryProfiler(rows, width), witnesses)
+        result = minimal_keys(MemoryProfiler(rows, width), informed, known=known)
+        assert found(result) == found(plain) == brute_force(rows, width, is_key)
+        assert result.complete
+        asked, spared = asked + len(witnesses.asked), spared + len(witnesses.asked) - len(informed.asked)
+    assert spared * 10 > asked
+
+
 def test_keys_up_to_a_size(tables: int) -> None:
     random = Random(9)
     for _ in range(tables):

@@ -1,13 +1,16 @@
 """The levelwise search: all minimal column sets, or as many as the budget proves."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import pytest
 
 from qidsql.errors import BudgetSpent
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
+from qidsql.measures.profiles import ClassProfile
 from qidsql.search import levelwise as room
 from qidsql.search.levelwise import levelwise
+from tests.definitions import Values
 from tests.search.memory import MemoryProfiler, minimal_sets, random_rows
 
 CRITERIA: list[Criterion] = [
@@ -102,6 +105,29 @@ def test_sets_found_before_the_budget_ended_within_a_size_are_kept(monkeypatch: 
     result = levelwise(profiler, Key())
     assert [found.mask for found in result.found] == [0b001]
     assert result.complete_to_size == 0
+
+
+def test_sets_found_before_the_budget_ended_are_kept_where_they_are_known() -> None:
+    class Known(MemoryProfiler):
+        """Keeps what it answers, as the profiler of a table does."""
+
+        def __init__(self, rows: list[Values], columns: int, most: int) -> None:
+            super().__init__(rows, columns, most=most)
+            self.measured: dict[int, ClassProfile] = {}
+
+        def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
+            for mask in masks:
+                [self.measured[mask]] = super().profiles([mask])
+            return [self.measured[mask] for mask in masks]
+
+    for seed in range(0, len(TABLES), 4):
+        rows, columns = random_rows(seed)
+        wanted = minimal_sets(MemoryProfiler(rows, columns), Violates(2))
+        for most in range(1, 2**columns - 1):
+            profiler = Known(rows, columns, most)
+            result = levelwise(profiler, Violates(2), known=profiler.measured)
+            asked = {mask for mask in wanted if mask in profiler.measured}
+            assert {each.mask for each in result.found} == (wanted if result.stopped is None else asked), seed
 
 
 def test_a_size_with_too_many_candidates_is_not_begun() -> None:

@@ -74,7 +74,8 @@ def search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, p
 def _minimal_keys(profiler: TableProfiler, policy: Policy) -> tuple[SearchResult, tuple[Found, ...]]:
     """All minimal keys; of a wide table those of so few columns that memory does not grow with their number."""
     if profiler.columns <= WIDE or policy.max_statements is not None:
-        return minimal_keys(profiler, PairsThatAgree(profiler), policy.max_size, MAX_SETS), ()
+        pairs = PairsThatAgree(profiler)
+        return minimal_keys(profiler, pairs, policy.max_size, MAX_SETS, known=profiler.measured), ()
     last = min(policy.max_size or profiler.columns, largest_size(profiler.columns))
     result = minimal_keys(profiler, PairsThatAgree(profiler, max_masks=MAX_MASKS), last, MAX_SETS)
     if result.stopped is None and not result.complete and last != policy.max_size:
@@ -97,7 +98,7 @@ def _minimal_sets(
     Level by level where they are small, as those below k are, else by the two borders.
     """
     if criterion.few_columns:
-        result = levelwise(profiler, criterion, policy.max_size, breadth=profiler.breadth)
+        result = levelwise(profiler, criterion, policy.max_size, breadth=profiler.breadth, known=profiler.measured)
         if result.found or result.stopped is None or profiler.spent:
             return result, ()
         return result, greedy_minimal(profiler, criterion, _weakest_first(profiler), profiler.breadth).found

@@ -110,7 +110,12 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "levelwise": Algorithm(
         Wanted.ALL,
         lambda search, criterion, request, on_found: levelwise(
-            search.profiler, criterion, request.max_size, on_found=on_found, breadth=search.profiler.breadth
+            search.profiler,
+            criterion,
+            request.max_size,
+            on_found=on_found,
+            breadth=search.profiler.breadth,
+            known=search.profiler.measured,
         ),
     ),
     "pruned": Algorithm(Wanted.ALL, _pruned, samples=True),
