@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from qidsql.core.tables import names_of
 from qidsql.measures.profiles import ClassProfile
+from qidsql.profiling.covering import covering
 from qidsql.records.dataclass import dataclass
 from qidsql.sql.classes import (
     class_profiles,
@@ -21,7 +22,7 @@ MakeProfiles: TypeAlias = "Callable[[Dialect, Relation, Sequence[ColumnNames], i
 ProfileStatement: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]]]"  # with the column sets it profiles
 
 VALUES_TOGETHER = 32_000_000  # rows x columns of the column sets in one statement
-FEWER = 4  # times fewer classes than rows, from which on counting these first pays
+FINEST = 1_000_000  # classes of all columns of a statement, where the sets together take little memory
 SAMPLE_SETS = 64  # column sets in one statement over a sample: drawing it costs more than profiling
 
 
@@ -57,17 +58,18 @@ class Batches:
         if self.source.is_sample:
             parts = _fitting_parts(masks, SAMPLE_SETS, self._can_group)
             return [self._in_one_statement(class_profiles_in_one_scan, part) for part in parts]
-        if self.dialect.finest_sets:
-
-            def few_classes(columns: int) -> bool:
-                """Whether counting the classes of these columns first pays for sets of some of them."""
-                if not self._can_group(columns) or rows is None:
-                    return False
-                return rows <= self.dialect.union_rows or most_classes(columns) * FEWER <= rows
-
-            parts = _fitting_parts(sorted(masks, key=most_classes), self.dialect.finest_sets, few_classes)
+        finest: list[list[int]] = []
+        if rows is not None and rows <= self.dialect.finest_rows:
+            parts = _fitting_parts(sorted(masks, key=most_classes), self.dialect.finest_sets, self._can_group)
             return [self._in_one_statement(class_profiles_by_finest, part) for part in parts]
-        return [self._statement(class_profiles, part) for part in _parts(masks, self._together(masks, rows))]
+        if rows is not None and rows > self.dialect.union_rows and self.dialect.finest_sets:
+            classes = [most_classes(1 << place) for place in range(len(self.names))]
+            room = min(rows // self.dialect.finest_share, FINEST)
+            finest, masks = covering(masks, classes, room, self.dialect.finest_sets, self.dialect.grouping_arguments)
+        return [
+            *(self._statement(class_profiles_by_finest, part) for part in finest),
+            *(self._statement(class_profiles, part) for part in _parts(masks, self._together(masks, rows))),
+        ]
 
     def of_packed(self, packed: PackedRows, masks: Sequence[int], rows: int | None) -> list[ProfileStatement]:
         """Of any column sets, from packed rows."""

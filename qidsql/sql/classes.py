@@ -71,12 +71,16 @@ def class_profiles_by_finest(
     At most `dialect.grouping_arguments` columns.
     """
     columns, numbers = _grouped(column_sets)
-    nodes = grouping_nodes(source, columns)
-    alias = dict(zip(columns, nodes["names"], strict=True))
-    sets = [exp.Tuple(expressions=[alias[name].copy() for name in names]) for names in column_sets]
-    classes = fill_query("classes/classes_by_finest", relation=source.node, sets=sets, **nodes)
-    tree = fill("classes/class_sizes", classes=classes.subquery("classes"))
-    return Statement(dialect.render(tree), purpose_of("class profile", column_sets), profiles_of_sizes(k, numbers))
+    alias = {name: f"c{place}" for place, name in enumerate(columns)}
+    texts = {name: _column_text(dialect, source, name) for name in columns}
+    parts = {
+        _RELATION_MARK: dialect.render(source.node),
+        _COLUMNS_MARK: ", ".join(texts.values()),
+        _ALIASED_MARK: ", ".join(f"{text} AS {alias[name]}" for name, text in texts.items()),
+        _SETS_MARK: ", ".join(f"({', '.join(alias[name] for name in names)})" for names in column_sets),
+    }
+    text = "".join(parts.get(piece, piece) for piece in _finest_frame(dialect, len(columns)))
+    return Statement(text, purpose_of("class profile", column_sets), profiles_of_sizes(k, numbers))
 
 
 def _grouped(column_sets: Sequence[ColumnNames]) -> tuple[ColumnNames, list[int]]:
@@ -252,6 +256,7 @@ def grouping_nodes(source: Relation, columns: ColumnNames) -> dict[str, list[exp
 # So each of thousands of column sets costs a join of rendered pieces, not a syntax tree.
 _NUMBER_MARK = 918_273_645
 _COLUMNS_MARK, _RELATION_MARK = "columns_of_the_set", "rows_of_the_relation"  # need no quotes: engines differ in them
+_ALIASED_MARK, _SETS_MARK = "columns_with_aliases", "sets_of_aliases"
 
 
 @lru_cache(maxsize=64)
@@ -269,6 +274,22 @@ def _sizes_frame(dialect: Dialect) -> tuple[str, ...]:
     classes = fill_query("classes/classes", set_number=_NUMBER_MARK, relation=relation, columns=[columns])
     text = dialect.render(fill("classes/class_sizes", classes=classes.subquery("classes")))
     return tuple(re.split(f"{_NUMBER_MARK}|{_RELATION_MARK}|{_COLUMNS_MARK}", text))
+
+
+@cache
+def _finest_frame(dialect: Dialect, columns: int) -> tuple[str, ...]:
+    """The text of `class_profiles_by_finest` for so many columns in pieces, with the marks between them."""
+    marks = {mark: exp.column(mark) for mark in (_COLUMNS_MARK, _ALIASED_MARK, _SETS_MARK)}
+    classes = fill_query(
+        "classes/classes_by_finest",
+        relation=exp.to_table(_RELATION_MARK),
+        columns=[marks[_COLUMNS_MARK]],
+        aliased=[marks[_ALIASED_MARK]],
+        names=[exp.column(f"c{place}") for place in range(columns)],
+        sets=[marks[_SETS_MARK]],
+    )
+    text = dialect.render(fill("classes/class_sizes", classes=classes.subquery("classes")))
+    return tuple(re.split(f"({'|'.join([_RELATION_MARK, *marks])})", text))
 
 
 @lru_cache(maxsize=4096)

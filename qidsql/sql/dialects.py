@@ -19,7 +19,8 @@ class Dialect:
     number of columns in GROUPING(). `grouping_pays`: whether one scan for many sets is cheaper than a scan for each.
     `union_sets`: the number of column sets per statement for tables of at most `union_rows` rows, for which the cost of
     a statement outweighs its work. `finest_sets`: the number of those in a statement that counts the classes of all
-    their columns first and the classes of each set from these counts; 0 where that does not pay.
+    their columns first and the classes of each set from these counts: in tables of more than `union_rows` rows if those
+    are at most one class in `finest_share` rows, in tables of at most `finest_rows` rows always; 0 where it never pays.
     `row_hash`: a 64-bit hash of some values, equal for equal texts. `shuffled`: the position of an integer in a random
     order with a seed: a non-negative 64-bit integer, practically independent between integers and between seeds.
     `keyed`: hashes an integer with a text as key, the same in every version of the engine.
@@ -62,6 +63,8 @@ class Dialect:
     union_sets: int = 1
     union_rows: int = 0
     finest_sets: int = 0
+    finest_share: int = 4
+    finest_rows: int = 0
     hashes_values: bool = False
     class_hash: Callable[[Sequence[exp.Expr]], exp.Expr] | None = None
     short_types: str = ".*"

@@ -138,6 +138,7 @@ SPARK = SparkDialect(
     bytes="the columns that a statement names, by the server's estimate of the rows",
     tested=("Spark 4.3", "Spark Connect server 0.7"),  # the latter is Sail
     finest_sets=32,
+    finest_rows=200_000,
     union_rows=200_000,
     row_hash=_row_hash,
     shuffled=_shuffled,

@@ -177,3 +177,21 @@ def test_keys_of_a_wide_table_are_searched_up_to_a_size(tmp_path: Path, monkeypa
     assert {found.columns for found in result.found_by(key)} == true
     assert all_sizes.searches[1].complete
     assert sum(column.without is not None for column in result.columns) == 3
+
+
+def test_what_the_keys_tell_about_the_columns_left_is_not_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remedies, "ENOUGH", 100)
+    monkeypatch.setattr(remedies, "LARGE", 0)
+    monkeypatch.setattr(remedies, "STEPS", 1)
+    with DuckDBStore(tmp_path / "t.duckdb") as store:
+        rows = [(i % 50, i // 50, i % 50 + 1, i // 50 + 1) for i in range(3_000)]  # any three columns are a key
+        store.table("t", dict.fromkeys(NAMES, "INTEGER"), rows)
+        with store.connect() as engine:
+            purposes: list[str] = []
+            engine.watchers.append(lambda executed: purposes.append(executed.purpose))
+            result = audit(engine, AuditRequest("t", k=K, roles="none"))
+    assert not any("sample" in purpose for purpose in purposes)
+    assert [step.profile.rows_below_k for step in result.withheld] == [3_000]
+    assert [column.without is not None for column in result.columns] == [True] * 4
