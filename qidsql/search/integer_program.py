@@ -96,9 +96,17 @@ def solve(
     mixed = any(program.whole)
     bound = information.mip_dual_bound if mixed else information.objective_function_value
     least = math.ceil(bound - TOLERANCE) if math.isfinite(bound) else 0
+    if values is not None and not _agrees(program, values, information.objective_function_value):
+        return Solution(values, 0, stopped or BudgetSpent("the integer program's solver contradicts itself"))
     if solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
         return Solution(values, least)
     return Solution(values, least, stopped or BudgetSpent("the time for the integer program is used up"))
+
+
+def _agrees(program: IntegerProgram, values: Sequence[float], objective: float) -> bool:
+    """Whether the values cost what the solver says: HiGHS 1.16.0, given a solution to start from, may say less."""
+    cost = math.fsum(cost * value for cost, value in zip(program.costs, values, strict=True))
+    return math.isclose(cost, objective, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
 
 
 def run_solver(solver: "highspy.Highs", tick: Callable[[], object]) -> Stopped | None:  # type: ignore[name-defined]  # noqa: F821

@@ -109,7 +109,7 @@ def test_a_pass_needs_every_statement(clinic: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["mysql://user:hunter2@host/db", "t"], ["mysql://", "expected a Postgres URL"]),
+        (["mysql://user:hunter2@host/db", "t"], ["mysql://", "export the table to parquet"]),
         (["CLINIC", "poeple"], ["no table poeple", "did you mean main.people?"]),
         (["CLINIC"], ["5 tables, name one", "main.people"]),
         (

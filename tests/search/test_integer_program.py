@@ -4,7 +4,9 @@ import _thread
 import itertools
 import time
 from random import Random
+from types import SimpleNamespace
 
+import highspy
 import pytest
 
 from qidsql.errors import BudgetSpent, Interrupted
@@ -97,3 +99,15 @@ def test_no_solver_is_left_running() -> None:
     with pytest.raises(_Enough):
         run_solver(solver, tick)
     assert not solver.is_solver_running()
+
+
+def test_a_solver_that_contradicts_itself_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As HiGHS 1.16.0: it has values of cost 4 and says 3, which is its bound too."""
+    program = IntegerProgram()
+    for _ in range(2):
+        program.variable(2)
+    program.between(1, [(0, 1), (1, 1)])
+    monkeypatch.setattr(highspy.Highs, "getSolution", lambda solver: SimpleNamespace(col_value=[1.0, 1.0]))
+    found = solve(program)
+    assert found.values == [1.0, 1.0] and found.lower_bound == 0
+    assert "contradicts itself" in str(found.stopped)
