@@ -20,6 +20,7 @@ from qidsql.engines.base import Engine
 from qidsql.measures.profiles import ClassSizes
 from qidsql.sql import templates
 from qidsql.sql.classes import (
+    _finest_frame,
     _sizes_frame,
     class_profiles,
     class_profiles_by_finest,
@@ -720,11 +721,12 @@ def test_the_templates_as_they_are_agree_with_the_definitions(engine: Engine, qu
 
 
 def forget_texts() -> None:
-    """Two statements are rendered once per dialect: the text made of the template is kept. So are the ways to holes."""
+    """Some statements are rendered once per dialect: the text made of the template is kept. So are the ways to holes."""
     _paths_to_holes.cache_clear()
     _frame.cache_clear()
     _packed_frame.cache_clear()
     _sizes_frame.cache_clear()
+    _finest_frame.cache_clear()
     sizes_text.cache_clear()
 
 
