@@ -721,7 +721,7 @@ def test_the_templates_as_they_are_agree_with_the_definitions(engine: Engine, qu
 
 
 def forget_texts() -> None:
-    """Some statements are rendered once per dialect: the text made of the template is kept. So are the ways to holes."""
+    """Some statements are rendered once per dialect: their text is kept. So are the ways to holes."""
     _paths_to_holes.cache_clear()
     _frame.cache_clear()
     _packed_frame.cache_clear()
