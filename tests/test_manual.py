@@ -95,15 +95,12 @@ def test_the_figures_in_readme_are_those_of_the_pages() -> None:
     shown = re.findall(r"^\| [^|]* \| ([\d,]+) \| (\d+) \|$", TEXTS["README.md"], flags=re.MULTILINE)
     assert shown
     assert {*shown} <= {*trials}
-    readme = " ".join(TEXTS["README.md"].split())
-    [adult, peer, census, memory] = re.findall(
-        r"adult table takes ([\d.]+) CPU seconds \(pyCANON: ([\d.]+)\), .*? 41 columns (\d+) seconds and (\d+) MB",
-        readme,
-    )[0]
-    [row] = re.findall(r"^\| audit adult \| ([\d.]+) .* pyCANON \| ([\d.]+) ", SCALE, flags=re.MULTILINE)
-    assert (adult, peer) == row
-    [(seconds, megabytes)] = re.findall(r"^\| audit census 1M x 41 \| ([\d.]+) \| (\d+) ", SCALE, flags=re.MULTILINE)
-    assert (census, memory) == (f"{float(seconds):.0f}", megabytes)
+    row = r"^\| [^|]* \| ([\d.]+) \| (\d+) \| [^|]* \| [^|]* \| [\d.]+ \| ([\d.]+) \|$"
+    measured = {*re.findall(row, SCALE, flags=re.MULTILINE)}
+    fast = re.findall(
+        r"^\| [^|]* \| ([\d.]+) \| (\d+) \| [^|]* \| ([\d.]+) \|$", TEXTS["README.md"], flags=re.MULTILINE
+    )
+    assert len(fast) == 7 and {*fast} <= measured
 
 
 SCALE = manual.page_text("scale")
