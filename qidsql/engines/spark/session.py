@@ -32,6 +32,7 @@ SETTINGS = {
     "spark.sql.ansi.enabled": "true",  # a number that is too large is an error, not NULL
     "spark.sql.variable.substitute": "false",  # ${NAME} in a name stays what it is
     "spark.sql.caseSensitive": "true",  # columns whose names differ in letter case only are two
+    "spark.sql.constraintPropagation.enabled": "false",  # it takes minutes where rows are compared over 63 columns
     "spark.sql.debug.maxToStringFields": "1000000",  # plans list all expressions
 }
 
