@@ -1,6 +1,5 @@
 """Statements that count the classes of column sets by size."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 
@@ -9,6 +8,7 @@ from sqlglot import exp
 from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
+from qidsql.sql.pieces import mark, mark_of_table, marks, pieces_of, put_together
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
 from qidsql.sql.templates import fill, fill_query
@@ -74,12 +74,12 @@ def class_profiles_by_finest(
     alias = {name: f"c{place}" for place, name in enumerate(columns)}
     texts = {name: _column_text(dialect, source, name) for name in columns}
     parts = {
-        _RELATION_MARK: dialect.render(source.node),
-        _COLUMNS_MARK: ", ".join(texts.values()),
-        _ALIASED_MARK: ", ".join(f"{text} AS {alias[name]}" for name, text in texts.items()),
-        _SETS_MARK: ", ".join(f"({', '.join(alias[name] for name in names)})" for names in column_sets),
+        "relation": dialect.render(source.node),
+        "columns": ", ".join(texts.values()),
+        "aliased": ", ".join(f"{text} AS {alias[name]}" for name, text in texts.items()),
+        "sets": ", ".join(f"({', '.join(alias[name] for name in names)})" for names in column_sets),
     }
-    text = "".join(parts.get(piece, piece) for piece in _finest_frame(dialect, len(columns)))
+    text = put_together(_finest_frame(dialect, len(columns)), parts)
     return Statement(text, purpose_of("class profile", column_sets), profiles_of_sizes(k, numbers))
 
 
@@ -252,44 +252,31 @@ def grouping_nodes(source: Relation, columns: ColumnNames) -> dict[str, list[exp
     }
 
 
-# The statement is rendered once, with these marks at the places that differ between relations and between column sets.
-# So each of thousands of column sets costs a join of rendered pieces, not a syntax tree.
-_NUMBER_MARK = 918_273_645
-_COLUMNS_MARK, _RELATION_MARK = "columns_of_the_set", "rows_of_the_relation"  # need no quotes: engines differ in them
-_ALIASED_MARK, _SETS_MARK = "columns_with_aliases", "sets_of_aliases"
-
-
 @lru_cache(maxsize=64)
 def sizes_text(dialect: Dialect, source: Relation) -> tuple[str, str, str]:
     """The text for the class sizes before the number, between number and columns, and behind the columns."""
-    head, before, after, tail = _sizes_frame(dialect)
+    head, _, before, _, after, _, tail = _sizes_frame(dialect)
     return head, before + dialect.render(source.node) + after, tail
 
 
 @cache
 def _sizes_frame(dialect: Dialect) -> tuple[str, ...]:
-    """The text before the number, between number and relation, between relation and columns, and behind the columns."""
-    columns = exp.column(_COLUMNS_MARK)
-    relation = exp.to_table(_RELATION_MARK)
-    classes = fill_query("classes/classes", set_number=_NUMBER_MARK, relation=relation, columns=[columns])
-    text = dialect.render(fill("classes/class_sizes", classes=classes.subquery("classes")))
-    return tuple(re.split(f"{_NUMBER_MARK}|{_RELATION_MARK}|{_COLUMNS_MARK}", text))
+    """The text in pieces: between them number, relation and columns."""
+    relation, columns = mark_of_table("relation"), [mark("columns")]
+    classes = fill_query("classes/classes", set_number=mark("number"), relation=relation, columns=columns)
+    return pieces_of(dialect, fill("classes/class_sizes", classes=classes.subquery("classes")))
 
 
 @cache
 def _finest_frame(dialect: Dialect, columns: int) -> tuple[str, ...]:
-    """The text of `class_profiles_by_finest` for so many columns in pieces, with the marks between them."""
-    marks = {mark: exp.column(mark) for mark in (_COLUMNS_MARK, _ALIASED_MARK, _SETS_MARK)}
+    """The text of `class_profiles_by_finest` for so many columns in pieces."""
     classes = fill_query(
         "classes/classes_by_finest",
-        relation=exp.to_table(_RELATION_MARK),
-        columns=[marks[_COLUMNS_MARK]],
-        aliased=[marks[_ALIASED_MARK]],
+        relation=mark_of_table("relation"),
         names=[exp.column(f"c{place}") for place in range(columns)],
-        sets=[marks[_SETS_MARK]],
+        **{hole: [node] for hole, node in marks("columns", "aliased", "sets").items()},
     )
-    text = dialect.render(fill("classes/class_sizes", classes=classes.subquery("classes")))
-    return tuple(re.split(f"({'|'.join([_RELATION_MARK, *marks])})", text))
+    return pieces_of(dialect, fill("classes/class_sizes", classes=classes.subquery("classes")))
 
 
 @lru_cache(maxsize=4096)

@@ -5,8 +5,7 @@ such a syntax tree takes longer than running it. So the frame is rendered once, 
 name of the user's, and each relation and each part of a column once; a statement is made by joining rendered parts.
 """
 
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable
 from functools import cache, lru_cache, wraps
 from typing import Any
 
@@ -16,12 +15,12 @@ from qidsql.core.tables import Nulls
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.masks import LANE, add, big, lanes_of, mask_of
 from qidsql.sql.packed_rows import PackedRows
+from qidsql.sql.pieces import mark, mark_of_table, marks, pieces_of, put_together
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
 from qidsql.sql.templates import fill, fill_query
 
 SCANS_ANEW = 7  # of agreeing_by_content.sql, if every table expression is evaluated wherever it is named
-MARK = "part_of_the_statement_"  # needs no quotes, which differ between engines
 
 
 def pair_masks(
@@ -107,7 +106,7 @@ def agreeing(
         "zeros": _listed(_end(dialect, lane) for lane in lanes),
         "differ": " OR ".join(f"lane{lane} <> 0" for lane in lanes),
     }
-    sql = _filled(_frame(dialect), parts)
+    sql = put_together(_frame(dialect), parts)
 
     def read(rows: list[Row]) -> tuple[int, list[int]]:
         return integer(rows[0][0]), [] if rows[0][1] is None else [mask_of(row[1:]) for row in rows]
@@ -147,23 +146,18 @@ def agreeing_packed(
         masks = ((packing.differing([*map(integer, row[2:])]), integer(row[1])) for row in found)
         return pairs, [mask for mask, together in masks if mask or together > rows][:max_masks]
 
-    return Statement(_filled(_packed_frame(dialect), parts), _purpose(agree, columns), read, scans=2)
+    return Statement(put_together(_packed_frame(dialect), parts), _purpose(agree, columns), read, scans=2)
 
 
 def _purpose(agree: int, columns: int) -> str:
     return f"difference masks of rows that agree on {agree.bit_count()} of {columns} columns"
 
 
-def _filled(pieces: Sequence[str], parts: Mapping[str, str]) -> str:
-    """A frame with the parts in the places of their names."""
-    return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
-
-
 @cache
 def _packed_frame(dialect: Dialect) -> tuple[str, ...]:
     holes = ("agree", "lanes", "lane_names", "sizes", "most", "max_masks")
-    tables = {hole: exp.to_table(f"{MARK}{hole}") for hole in ("one", "other")}
-    return _pieces(dialect, fill("row_pairs/agreeing_packed", **tables, **_marks(*holes)))
+    tables = {hole: mark_of_table(hole) for hole in ("one", "other")}
+    return pieces_of(dialect, fill("row_pairs/agreeing_packed", **tables, **marks(*holes)))
 
 
 @lru_cache
@@ -175,30 +169,22 @@ def _xor(dialect: Dialect, word: int) -> str:
 @cache
 def _frame(dialect: Dialect) -> tuple[str, ...]:
     """The statement's text in pieces, with the names of the parts between them."""
-    relation = exp.to_table(f"{MARK}relation")
-    holes = _marks("lanes", "lane_names", "sizes", "max_pairs", "max_masks")
+    relation = mark_of_table("relation")
+    holes = marks("lanes", "lane_names", "sizes", "max_pairs", "max_masks")
     if dialect.hashes_values:
-        holes |= _marks("class_hash", "aliased", "agree", "place")
+        holes |= marks("class_hash", "aliased", "agree", "place")
         spread = dialect.row_hash([exp.column("place", table="placed")])
         block = exp.Mod(this=spread, expression=exp.column("blocks", table="chosen"))
         meeting = dialect.row_hash([exp.column("class_number", table="chosen"), block])
         if not dialect.materialized:
-            holes |= _marks("names", "zeros", "differ")
+            holes |= marks("names", "zeros", "differ")
         way = "agreeing_by_hash" if dialect.materialized else "agreeing_by_content"
         tree = fill(f"row_pairs/{way}", relation=relation, meeting=meeting, **holes)
     else:
-        inner = _marks("columns", "names") | {"rest": _marks("aliased")["aliased"]}
+        inner = marks("columns", "names") | {"rest": mark("aliased")}
         members = fill_query("row_pairs/members_by_window", relation=relation, **inner)
         tree = fill("row_pairs/agreeing", members=members.subquery("found"), **holes)
-    return _pieces(dialect, tree)
-
-
-def _marks(*holes: str) -> dict[str, exp.Expr]:
-    return {hole: exp.column(f"{MARK}{hole}") for hole in holes}
-
-
-def _pieces(dialect: Dialect, tree: exp.Expr) -> tuple[str, ...]:
-    return tuple(re.split(rf"{MARK}(\w+)", dialect.render(tree)))
+    return pieces_of(dialect, tree)
 
 
 def _placed(dialect: Dialect, source: Relation, names: ColumnNames) -> str:

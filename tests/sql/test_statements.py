@@ -13,8 +13,9 @@ from qidsql.engines.sqlite.dialect import SQLITE
 from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.sql.classes import class_profiles, class_sizes, profiles_of_sizes, purpose_of
 from qidsql.sql.dialects import Dialect
+from qidsql.sql.pieces import MARK
 from qidsql.sql.relation import Relation, relation
-from qidsql.sql.row_pairs import MARK, agreeing
+from qidsql.sql.row_pairs import agreeing
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill, fill_query
 from tests.hostile_names import GIVEN

@@ -95,10 +95,10 @@ def _ranked(profiler: TableProfiler, sets: Sequence[int], share: int, rows: int)
 
     if share == 1:
         return sorted(_measured(profiler, sets), key=rank)
-    settled = [left for left in sets if profiler.settles(left)]
+    settled = dict.fromkeys(left for left in sets if profiler.settles(left))
     unknown = [left for left in sets if left not in settled]
     sampled = zip(unknown, profiler.sampled(unknown, share), strict=True)
-    found = [*_measured(profiler, settled), *(_Option(left, profile, share) for left, profile in sampled)]
+    found = [*_measured(profiler, [*settled]), *(_Option(left, profile, share) for left, profile in sampled)]
     options = sorted(found, key=rank)
     unsure = [option for option in options[1:CLOSE] if option.profile.rows_below_k < FEW_ROWS]
     best = [options[0], *unsure]

@@ -19,6 +19,7 @@ from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.engines.duckdb.files import allowed_paths, file_token, find_files
 from qidsql.engines.duckdb.progress_bar import without_progress_bar
 from qidsql.engines.duckdb.reading import read_files
+from qidsql.engines.duckdb.spill import bytes_on_disk
 from qidsql.engines.kind import Frame
 from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.engines.workers import run_in_thread
@@ -210,7 +211,7 @@ def _config(folder: PrivateFolder, options: Mapping[str, str]) -> Settings:
 def _small(files: Sequence[Path]) -> bool:
     """Whether the rows of the files take little memory; compressed ones can be of any size."""
     compressed = any(path.suffix.lower() == ".gz" for path in files)
-    return not compressed and sum(path.stat().st_size for path in files) <= SMALL
+    return not compressed and bytes_on_disk(files) <= SMALL
 
 
 def _nameless_database(folder: PrivateFolder, settings: Settings) -> duckdb.DuckDBPyConnection:
