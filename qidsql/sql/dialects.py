@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import sqlglot
 from sqlglot import exp
@@ -82,11 +83,6 @@ class Dialect:
     opening: tuple[str, ...] = ()
     closing: tuple[str, ...] = ()
 
-    @property
-    def writer(self) -> "str | type[sqlglot.Dialect]":
-        """The dialect of sqlglot that writes statements."""
-        return self.name
-
     def ran_on(self, version: str) -> bool:
         """Whether the tests ran on this engine, by its `Engine.version`."""
         return any(f"{version}.".startswith(f"{each}.") for each in self.tested)
@@ -146,7 +142,11 @@ class Dialect:
         for cast in list(tree.find_all(exp.Cast, bfs=False)):
             if (kind := cast.to.args.get("kind")) in own:
                 cast.set("to", own[kind].copy())
-        return tree.sql(dialect=self.writer, comments=False, copy=False)
+        return self.written(tree, comments=False)
+
+    def written(self, tree: exp.Expr, **options: Any) -> str:
+        """The text that sqlglot writes with its options; uses the tree up."""
+        return tree.sql(dialect=self.name, copy=False, **options)
 
     def adapted(self, tree: exp.Expr) -> exp.Expr:
         """The tree in the forms that the engine has, for those that sqlglot does not translate; uses it up."""
@@ -157,7 +157,7 @@ class Dialect:
         marks = {f"verbatim_{place}": text for place, text in enumerate(verbatim)}
         for mark, text in marks.items():
             statement = statement.replace(f"\n{text}\n", mark)
-        pretty = sqlglot.parse_one(statement, read=self.name).sql(dialect=self.writer, pretty=True)
+        pretty = self.written(sqlglot.parse_one(statement, read=self.name), pretty=True)
         for mark, text in marks.items():
             pretty = pretty.replace(mark, f"\n{text}\n")
         return pretty

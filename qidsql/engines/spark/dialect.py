@@ -1,11 +1,9 @@
 """Spark's dialect: the leaves that differ from engine to engine. Only what Spark and Sail have in common is used."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.dialects.spark import Spark
 
 from qidsql.core.tables import Comparison
 from qidsql.sql.dialects import Dialect
@@ -13,19 +11,14 @@ from qidsql.sql.dialects import Dialect
 NOT_NEGATIVE = exp.Literal.number(2**63 - 1)
 
 
-class NestedExpressions(Spark):
-    """sqlglot moves table expressions out of subqueries, where two may have one name; Spark can have them there."""
-
-    class Generator(Spark.Generator):  # type: ignore[misc, valid-type]
-        EXPRESSIONS_WITHOUT_NESTED_CTES: ClassVar[set[type[exp.Expr]]] = set()
-
-
 class SparkDialect(Dialect):
     """Texts are equal if their bytes are, unless a column has a collation; a cast to STRING removes that."""
 
-    @property
-    def writer(self) -> type[sqlglot.Dialect]:
-        return NestedExpressions
+    def written(self, tree: exp.Expr, **options: Any) -> str:
+        """As part of another tree: of one that is none, sqlglot moves the table expressions out of its subqueries,
+        where two may have one name; Spark can have them there."""
+        exp.Tuple(expressions=[tree])
+        return super().written(tree, **options)
 
     def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
         """Sail puts NaNs of different bits into different classes."""
