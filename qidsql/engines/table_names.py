@@ -1,14 +1,14 @@
 """Finds the table of the catalog that a user's text names."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
 
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
-
 from qidsql.core.tables import TableName
 from qidsql.errors import UnknownName, UsageError
+from qidsql.sql.trees import exp, sqlglot
 
 
 def find_table(
@@ -73,7 +73,7 @@ def parsed_name(typed: str, dialect: str) -> exp.Table | None:
     """A typed name parsed as a table of SQL (do not change it in place); None if it is not one."""
     try:
         table = exp.to_table(typed, dialect=dialect)
-    except (SqlglotError, ValueError):
+    except (sqlglot.errors.SqlglotError, ValueError):
         return None
     # sqlglot parses a name such as ?;? as several statements and not as a table.
     return table if isinstance(table, exp.Table) and table.name else None

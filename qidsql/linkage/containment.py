@@ -8,6 +8,8 @@ by byte; texts are compared with numbers if they are nearly all digits, as the n
 them as numbers, a database stores texts). `joinable` has the rule for which columns are joinable.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
@@ -15,8 +17,6 @@ from functools import cache
 from itertools import islice
 from math import ceil, comb
 from typing import TypeVar
-
-from sqlglot import exp
 
 from qidsql.core.catalog import Attribute, CatalogTable
 from qidsql.core.value_kinds import NUMBERS, WITH_DISTANCES, ValueKind, compared_as
@@ -28,6 +28,7 @@ from qidsql.linkage.names import names_agree, names_in_joins
 from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.statements import Statement
+from qidsql.sql.trees import exp
 from qidsql.sql.values_in_common import (
     ColumnFacts,
     ComparedColumn,
@@ -430,9 +431,9 @@ def form_of(kind: ValueKind, dialect: Dialect) -> exp.DataType | None:
     """The type in which values of a kind are compared; None: as texts, byte by byte."""
     forms = {
         ValueKind.WHOLE: exp.DataType.build("BIGINT"),
-        ValueKind.HUGE: dialect.wide,
-        ValueKind.DECIMAL: dialect.decimal,
-        ValueKind.FLOAT: dialect.number,
+        ValueKind.HUGE: dialect.type(dialect.wide),
+        ValueKind.DECIMAL: dialect.type(dialect.decimal),
+        ValueKind.FLOAT: dialect.type(dialect.number),
         ValueKind.DATE: exp.DataType.build("DATE"),
         ValueKind.TIMESTAMP: exp.DataType.build("TIMESTAMP"),
         ValueKind.ZONED: exp.DataType.build("TIMESTAMPTZ"),

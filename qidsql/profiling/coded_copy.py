@@ -1,12 +1,13 @@
 """A coded copy of the audited columns in the engine's own temporary space: a relation like any other."""
 
-import time
+from __future__ import annotations
 
-from sqlglot import exp
+import time
 
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import ALIAS, Relation, table_node
 from qidsql.sql.row_codes import coded_copy
+from qidsql.sql.trees import exp
 from qidsql.wording.numbers import plural, seconds
 
 

@@ -5,14 +5,14 @@ is a table, made in a transaction of an engine opened for writing: it exists aft
 before. For data files the copy is another file, written beside its destination and renamed.
 """
 
+from __future__ import annotations
+
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from qidsql.core.copies import FILE_KINDS
@@ -24,6 +24,7 @@ from qidsql.records.dataclass import dataclass
 from qidsql.sql.copies import create_table, drop_table, suppressed_by_plan
 from qidsql.sql.relation import ALIAS, comparable_columns, relation
 from qidsql.sql.statements import Statement
+from qidsql.sql.trees import exp, sqlglot
 
 
 def plan_by_codes(columns: int, parting: bool) -> exp.Select:
@@ -183,7 +184,7 @@ def new_table_name(engine: Engine, table: Table, typed: str) -> TableName:
     """The table name as typed, whether the table exists or not. Raises UsageError."""
     try:
         node: exp.Expr = exp.to_table(typed, dialect=engine.dialect.name)
-    except (SqlglotError, ValueError):
+    except (sqlglot.errors.SqlglotError, ValueError):
         node = exp.Null()
     if not isinstance(node, exp.Table) or not node.name or len(node.parts) > 3:
         raise UsageError('the name of the new table cannot be read; expected name, schema.name or "schema"."name"')

@@ -1,17 +1,18 @@
 """Statements that count the classes of column sets by size."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
+from __future__ import annotations
 
-from sqlglot import exp
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.pieces import mark, mark_of_table, marks, pieces_of, put_together
+from qidsql.sql.pieces import in_pieces, mark, mark_of_table, marks, put_together
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
 from qidsql.sql.templates import fill, fill_query
+from qidsql.sql.trees import exp
 
 
 def class_profiles(
@@ -21,7 +22,7 @@ def class_profiles(
     head, middle, tail = sizes_text(dialect, source)
     parts = []
     for number, names in enumerate(column_sets):
-        columns = ", ".join(_column_text(dialect, source, name) for name in names)
+        columns = ", ".join(source.column_text(dialect, name) for name in names)
         parts.append(f"{head}{number}{middle}{columns}{tail}")
     read = profiles_of_sizes(k, range(len(column_sets)))
     return Statement("\nUNION ALL\n".join(parts), purpose_of("class profile", column_sets), read, scans=len(parts))
@@ -72,9 +73,9 @@ def class_profiles_by_finest(
     """
     columns, numbers = _grouped(column_sets)
     alias = {name: f"c{place}" for place, name in enumerate(columns)}
-    texts = {name: _column_text(dialect, source, name) for name in columns}
+    texts = {name: source.column_text(dialect, name) for name in columns}
     parts = {
-        "relation": dialect.render(source.node),
+        "relation": source.text(dialect),
         "columns": ", ".join(texts.values()),
         "aliased": ", ".join(f"{text} AS {alias[name]}" for name, text in texts.items()),
         "sets": ", ".join(f"({', '.join(alias[name] for name in names)})" for names in column_sets),
@@ -154,39 +155,39 @@ def class_sizes(
     dialect: Dialect, source: Relation, columns: ColumnNames, entity: str | None = None
 ) -> Statement[ClassSizes]:
     """The number of classes of each size. One statement, one scan; it returns at most sqrt(2 n) rows."""
+    purpose = f"class sizes of {_set(columns)}"
     if entity is None:
-        classes = fill_query("classes/classes", set_number=0, relation=source.node, columns=source.columns(columns))
-        tree = fill("classes/class_sizes", classes=classes.subquery("classes"))
-    else:
-        tree = fill(
-            "classes/entity_sizes",
-            relation=source.node,
-            entity=source.column(entity),
-            **grouping_nodes(source, columns),
-        )
+        head, middle, tail = sizes_text(dialect, source)
+        text = ", ".join(source.column_text(dialect, name) for name in columns)
+        return Statement(f"{head}0{middle}{text}{tail}", purpose, _sizes_of_rows)
+    tree = fill(
+        "classes/entity_sizes",
+        relation=source.node,
+        entity=source.column(entity),
+        **grouping_nodes(source, columns),
+    )
 
     def read(rows: list[Row]) -> ClassSizes:
-        if entity is None:
-            return _sizes_of_rows(rows)
         by_class = {integer(row[0]): integer(row[1]) for row in rows if integer(row[1])}
         return ClassSizes(
             by_class, {integer(row[0]): integer(row[2]) for row in rows if integer(row[2])}, entities=True
         )
 
-    return Statement(dialect.render(tree), f"class sizes of {_set(columns)}", read)
+    return Statement(dialect.render(tree), purpose, read)
 
 
 def column_counts(dialect: Dialect, source: Relation, columns: ColumnNames) -> Statement[tuple[int, tuple[int, ...]]]:
     """The rows of the relation, and the number of NULLs in each column. One statement, one scan."""
-    counts = [exp.Count(this=column, big_int=True) for column in source.columns(columns)]
-    tree = _counting(source, counts)
+    counts = [put_together(_count(dialect), {"column": source.column_text(dialect, name)}) for name in columns]
+    parts = {"relation": source.text(dialect), "counts": ", ".join(counts)}
+    text = put_together(_counts_frame(dialect, len(columns[:1])), parts)
 
     def read(rows: list[Row]) -> tuple[int, tuple[int, ...]]:
         total, *present = (integer(cell) for cell in rows[0])
         return total, tuple(total - count for count in present)
 
     nulls = f", and NULLs of {len(columns)} columns" if columns else ""
-    return Statement(dialect.render(tree), f"rows{nulls}", read)
+    return Statement(text, f"rows{nulls}", read)
 
 
 NEARLY_ALL = 0.9  # of the rows with a value: with so many values a column is taken for an identifier
@@ -212,7 +213,7 @@ def table_overview(dialect: Dialect, source: Relation, columns: ColumnNames) -> 
         pairs = zip(found[::2], found[1::2], strict=True)
         return TableOverview(total, distinct, dict(zip(columns, pairs, strict=True)))
 
-    return Statement(dialect.render(_counting(source, counts)), f"overview of {len(columns)} columns", read)
+    return Statement(dialect.render(_counting(source.node, counts)), f"overview of {len(columns)} columns", read)
 
 
 def distinct_hashes(
@@ -226,7 +227,7 @@ def distinct_hashes(
         exp.Count(this=exp.Distinct(expressions=[dialect.row_hash(source.columns(names))]), big_int=True)
         for names in column_sets
     ]
-    tree = _counting(source, counts)
+    tree = _counting(source.node, counts)
 
     def read(rows: list[Row]) -> tuple[int, tuple[int, ...]]:
         total, *hashes = (integer(cell) for cell in rows[0])
@@ -235,10 +236,20 @@ def distinct_hashes(
     return Statement(dialect.render(tree), f"rows, and different hashes of {len(column_sets)} column sets", read)
 
 
-def _counting(source: Relation, counts: Sequence[exp.Expr]) -> exp.Select:
+def _counting(relation: exp.Expr, counts: Sequence[exp.Expr]) -> exp.Select:
     """The query for the rows of the relation, and these counts."""
     rows = exp.Count(this=exp.Star(), big_int=True).as_("row_count")
-    return exp.select(rows, *counts).from_(source.node)
+    return exp.select(rows, *counts).from_(relation)
+
+
+@in_pieces
+def _counts_frame(_: Dialect, some: int) -> exp.Expr:
+    return _counting(mark_of_table("relation"), [mark("counts")] * some)
+
+
+@in_pieces
+def _count(_: Dialect) -> exp.Expr:
+    return exp.Count(this=mark("column"), big_int=True)
 
 
 def grouping_nodes(source: Relation, columns: ColumnNames) -> dict[str, list[exp.Expr]]:
@@ -256,32 +267,27 @@ def grouping_nodes(source: Relation, columns: ColumnNames) -> dict[str, list[exp
 def sizes_text(dialect: Dialect, source: Relation) -> tuple[str, str, str]:
     """The text for the class sizes before the number, between number and columns, and behind the columns."""
     head, _, before, _, after, _, tail = _sizes_frame(dialect)
-    return head, before + dialect.render(source.node) + after, tail
+    return head, before + source.text(dialect) + after, tail
 
 
-@cache
-def _sizes_frame(dialect: Dialect) -> tuple[str, ...]:
-    """The text in pieces: between them number, relation and columns."""
+@in_pieces
+def _sizes_frame(_: Dialect) -> exp.Expr:
+    """Its holes are number, relation and columns, in this order."""
     relation, columns = mark_of_table("relation"), [mark("columns")]
     classes = fill_query("classes/classes", set_number=mark("number"), relation=relation, columns=columns)
-    return pieces_of(dialect, fill("classes/class_sizes", classes=classes.subquery("classes")))
+    return fill("classes/class_sizes", classes=classes.subquery("classes"))
 
 
-@cache
-def _finest_frame(dialect: Dialect, columns: int) -> tuple[str, ...]:
-    """The text of `class_profiles_by_finest` for so many columns in pieces."""
+@in_pieces
+def _finest_frame(_: Dialect, columns: int) -> exp.Expr:
+    """Of `class_profiles_by_finest` for so many columns."""
     classes = fill_query(
         "classes/classes_by_finest",
         relation=mark_of_table("relation"),
         names=[exp.column(f"c{place}") for place in range(columns)],
         **{hole: [node] for hole, node in marks("columns", "aliased", "sets").items()},
     )
-    return pieces_of(dialect, fill("classes/class_sizes", classes=classes.subquery("classes")))
-
-
-@lru_cache(maxsize=4096)
-def _column_text(dialect: Dialect, source: Relation, name: str) -> str:
-    return dialect.render(source.column(name))
+    return fill("classes/class_sizes", classes=classes.subquery("classes"))
 
 
 def profiles_of_sizes(k: int, numbers: Sequence[int]) -> Callable[[list[Row]], list[ClassProfile]]:

@@ -1,63 +1,63 @@
 """The differences between engines that no transpiler handles, declared as data in each engine's folder."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import sqlglot
-from sqlglot import exp
-
 from qidsql.core.tables import Column, Comparison
 from qidsql.core.value_kinds import ValueKind
 from qidsql.records.dataclass import dataclass
+from qidsql.sql.trees import exp, sqlglot
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """An engine's dialect of SQL.
 
-    `wide`: a type for the square of any row count. `hashed`: the type of `row_hash`. `grouping_arguments`: the maximum
-    number of columns in GROUPING(). `grouping_pays`: whether one scan for many sets is cheaper than a scan for each.
-    `union_sets`: the number of column sets per statement for tables of at most `union_rows` rows, for which the cost of
-    a statement outweighs its work. `finest_sets`: the number of those in a statement that counts the classes of all
-    their columns first and the classes of each set from these counts: in tables of more than `union_rows` rows if those
-    are at most one class in `finest_share` rows, in tables of at most `finest_rows` rows always; 0 where it never pays.
-    `row_hash`: a 64-bit hash of some values, equal for equal texts. `shuffled`: the position of an integer in a random
-    order with a seed: a non-negative 64-bit integer, practically independent between integers and between seeds.
-    `keyed`: hashes an integer with a text as key, the same in every version of the engine.
-    `hashes_values`: whether `row_hash` takes any types, gives equal values (NULL equals NULL) equal hashes, and is
-    cheaper than a comparison. `short_types`: a pattern for types whose values are as cheap to carry as their hash.
-    `bits`: the type to which an integer is cast for counting its bits.
-    `class_hash`: an integer, equal for equal values of any types and NULLs, by which classes can be sampled; None if
-    the engine has none.
+    Types are named as the engine does. `wide`: for the square of any row count. `hashed`: the type of `row_hash`.
+    `grouping_arguments`: the maximum number of columns in GROUPING(). `grouping_pays`: whether one scan for many sets
+    is cheaper than a scan for each. `union_sets`: the number of column sets per statement for tables of at most
+    `union_rows` rows, for which the cost of a statement outweighs its work. `finest_sets`: the number of those in a
+    statement that counts the classes of all their columns first and the classes of each set from these counts: in
+    tables of more than `union_rows` rows if those are at most one class in `finest_share` rows, in tables of at most
+    `finest_rows` rows always; 0 where it never pays. `row_hash`: a 64-bit hash of some values, equal for equal texts.
+    `shuffled`: the position of an integer in a random order with a seed: a non-negative 64-bit integer, practically
+    independent between integers and between seeds. `keyed`: hashes an integer with a text as key, the same in every
+    version of the engine. `hashes_values`: whether `row_hash` takes any types, gives equal values (NULL equals NULL)
+    equal hashes, and is cheaper than a comparison. `short_types`: a pattern for types whose values are as cheap to
+    carry as their hash. `bits`: the type to which an integer is cast for counting its bits. `class_hash`: an integer,
+    equal for equal values of any types and NULLs, by which classes can be sampled; None if the engine has none.
     `decimal`, `number`: types for comparing exact numbers, and any numbers. `value_hash`: a non-negative 63-bit hash of
     a number (True) or another value, equal for equal values. `about_distinct`: counts distinct values, approximately if
     that is cheaper. `caseless`: names never differ only in letter case. `lowers`: unquoted names are read in lower
     case. `longest_name`: the maximum bytes of a name, beyond which the engine silently truncates; None if unlimited.
     `materialized`: a common table expression that says so is evaluated once; without it a numbering of its rows must be
-    decided by their contents (see `decided`).
-    `cancel`: the seconds that a cancelled statement gets to end before its session is given up. `timeout`: each
-    statement has a limit of time of its own. `snapshot`: a session can read all its statements' data and time as of one
-    moment. `bytes`: how far it is known what a scan reads, in words; empty if it is not. `tested`: the engines on which
-    the tests ran, as `Engine.version` begins; for others of this dialect statements are rendered only.
-    `recodable`: patterns of the types whose columns can be recoded, by the kind of their values.
-    `own_hashes`: the hashes are functions of the connection, which a printed script cannot call. `opening`, `closing`:
-    statements before and after a script (see `script`).
+    decided by their contents (see `decided`). `cancel`: the seconds that a cancelled statement gets to end before its
+    session is given up. `timeout`: each statement has a limit of time of its own. `snapshot`: a session can read all
+    its statements' data and time as of one moment. `bytes`: how far it is known what a scan reads, in words; empty if
+    it is not. `tested`: the engines on which the tests ran, as `Engine.version` begins; for others of this dialect
+    statements are rendered only. `recodable`: patterns of the types whose columns can be recoded, by the kind of their
+    values. `quote`: stands around names, twice within them, as ' around texts; empty if that is not all. `kept_texts`:
+    the texts of frequent statements are kept in a file, see `in_pieces`. `own_hashes`: the hashes are functions of the
+    connection, which a printed script cannot call. `opening`, `closing`: statements before and after a script (see
+    `script`).
     """
 
     name: str
-    wide: exp.DataType
-    hashed: exp.DataType
-    text: exp.DataType
-    decimal: exp.DataType
-    number: exp.DataType
+    wide: str
+    hashed: str
+    text: str
+    decimal: str
+    number: str
     byte_collation: str
     row_hash: Callable[[Sequence[exp.Expr]], exp.Expr]
     shuffled: Callable[[exp.Expr, int], exp.Expr]
     keyed: Callable[[exp.Expr, exp.Expr], exp.Expr]
     value_hash: Callable[[exp.Expr, bool], exp.Expr]
     about_distinct: Callable[[exp.Expr], exp.Expr]
-    bits: exp.DataType | None = None
+    bits: str = ""
     has_roles: bool = False
     grouping_arguments: int = 0
     grouping_pays: bool = False
@@ -73,6 +73,8 @@ class Dialect:
     lowers: bool = False
     longest_name: int | None = None
     own_hashes: bool = False
+    quote: str = ""
+    kept_texts: bool = False
     materialized: bool = True
     cancel: float = 3.0
     timeout: bool = False
@@ -82,6 +84,21 @@ class Dialect:
     recodable: tuple[tuple[ValueKind, str], ...] = ()
     opening: tuple[str, ...] = ()
     closing: tuple[str, ...] = ()
+
+    def type(self, name: str) -> exp.DataType:
+        """A type of the engine's, by its name."""
+        return exp.DataType.build(name, dialect=self.name)
+
+    def identifier(self, name: str) -> str:
+        """The text of a quoted name. Without sqlglot where the dialect says how."""
+        if self.quote:
+            return f"{self.quote}{name.replace(self.quote, self.quote * 2)}{self.quote}"
+        return self.render(exp.to_identifier(name, quoted=True))
+
+    def literal(self, text: str) -> str:
+        """The text of a text, likewise."""
+        quoted = text.replace("'", "''")
+        return f"'{quoted}'" if self.quote else self.render(exp.Literal.string(text))
 
     def ran_on(self, version: str) -> bool:
         """Whether the tests ran on this engine, by its `Engine.version`."""
@@ -106,10 +123,10 @@ class Dialect:
     def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
         """The expression whose equality decides whether two rows agree on a column."""
         if comparison is Comparison.TEXT:
-            return exp.Cast(this=column, to=self.text.copy())
+            return exp.Cast(this=column, to=self.type(self.text))
         if comparison is Comparison.BYTES:
             collation = exp.to_identifier(self.byte_collation, quoted=True)
-            return exp.Collate(this=exp.Cast(this=column, to=self.text.copy()), expression=collation)
+            return exp.Collate(this=exp.Cast(this=column, to=self.type(self.text)), expression=collation)
         return column
 
     def is_long(self, column: Column) -> bool:
@@ -132,7 +149,8 @@ class Dialect:
 
     def bit_count(self, number: exp.Expr) -> exp.Expr:
         """How many bits of a 64-bit integer are set."""
-        bits = exp.Anonymous(this="BIT_COUNT", expressions=[exp.cast(number, self.bits) if self.bits else number])
+        cast = exp.cast(number, self.type(self.bits)) if self.bits else number
+        bits = exp.Anonymous(this="BIT_COUNT", expressions=[cast])
         return exp.cast(bits, exp.DataType.Type.BIGINT)  # DuckDB's is a TINYINT, too small for a sum of several
 
     def render(self, tree: exp.Expr, copy: bool = False) -> str:
@@ -141,7 +159,7 @@ class Dialect:
         own = {"WIDE": self.wide, "HASHED": self.hashed}
         for cast in list(tree.find_all(exp.Cast, bfs=False)):
             if (kind := cast.to.args.get("kind")) in own:
-                cast.set("to", own[kind].copy())
+                cast.set("to", self.type(own[kind]))
         return self.written(tree, comments=False)
 
     def written(self, tree: exp.Expr, **options: Any) -> str:

@@ -1,10 +1,9 @@
 """The statements that compare a table with its protected copy: distributions value by value, sums of regressions."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import combinations, combinations_with_replacement
-
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from qidsql.core.tables import Column, Comparison, Table
 from qidsql.measures.least_squares import Covariate, Sums
@@ -13,6 +12,7 @@ from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import ALIAS, Relation, rows_node
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import fill, fill_query
+from qidsql.sql.trees import exp, sqlglot
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def value_distribution(
     shown: bool,
 ) -> Statement[Distribution]:
     """A column's distribution in both tables, of `most` values at most. One statement, a scan of each table."""
-    text = exp.cast(exp.column("value"), dialect.text.copy()) if shown else exp.null()
+    text = exp.cast(exp.column("value"), dialect.type(dialect.text)) if shown else exp.null()
     counted = _values(dialect, original, protected, column, weights)
     tree = fill("distributions/value_distribution", counted=counted, shown=text, most=most + 1)
 
@@ -236,7 +236,7 @@ def _side(dialect: Dialect, column: SharedColumn, protected: bool, numbers: bool
     node: exp.Expr = exp.column(exp.to_identifier(own.name, quoted=True), table=exp.to_identifier(ALIAS))
     if protected and column.mark is not None and not numeric(dialect, own):
         marked = exp.EQ(
-            this=exp.Cast(this=node.copy(), to=dialect.text.copy()), expression=exp.Literal.string(column.mark)
+            this=exp.Cast(this=node.copy(), to=dialect.type(dialect.text)), expression=exp.Literal.string(column.mark)
         )
         node = exp.Case(ifs=[exp.If(this=marked, true=exp.null())], default=node)
     return node if numbers else dialect.comparable(node, _comparison(dialect, column))
@@ -258,7 +258,7 @@ def _comparison(dialect: Dialect, column: SharedColumn) -> Comparison:
 def _type(dialect: Dialect, column: Column) -> exp.DataType | None:
     try:
         return exp.DataType.build(column.type, dialect=dialect.name)
-    except SqlglotError:
+    except sqlglot.errors.SqlglotError:
         return None  # a user-defined type
 
 

@@ -5,9 +5,9 @@ two rows differ, as in `qidsql.sql.masks`: their XOR is 0 where they agree; the 
 the guard elsewhere. Rows that are only grouped need no guards, and fewer words.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from sqlglot import exp
+from collections.abc import Sequence
 
 from qidsql.core.tables import TableName, names_of, positions
 from qidsql.measures.profiles import ClassProfile
@@ -17,6 +17,7 @@ from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import ALIAS, Relation, table_node
 from qidsql.sql.statements import ColumnNames, Statement
 from qidsql.sql.templates import fill_query
+from qidsql.sql.trees import exp
 
 BITS = 63  # of a word, a signed integer
 
@@ -48,7 +49,7 @@ class Lanes:
     lanes: Sequence[Lane]
 
     @classmethod
-    def of(cls, names: ColumnNames, classes: Sequence[int], guarded: bool = False) -> "Lanes":
+    def of(cls, names: ColumnNames, classes: Sequence[int], guarded: bool = False) -> Lanes:
         lanes: dict[int, Lane] = {}
         used: list[int] = []  # bits of each word
         for place in sorted(range(len(names)), key=lambda place: -classes[place]):  # the widest first leave fewest gaps
@@ -94,7 +95,7 @@ class Lanes:
             query = query.join(codes.subquery(f"d{place}"), on=same, join_type="left", copy=False)
         return query
 
-    def narrowed(self, names: ColumnNames) -> "Lanes":
+    def narrowed(self, names: ColumnNames) -> Lanes:
         """The same lanes for some of the columns, in this order."""
         places = [self.names.index(name) for name in names]
         return Lanes(names, [self.classes[place] for place in places], [self.lanes[place] for place in places])
@@ -125,14 +126,14 @@ class PackedRows:
     relation: Relation
 
     @classmethod
-    def at(cls, table: TableName, packing: Lanes) -> "PackedRows":
+    def at(cls, table: TableName, packing: Lanes) -> PackedRows:
         return cls(packing, Relation(exp.alias_(table_node(table), ALIAS, table=True)))
 
     def named(self, alias: str) -> exp.Expr:
         """Its table under this name."""
         return exp.alias_(self.relation.node, alias, table=True)
 
-    def narrowed(self, names: ColumnNames) -> "PackedRows":
+    def narrowed(self, names: ColumnNames) -> PackedRows:
         return PackedRows(self.packing.narrowed(names), self.relation)
 
     def profiles(self, dialect: Dialect, masks: Sequence[int], k: int) -> Statement[list[ClassProfile]]:

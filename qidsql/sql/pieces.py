@@ -1,14 +1,20 @@
 """The text of a statement in pieces: rendered once, with marks where one statement differs from the next.
 
-So each of thousands of column sets costs a join of rendered pieces, not a syntax tree.
+So each of thousands of column sets costs a join of rendered pieces, not a syntax tree. What small audits need is kept
+in a file: to import sqlglot and to render it takes longer than to answer.
 """
 
-import re
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
 
-from sqlglot import exp
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache, wraps
+from typing import Any
 
 from qidsql.sql.dialects import Dialect
+from qidsql.sql.folder import rendered_file
+from qidsql.sql.trees import exp
 
 MARK = "part_of_the_statement_"  # needs no quotes, which differ between engines
 
@@ -35,3 +41,26 @@ def pieces_of(dialect: Dialect, tree: exp.Expr) -> tuple[str, ...]:
 def put_together(pieces: Sequence[str], parts: Mapping[str, str]) -> str:
     """The text with these parts in the holes."""
     return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
+
+
+def in_pieces(build: Callable[..., exp.Expr]) -> Any:
+    """Makes a cached function that returns the text of the tree in pieces. It takes a dialect, and numbers.
+
+    Texts of a dialect that has `kept_texts` are looked up there first; `python -m tests.sql.kept_texts` writes them.
+    """
+    name = f"{build.__module__.rpartition('.')[2]}.{build.__qualname__}"
+
+    @lru_cache(maxsize=4096)
+    @wraps(build)
+    def pieces(dialect: Dialect, *numbers: int) -> tuple[str, ...]:
+        found = kept_texts(dialect.name).get(" ".join([name, *map(str, numbers)])) if dialect.kept_texts else None
+        return tuple(found) if found else pieces_of(dialect, build(dialect, *numbers))
+
+    return pieces
+
+
+@cache
+def kept_texts(dialect: str) -> dict[str, list[str]]:
+    """The pieces of texts by the function that builds the tree, and its numbers."""
+    found: dict[str, list[str]] = json.loads(rendered_file(dialect))
+    return found

@@ -1,17 +1,18 @@
 """The audited rows as a node to select from: a table, its columns in comparable form, and the user's condition."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
-
-from sqlglot import exp
 
 from qidsql.core.recodings import Recoding
 from qidsql.core.tables import Column, Comparison, Table, TableName
 from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.recodings import recoded
+from qidsql.sql.trees import exp
 
 ALIAS = "relation"
 Recodings = Mapping[str, Sequence[Recoding]]  # of the columns that have any, in the order in which they are applied
@@ -22,18 +23,37 @@ class Relation:
     """Rows to audit. `node`, a new copy of `rows`, goes behind FROM and is aliased; `column` names one of its columns.
 
     Relations are equal only if they are the same object: a cheap key for caches. `is_sample` marks a sample, whose few
-    rows cost a scan of the table each time the node is evaluated. `address` is a hidden column that
-    identifies each row, if there is one; `long` names columns of long values.
+    rows cost a scan of the table each time the node is evaluated. `table`, instead of `rows`: all rows of a table as
+    they are. `long` names columns of long values.
     """
 
-    rows: exp.Expr
+    rows: exp.Expr | None = None
     is_sample: bool = False
-    address: exp.Expr | None = None
+    table: Table | None = None
     long: frozenset[str] = frozenset()
 
     @property
     def node(self) -> exp.Expr:
-        return self.rows.copy()
+        if self.rows is not None:
+            return self.rows.copy()
+        assert self.table is not None
+        return exp.alias_(rows_node(self.table), ALIAS, table=True)
+
+    def text(self, dialect: Dialect) -> str:
+        """The text of `node`."""
+        if self.table is None or self.table.version is not None or not dialect.quote:
+            return dialect.render(self.node)
+        return f"{name_text(dialect, self.table.name)} AS {ALIAS}"
+
+    @property
+    def address(self) -> str | None:
+        """A hidden column that identifies each row, if there is one, as text."""
+        address = self.table.row_address if self.table is not None else ()
+        return f"{ALIAS}.{address[0]}" if len(address) == 1 else None
+
+    def column_text(self, dialect: Dialect, name: str) -> str:
+        """The text of `column`."""
+        return f"{ALIAS}.{dialect.identifier(name)}"
 
     def column(self, name: str) -> exp.Expr:
         return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(ALIAS))
@@ -60,13 +80,9 @@ def recoded_relation(dialect: Dialect, table: Table, columns: Sequence[Column], 
 
 @lru_cache(maxsize=64)
 def _relation(dialect: Dialect, table: Table, columns: tuple[Column, ...]) -> Relation:
-    source = rows_node(table)
     long = frozenset(column.name for column in columns if dialect.is_long(column))
     if table.condition is None and all(column.comparison is Comparison.VALUE for column in columns):
-        address = [exp.column(exp.to_identifier(name), table=exp.to_identifier(ALIAS)) for name in table.row_address]
-        return Relation(
-            exp.alias_(source, ALIAS, table=True), address=address[0] if len(address) == 1 else None, long=long
-        )
+        return Relation(table=table, long=long)
     return Relation(_selected(dialect, table, columns), long=long)
 
 
@@ -98,6 +114,11 @@ def recoded_column(name: str, recodings: Sequence[Recoding]) -> exp.Expr:
     for recoding in recodings:
         value = recoded(value, recoding)
     return value
+
+
+def name_text(dialect: Dialect, name: TableName) -> str:
+    """The text of `table_node`."""
+    return ".".join(dialect.identifier(part) for part in (name.catalog, name.schema, name.name) if part)
 
 
 def table_node(name: TableName) -> exp.Table:

@@ -1,12 +1,13 @@
 """Statements that turn rows into codes and counts, without values."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from sqlglot import exp
+from collections.abc import Sequence
 
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation
 from qidsql.sql.templates import Filling, fill, fill_query
+from qidsql.sql.trees import exp
 
 
 def row_patterns(dialect: Dialect, source: Relation, names: Sequence[str], shuffle_key: str | None = None) -> str:
@@ -96,7 +97,7 @@ def values_at(dialect: Dialect, source: Relation, name: str, place: int, codes: 
         column=source.column(name),
         relation=source.node,
         dictionary=dictionary(dialect, place, shuffle_key, "v0").subquery("dictionary"),
-        text=exp.Cast(this=exp.column("value"), to=dialect.text.copy()),
+        text=exp.Cast(this=exp.column("value"), to=dialect.type(dialect.text)),
         places=[exp.Literal.number(code) for code in codes],
     )
     return dialect.render(query)

@@ -5,20 +5,20 @@ such a syntax tree takes longer than running it. So the frame is rendered once, 
 name of the user's, and each relation and each part of a column once; a statement is made by joining rendered parts.
 """
 
-from collections.abc import Callable, Collection, Iterable
-from functools import cache, lru_cache, wraps
-from typing import Any
+from __future__ import annotations
 
-from sqlglot import exp
+from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 from qidsql.core.tables import Nulls
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.masks import LANE, add, big, lanes_of, mask_of
 from qidsql.sql.packed_rows import PackedRows
-from qidsql.sql.pieces import mark, mark_of_table, marks, pieces_of, put_together
+from qidsql.sql.pieces import MARK, in_pieces, mark, mark_of_table, marks, put_together
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
 from qidsql.sql.templates import fill, fill_query
+from qidsql.sql.trees import exp
 
 SCANS_ANEW = 7  # of agreeing_by_content.sql, if every table expression is evaluated wherever it is named
 
@@ -85,7 +85,7 @@ def agreeing(
     lanes = range(len(lanes_of(len(columns))))
     carried = range(len(columns)) if dialect.hashes_values else outside
     parts = {
-        "relation": dialect.render(source.node),
+        "relation": source.text(dialect),
         "place": _placed(dialect, source, tuple(columns)),
         "columns": _listed(_column(dialect, source, name) for name in names),
         "class_hash": _hashed(dialect, source, tuple(names)),
@@ -100,7 +100,7 @@ def agreeing(
             for lane in lanes
         ),
         "lane_names": _listed(f"lane{lane}" for lane in lanes),
-        "sizes": " + ".join(dialect.render(dialect.bit_count(exp.column(f"lane{lane}"))) for lane in lanes),
+        "sizes": " + ".join(_bits(dialect, lane) for lane in lanes),
         "max_pairs": str(max_pairs),
         "max_masks": str(max_masks),
         "zeros": _listed(_end(dialect, lane) for lane in lanes),
@@ -136,7 +136,7 @@ def agreeing_packed(
             f"(({_xor(dialect, word)}) + {codes.get(word, 0)}) & {guards[word]} AS lane{word}" for word in words
         ),
         "lane_names": names,
-        "sizes": " + ".join(dialect.render(dialect.bit_count(exp.column(f"lane{word}"))) for word in words),
+        "sizes": " + ".join(_bits(dialect, word) for word in words),
         "most": str(rows + max_pairs + 1),
         "max_masks": str(max_masks + 1),  # and 0
     }
@@ -153,11 +153,11 @@ def _purpose(agree: int, columns: int) -> str:
     return f"difference masks of rows that agree on {agree.bit_count()} of {columns} columns"
 
 
-@cache
-def _packed_frame(dialect: Dialect) -> tuple[str, ...]:
+@in_pieces
+def _packed_frame(_: Dialect) -> exp.Expr:
     holes = ("agree", "lanes", "lane_names", "sizes", "most", "max_masks")
     tables = {hole: mark_of_table(hole) for hole in ("one", "other")}
-    return pieces_of(dialect, fill("row_pairs/agreeing_packed", **tables, **marks(*holes)))
+    return fill("row_pairs/agreeing_packed", **tables, **marks(*holes))
 
 
 @lru_cache
@@ -166,9 +166,8 @@ def _xor(dialect: Dialect, word: int) -> str:
     return dialect.render(exp.BitwiseXor(this=one, expression=other))
 
 
-@cache
-def _frame(dialect: Dialect) -> tuple[str, ...]:
-    """The statement's text in pieces, with the names of the parts between them."""
+@in_pieces
+def _frame(dialect: Dialect) -> exp.Expr:
     relation = mark_of_table("relation")
     holes = marks("lanes", "lane_names", "sizes", "max_pairs", "max_masks")
     if dialect.hashes_values:
@@ -179,77 +178,108 @@ def _frame(dialect: Dialect) -> tuple[str, ...]:
         if not dialect.materialized:
             holes |= marks("names", "zeros", "differ")
         way = "agreeing_by_hash" if dialect.materialized else "agreeing_by_content"
-        tree = fill(f"row_pairs/{way}", relation=relation, meeting=meeting, **holes)
-    else:
-        inner = marks("columns", "names") | {"rest": mark("aliased")}
-        members = fill_query("row_pairs/members_by_window", relation=relation, **inner)
-        tree = fill("row_pairs/agreeing", members=members.subquery("found"), **holes)
-    return pieces_of(dialect, tree)
+        return fill(f"row_pairs/{way}", relation=relation, meeting=meeting, **holes)
+    inner = marks("columns", "names") | {"rest": mark("aliased")}
+    members = fill_query("row_pairs/members_by_window", relation=relation, **inner)
+    return fill("row_pairs/agreeing", members=members.subquery("found"), **holes)
 
 
 def _placed(dialect: Dialect, source: Relation, names: ColumnNames) -> str:
     """What orders the two rows of a pair: any numbering, or where rows have none that lasts, a hash of all columns."""
     if not dialect.materialized:
         return _hashed(dialect, source, names)
-    return dialect.render(source.address or dialect.numbering())
+    return source.address or put_together(_numbering(dialect), {})
+
+
+@in_pieces
+def _numbering(dialect: Dialect) -> exp.Expr:
+    return dialect.numbering()
 
 
 def _listed(parts: Iterable[str]) -> str:
     return ", ".join(parts)
 
 
-def _rendered(build: Callable[..., exp.Expr]) -> Callable[..., str]:
-    """Makes a cached function that returns the node's text."""
-
-    @wraps(build)
-    @lru_cache(maxsize=16_384)
-    def text(dialect: Dialect, *arguments: Any) -> str:
-        return dialect.render(build(dialect, *arguments))
-
-    return text
-
-
-def _value(source: Relation, name: str | None) -> exp.Expr:
+def _column(dialect: Dialect, source: Relation, name: str | None) -> str:
     """A column of the relation, or a constant without a name, since all rows agree on the empty set."""
-    return big(0) if name is None else source.column(name)
+    return put_together(_zero(dialect), {}) if name is None else source.column_text(dialect, name)
 
 
-@_rendered
-def _column(_: Dialect, source: Relation, name: str | None) -> exp.Expr:
-    return _value(source, name)
+def _hashed(dialect: Dialect, source: Relation, names: tuple[str | None, ...]) -> str:
+    values = {f"value{place}": _column(dialect, source, name) for place, name in enumerate(names)}
+    return put_together(_row_hash(dialect, len(names)), values)
 
 
-@_rendered
-def _hashed(dialect: Dialect, source: Relation, names: tuple[str | None, ...]) -> exp.Expr:
-    return dialect.row_hash([_value(source, name) for name in names])
+def _carried(dialect: Dialect, source: Relation, name: str | None, alias: str, hashed: bool) -> str:
+    value = _hashed(dialect, source, (name,)) if hashed else _column(dialect, source, name)
+    return put_together(_aliased(dialect), {"value": value, "alias": alias})
 
 
-@_rendered
-def _carried(dialect: Dialect, source: Relation, name: str | None, alias: str, hashed: bool) -> exp.Expr:
-    value = _value(source, name)
-    return exp.alias_(dialect.row_hash([value]) if hashed else value, alias)
-
-
-@_rendered
-def _agrees(_: Dialect, place: int) -> exp.Expr:
+@lru_cache(maxsize=4096)
+def _agrees(dialect: Dialect, place: int) -> str:
     """Whether the rows a and b have the same value in the column."""
-    return exp.NullSafeEQ(this=exp.column(f"c{place}", table="a"), expression=exp.column(f"c{place}", table="b"))
+    return put_together(_same(dialect), {"one": f"a.c{place}", "other": f"b.c{place}"})
 
 
-@_rendered
-def _differs(_: Dialect, place: int) -> exp.Expr:
+@lru_cache(maxsize=4096)
+def _differs(dialect: Dialect, place: int) -> str:
     """The column's bit in the mask of the rows a and b."""
-    return difference_bit(place, "a", "b")
+    return put_together(_bit(dialect, place % LANE), {"one": f"a.c{place}", "other": f"b.c{place}"})
 
 
-@_rendered
-def _end(_: Dialect, lane: int) -> exp.Expr:
+@lru_cache
+def _end(dialect: Dialect, lane: int) -> str:
     """The last term of a lane's sum, 0, so that a lane without columns is an integer too."""
-    return exp.alias_(big(0), f"lane{lane}")
+    return put_together(_last(dialect), {"alias": f"lane{lane}"})
+
+
+@lru_cache
+def _bits(dialect: Dialect, lane: int) -> str:
+    return put_together(_bit_count(dialect), {"lane": f"lane{lane}"})
+
+
+@in_pieces
+def _zero(_: Dialect) -> exp.Expr:
+    return big(0)
+
+
+@in_pieces
+def _last(_: Dialect) -> exp.Expr:
+    return exp.alias_(big(0), f"{MARK}alias")
+
+
+@in_pieces
+def _row_hash(dialect: Dialect, columns: int) -> exp.Expr:
+    return dialect.row_hash([mark(f"value{place}") for place in range(columns)])
+
+
+@in_pieces
+def _aliased(_: Dialect) -> exp.Expr:
+    return exp.alias_(mark("value"), f"{MARK}alias")
+
+
+@in_pieces
+def _same(_: Dialect) -> exp.Expr:
+    return exp.NullSafeEQ(this=mark("one"), expression=mark("other"))
+
+
+@in_pieces
+def _bit(_: Dialect, bit: int) -> exp.Expr:
+    return _difference(mark("one"), mark("other"), bit, Nulls.EQUAL)
+
+
+@in_pieces
+def _bit_count(dialect: Dialect) -> exp.Expr:
+    return dialect.bit_count(mark("lane"))
 
 
 def difference_bit(place: int, one: str, other: str, nulls: Nulls = Nulls.EQUAL) -> exp.Expr:
     """The bit of a column in its lane if two rows differ in it, else 0."""
+    mine, others = (exp.column(f"c{place}", table=table) for table in (one, other))
+    return _difference(mine, others, place % LANE, nulls)
+
+
+def _difference(one: exp.Expr, other: exp.Expr, bit: int, nulls: Nulls) -> exp.Expr:
     differs = exp.NEQ if nulls is Nulls.WILDCARD else exp.NullSafeNEQ  # with a NULL, <> is not true
-    test = differs(this=exp.column(f"c{place}", table=one), expression=exp.column(f"c{place}", table=other))
-    return exp.Case(ifs=[exp.If(this=test, true=big(1 << place % LANE))], default=exp.Literal.number(0))
+    test = differs(this=one, expression=other)
+    return exp.Case(ifs=[exp.If(this=test, true=big(1 << bit))], default=exp.Literal.number(0))

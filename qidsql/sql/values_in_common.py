@@ -1,9 +1,9 @@
 """Statements about the values that columns of different tables have in common. They return only counts, ranks and
 booleans."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
 
-from sqlglot import exp
+from collections.abc import Mapping, Sequence
 
 from qidsql.core.tables import Comparison, Table, TableName, Version
 from qidsql.records.dataclass import dataclass
@@ -11,6 +11,7 @@ from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import rows_node
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import fill
+from qidsql.sql.trees import exp
 
 TABLE = "rows_of_table"
 MEASURES = ("lows", "highs", "distinct_values")
@@ -37,7 +38,7 @@ class ComparedColumn:
             digits = exp.RegexpLike(
                 this=dialect.comparable(column, Comparison.BYTES), expression=exp.Literal.string(DIGITS)
             )
-            text = exp.cast(column.copy(), dialect.text.copy())
+            text = exp.cast(column.copy(), dialect.type(dialect.text))
             return exp.Case(ifs=[exp.If(this=digits, true=exp.TryCast(this=text, to=self.form.copy()))])
         value: exp.Expr = exp.cast(column, self.form.copy())
         if self.measured and not self.number:  # an infinite date is ignored: it has no distance to others
@@ -82,7 +83,7 @@ class Overlap:
     far_right: bool
     aligned: bool
 
-    def reversed(self) -> "Overlap":
+    def reversed(self) -> Overlap:
         """The same with the columns exchanged."""
         left, right, crowded, far = self.left, self.right, self.crowded_left, self.far_left
         return Overlap(right, left, self.common, self.crowded_right, crowded, self.far_right, far, self.aligned)
@@ -365,4 +366,4 @@ def _span(dialect: Dialect, column: ComparedColumn, low: exp.Expr, high: exp.Exp
 
 
 def _float(dialect: Dialect, value: exp.Expr) -> exp.Expr:
-    return exp.cast(value.copy(), dialect.number.copy())
+    return exp.cast(value.copy(), dialect.type(dialect.number))

@@ -167,7 +167,7 @@ def _impact(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
 
 def _linkage(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     person, voter = TableName("people", "clinic"), TableName('vo"ters', "town")
-    number, day = dialect.number, exp.DataType.build("DATE")
+    number, day = dialect.type(dialect.number), exp.DataType.build("DATE")
     texts = [ComparedColumn(person, "zip", None, False, False), ComparedColumn(voter, 'we"ird', None, False, False)]
     numbers = [
         ComparedColumn(person, "person", number, True, True),

@@ -37,7 +37,7 @@ class Warehouse(Dialect):
     """No table expression is sure to be evaluated once, and texts are compared by their bytes."""
 
     def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
-        return column if comparison is Comparison.VALUE else exp.Cast(this=column, to=self.text.copy())
+        return column if comparison is Comparison.VALUE else exp.Cast(this=column, to=self.type(self.text))
 
     def adapted(self, tree: exp.Expr) -> exp.Expr:
         for table_expression in tree.find_all(exp.CTE):
@@ -78,14 +78,13 @@ def warehouse(
         values = [value.copy() for value in values]
         return exp.paren(exp.BitwiseAnd(this=row_hash(values), expression=exp.Literal.number(POSITIVE)))
 
-    exact = exp.DataType.build(wide, dialect=name)
     return kind(
         name=name,
-        wide=exact,
-        hashed=exp.DataType.build("BIGINT"),
-        text=exp.DataType.build(text, dialect=name),
-        decimal=exact,
-        number=exact,
+        wide=wide,
+        hashed="Nullable(Int64)" if name == "clickhouse" else "BIGINT",
+        text=text,
+        decimal=wide,
+        number=wide,
         byte_collation="",
         row_hash=hashed,
         class_hash=hashed,

@@ -1,5 +1,7 @@
 """Reads CSV files through DuckDB without losing lines."""
 
+from __future__ import annotations
+
 import codecs
 import csv
 import gzip
@@ -7,11 +9,13 @@ import re
 from io import StringIO
 from pathlib import Path
 
-from sqlglot import exp
-
-from qidsql.engines.duckdb.file_reader import Contents, FileReader
+from qidsql.engines.duckdb.dialect import DUCKDB
+from qidsql.engines.duckdb.file_reader import Contents, FileReader, truth
 from qidsql.errors import SourceError, UsageError
-from qidsql.sql.templates import Filling, fill
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.pieces import in_pieces, marks, put_together
+from qidsql.sql.templates import fill
+from qidsql.sql.trees import exp
 
 DELIMITERS = ",;\t|"
 # The characters that DuckDB trims from column names: Unicode spaces, but no tabs or line ends. It treats a name of
@@ -37,17 +41,21 @@ def csv_contents(reader: FileReader, header: str | None) -> Contents:
             raise SourceError(f"{path.name} has another delimiter than {paths[0].name}; audit them one by one")
         delimiter = own
         names.append((path.name if len(paths) > 1 else reader.files.label, _names(path, head, own, header)))
-    holes: dict[str, Filling] = {
+    parts = {
         "paths": reader.paths(),
-        "delimiter": delimiter,
-        "header": exp.Boolean(this=header != "false"),
+        "delimiter": DUCKDB.literal(delimiter),
+        "header": truth(header != "false"),
         "hive": reader.hive,
     }
-    columns = reader.columns(fill("duckdb/read_csv", plain=exp.false(), **holes))
+    detected, plain = (put_together(_read_csv(DUCKDB), {**parts, "plain": truth(plain)}) for plain in (False, True))
+    columns = reader.columns(detected)
     reader.check_names(names, columns)
-    return Contents(
-        fill("duckdb/read_csv", plain=exp.true(), **holes), {name: [kind] for name, kind in columns.items()}
-    )
+    return Contents(plain, {name: [kind] for name, kind in columns.items()})
+
+
+@in_pieces
+def _read_csv(_: Dialect) -> exp.Expr:
+    return fill("duckdb/read_csv", **marks("paths", "delimiter", "header", "hive", "plain"))
 
 
 def _delimiter(path: Path, head: str) -> str:

@@ -1,11 +1,12 @@
 """DuckDB's dialect: the leaves that differ from engine to engine."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from sqlglot import exp
+from collections.abc import Sequence
 
 from qidsql.core.value_kinds import ValueKind
 from qidsql.sql.dialects import Dialect
+from qidsql.sql.trees import exp
 
 
 def _row_hash(values: Sequence[exp.Expr]) -> exp.Expr:
@@ -35,9 +36,11 @@ def _about_distinct(value: exp.Expr) -> exp.Expr:
 
 DUCKDB = Dialect(
     name="duckdb",
-    wide=exp.DataType.build(exp.DType.INT128),
-    hashed=exp.DataType.build(exp.DType.UBIGINT),
-    text=exp.DataType.build(exp.DType.TEXT),
+    quote='"',
+    kept_texts=True,
+    wide="HUGEINT",
+    hashed="UBIGINT",
+    text="TEXT",
     byte_collation="binary",
     grouping_arguments=63,
     grouping_pays=False,  # a column store reads each column once anyway; grouping sets cost 1.0 - 1.9 times as much
@@ -51,8 +54,8 @@ DUCKDB = Dialect(
     class_hash=_row_hash,
     keyed=_keyed,
     short_types=r"BOOLEAN|U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*|DATE|TIME.*|ENUM.*",
-    decimal=exp.DataType.build("DECIMAL(38, 10)", dialect="duckdb"),
-    number=exp.DataType.build(exp.DType.DOUBLE),
+    decimal="DECIMAL(38, 10)",
+    number="DOUBLE",
     value_hash=_value_hash,
     about_distinct=_about_distinct,
     caseless=True,

@@ -1,6 +1,7 @@
 """DuckDB: a database file, or data files read by DuckDB. Read-only, without access to other files or the network."""
 
-import glob
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -9,7 +10,6 @@ from pathlib import Path
 from threading import Lock
 
 import duckdb
-from sqlglot import exp
 
 from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
 from qidsql.core.checks import Examination
@@ -24,6 +24,7 @@ from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.direct_grouping import CAN_BE_SET, SETTING, USUAL, bits_for
 from qidsql.engines.duckdb.doctor import examine
 from qidsql.engines.duckdb.driver_errors import translate
+from qidsql.engines.duckdb.file_reader import path_list
 from qidsql.engines.duckdb.files import DataFiles, how_read
 from qidsql.engines.duckdb.spill import LITTLE, SpillRoom, SpillWatch, bytes_on_disk
 from qidsql.engines.duckdb.types import value_kind
@@ -38,10 +39,13 @@ from qidsql.errors import (
     UsageError,
 )
 from qidsql.sql.copies import drop_table
+from qidsql.sql.dialects import Dialect
 from qidsql.sql.folder import sql_file
-from qidsql.sql.relation import table_node
+from qidsql.sql.pieces import in_pieces, mark_of_table, marks, put_together
+from qidsql.sql.relation import name_text
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill
+from qidsql.sql.trees import exp
 from qidsql.wording.numbers import count, size
 
 WORKERS = 2  # DuckDB runs one statement on all cores; a second one uses what small statements leave idle
@@ -276,10 +280,11 @@ class DuckDBEngine(Engine):
         rows = [row for row in self._listed() if self._name(row) == table]
         files = [each for each in self._files_of(rows[0]) if each.table == table.name] if rows else []
         if files and files[0].kind == "parquet":
-            paths = exp.Array(expressions=[exp.Literal.string(glob.escape(str(path))) for path in files[0].paths])
-            found = self._catalog("parquet_bytes", paths=paths)
+            text = put_together(_parquet_bytes(DUCKDB), {"paths": path_list(files[0].paths)})
+            found = self._execute(text, "catalog")
         elif table == self._working_copy or (rows and rows[0][3] == "table"):
-            found = self._catalog("stored_bytes", table=table_node(table).sql(DUCKDB.name), catalog=str(table.catalog))
+            parts = {"table": DUCKDB.literal(name_text(DUCKDB, table)), "catalog": DUCKDB.literal(str(table.catalog))}
+            found = self._execute(put_together(_stored_bytes(DUCKDB), parts), "catalog")
         else:
             return None
         columns = {str(column): integer(size) for column, size in found}
@@ -502,11 +507,22 @@ def _catalog_text(template: str) -> str:
 @lru_cache(maxsize=256)
 def _columns_text(table: TableName) -> str:
     """The text of the query for a table's columns. Cached: a shell binds and runs each call, and often repeats it."""
-    return _text(fill("duckdb/columns", table=table_node(table)))
+    return put_together(_columns(DUCKDB), {"table": name_text(DUCKDB, table)})
 
 
-def _text(tree: exp.Expr) -> str:
-    return tree.sql("duckdb", comments=False)
+@in_pieces
+def _columns(_: Dialect) -> exp.Expr:
+    return fill("duckdb/columns", table=mark_of_table("table"))
+
+
+@in_pieces
+def _parquet_bytes(_: Dialect) -> exp.Expr:
+    return fill("duckdb/parquet_bytes", **marks("paths"))
+
+
+@in_pieces
+def _stored_bytes(_: Dialect) -> exp.Expr:
+    return fill("duckdb/stored_bytes", **marks("table", "catalog"))
 
 
 def _table(name: TableName, kind: str, columns: tuple[Column, ...], rows: int | None) -> Table:

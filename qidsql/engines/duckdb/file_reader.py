@@ -4,13 +4,14 @@ DuckDB treats names that differ only in letter case as equal, and renames the se
 names a column could then find the other one, and a search could miss a column. Such files are refused.
 """
 
+from __future__ import annotations
+
 import glob
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from sqlglot import exp
-
+from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.files import DataFiles
 from qidsql.errors import SourceError
 from qidsql.records.dataclass import dataclass
@@ -23,7 +24,7 @@ Execute: TypeAlias = Callable[[str], list[Row]]  # runs a statement and returns 
 class Contents:
     """The rows of files: a query for them, and the candidate types of each column of texts."""
 
-    query: exp.Expr
+    query: str
     types: Mapping[str, Sequence[str]]
 
 
@@ -34,22 +35,18 @@ class FileReader:
     execute: Execute
     files: DataFiles
 
-    def run(self, tree: exp.Expr) -> list[Row]:
-        return self.execute(tree.sql("duckdb", comments=False))
-
-    def columns(self, query: exp.Expr) -> dict[str, str]:
+    def columns(self, query: str) -> dict[str, str]:
         """The columns of a query and their DuckDB types."""
-        return {str(row[0]): str(row[1]) for row in self.run(exp.Describe(this=query))}
+        return {str(row[0]): str(row[1]) for row in self.execute(f"DESCRIBE {query}")}
 
-    def paths(self, paths: Iterable[Path] | None = None) -> exp.Array:
+    def paths(self, paths: Iterable[Path] | None = None) -> str:
         """The paths as a list of SQL: all files, or some of them."""
-        names = [glob.escape(str(path)) for path in (self.files.paths if paths is None else paths)]
-        return exp.Array(expressions=[exp.Literal.string(name) for name in names])
+        return path_list(self.files.paths if paths is None else paths)
 
     @property
-    def hive(self) -> exp.Expr:
+    def hive(self) -> str:
         """Whether folder names such as year=2024 make columns."""
-        return exp.Boolean(this=bool(self.files.folder_columns))
+        return truth(bool(self.files.folder_columns))
 
     def check_names(self, names: Iterable[tuple[str, Sequence[str]]], found: Iterable[str]) -> None:
         """Raises SourceError unless DuckDB `found` exactly the columns of the files: `names` lists them by file."""
@@ -91,6 +88,15 @@ class FileReader:
                 f"{self.files.label} cannot be read column by column: DuckDB finds other names of columns than the "
                 f"file and its folders have ({odd}); write the file anew with plain names, or rename its folders"
             )
+
+
+def path_list(paths: Iterable[Path]) -> str:
+    """The paths as a list of SQL."""
+    return f"[{', '.join(DUCKDB.literal(glob.escape(str(path))) for path in paths)}]"
+
+
+def truth(value: bool) -> str:
+    return str(value).upper()
 
 
 def _two(known: str, place: str, name: str, file: str) -> str:

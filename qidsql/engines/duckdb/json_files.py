@@ -5,14 +5,16 @@ numbers are turned into strings before it parses a record. A mark distinguishes 
 random for every source, so that no file can contain it.
 """
 
+from __future__ import annotations
+
 import secrets
 from collections.abc import Mapping, Sequence
 
-from sqlglot import exp
-
+from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.file_reader import Contents, FileReader
 from qidsql.errors import SourceError
 from qidsql.sql.templates import Filling, fill
+from qidsql.sql.trees import exp
 
 # The text before a number (with whole strings), and the number; or the rest at the end.
 NUMBER = r'((?:[^"\-0-9]|-[^0-9"]|"(?:[^"\\]|\\.)*")*)(-?[0-9][0-9.eE+\-]*|$)'
@@ -50,8 +52,8 @@ def json_contents(reader: FileReader) -> Contents:
     ]
     query = fill(
         "duckdb/read_json",
-        paths=reader.paths(),
-        hive=reader.hive,
+        paths=_paths(reader),
+        hive=exp.var(reader.hive),
         changed=CHANGED,
         number=NUMBER,
         marked=rf'\1"{mark}\2"',
@@ -60,8 +62,9 @@ def json_contents(reader: FileReader) -> Contents:
         trees=_of_all("JSON_EXTRACT", "record", pointers),
         columns=[exp.alias_(node, name, quoted=True) for node, name in zip(columns, names, strict=True)],
     )
-    reader.check_names([(label, names)], reader.columns(query))
-    return Contents(query, {name: found or () for name, found in zip(names, types, strict=True)})
+    text = DUCKDB.render(query)
+    reader.check_names([(label, names)], reader.columns(text))
+    return Contents(text, {name: found or () for name, found in zip(names, types, strict=True)})
 
 
 def _types_of(kinds: set[str]) -> tuple[str, ...] | None:
@@ -72,7 +75,7 @@ def _types_of(kinds: set[str]) -> tuple[str, ...] | None:
 def _keys(reader: FileReader) -> list[str]:
     """The keys of all objects, in the order of their first appearance. Raises SourceError."""
     label = reader.files.label
-    rows = reader.run(fill("duckdb/json_keys", paths=reader.paths()))
+    rows = reader.execute(DUCKDB.render(fill("duckdb/json_keys", paths=_paths(reader))))
     if any(not is_object for is_object, *_ in rows):
         raise SourceError(f'{label} contains records that are not objects; write each row as {{"column": value, ...}}')
     keys: list[str] = []
@@ -89,16 +92,19 @@ def _keys(reader: FileReader) -> list[str]:
 def _kinds(reader: FileReader, pointers: exp.Expr, number: int) -> list[set[str]]:
     """The kinds of JSON values of each column, without nulls."""
     kinds = [_part("json_kinds_of", number=place) for place in range(1, number + 1)]
-    [(_, *row)] = reader.run(
-        fill(
-            "duckdb/json_kinds",
-            paths=reader.paths(),
-            types=_of_all("JSON_TYPE", "json", pointers),
-            texts=_of_all("JSON_EXTRACT_STRING", "json", pointers),
-            kinds=kinds,
-        )
+    query = fill(
+        "duckdb/json_kinds",
+        paths=_paths(reader),
+        types=_of_all("JSON_TYPE", "json", pointers),
+        texts=_of_all("JSON_EXTRACT_STRING", "json", pointers),
+        kinds=kinds,
     )
+    [(_, *row)] = reader.execute(DUCKDB.render(query))
     return [{str(kind) for kind in (found if isinstance(found, Sequence) else ())} - {"NULL"} for found in row]
+
+
+def _paths(reader: FileReader) -> exp.Expr:
+    return exp.Var(this=reader.paths())
 
 
 def _pointer(key: str) -> str:

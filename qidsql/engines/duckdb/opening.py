@@ -1,5 +1,7 @@
 """Opens DuckDB on a database, on data files or on rows in memory, without access to anything else."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,10 +11,10 @@ from threading import Event
 from typing import TypeAlias
 
 import duckdb
-from sqlglot import exp
 
 from qidsql.core.time_limit import limit
 from qidsql.engines.duckdb.beside import Beside, attach_beside
+from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.direct_grouping import CAN_BE_SET, SETTING
 from qidsql.engines.duckdb.driver_errors import open_error
 from qidsql.engines.duckdb.engine import DuckDBEngine
@@ -230,10 +232,8 @@ def _connection(database: str, settings: Settings, read_only: bool = False) -> d
 def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], folder: PrivateFolder) -> None:
     """Denies access to other files and changes of settings but one of speed, whatever a view's definition tries."""
     if paths:
-        array = exp.Array(expressions=[exp.Literal.string(path) for path in paths])
-        connection.execute(f"SET allowed_paths = {array.sql('duckdb')}")
-    folders = exp.Array(expressions=[exp.Literal.string(f"{folder.exports}/")])
-    connection.execute(f"SET allowed_directories = {folders.sql('duckdb')}")
+        connection.execute(f"SET allowed_paths = [{', '.join(map(DUCKDB.literal, paths))}]")
+    connection.execute(f"SET allowed_directories = [{DUCKDB.literal(f'{folder.exports}/')}]")
     connection.execute("SET enable_external_access = false")
     if CAN_BE_SET:
         connection.execute(f"SET allowed_configs = ['{SETTING}']")

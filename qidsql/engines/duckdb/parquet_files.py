@@ -1,16 +1,20 @@
 """Reads Parquet files in place through DuckDB. Column types can differ between the files."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from sqlglot import exp
-
-from qidsql.engines.duckdb.file_reader import Contents, FileReader
+from qidsql.engines.duckdb.dialect import DUCKDB
+from qidsql.engines.duckdb.file_reader import Contents, FileReader, truth
 from qidsql.errors import SourceError
 from qidsql.records.dataclass import dataclass
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.pieces import in_pieces, marks, put_together
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
+from qidsql.sql.trees import exp
 
 NUMERIC = r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(\d+,\s*\d+\)"
 
@@ -27,7 +31,7 @@ def parquet_contents(reader: FileReader) -> Contents:
     """The rows. Columns are matched by name; a column that a file lacks is NULL. Raises SourceError."""
     schemas = _schemas(reader)
     label = reader.files.label
-    everything = fill("duckdb/read_parquet", paths=reader.paths(), hive=reader.hive)
+    everything = put_together(_read_parquet(DUCKDB), {"paths": reader.paths(), "hive": reader.hive})
     if len(schemas) > 1:
         _check_types(reader, schemas, everything)
     names = [(label if len(reader.files.paths) == 1 else each.files[0].name, each.names) for each in schemas]
@@ -36,7 +40,7 @@ def parquet_contents(reader: FileReader) -> Contents:
 
 
 def _schemas(reader: FileReader) -> list[_Schema]:
-    rows = reader.run(fill("duckdb/parquet_schemas", paths=reader.paths()))
+    rows = reader.execute(put_together(_parquet_schemas(DUCKDB), {"paths": reader.paths()}))
     return [
         _Schema(_top_level(names, children), tuple(Path(str(file)) for file in files))  # type: ignore[arg-type, attr-defined]
         for names, children, files in rows
@@ -55,15 +59,13 @@ def _top_level(names: Sequence[str], children: Sequence[int]) -> tuple[str, ...]
     return tuple(found)
 
 
-def _check_types(reader: FileReader, schemas: Sequence[_Schema], everything: exp.Expr) -> None:
+def _check_types(reader: FileReader, schemas: Sequence[_Schema], everything: str) -> None:
     """Raises SourceError if a column has several types, and a common type could merge different values.
 
     Numbers may be converted if none of them changes. One scan of each such column.
     """
-    types = [
-        reader.columns(fill("duckdb/read_parquet", paths=reader.paths(each.files[:1]), hive=exp.false()))
-        for each in schemas
-    ]
+    parts = [{"paths": reader.paths(each.files[:1]), "hive": truth(False)} for each in schemas]
+    types = [reader.columns(put_together(_read_parquet(DUCKDB), each)) for each in parts]
     by_name: dict[str, dict[str, list[_Schema]]] = {}
     for schema, own in zip(schemas, types, strict=True):
         for name, kind in own.items():
@@ -87,23 +89,36 @@ def _check_types(reader: FileReader, schemas: Sequence[_Schema], everything: exp
 
 def _used(reader: FileReader, name: str, schemas: Sequence[_Schema]) -> bool:
     """Whether the column has a value in these files: without one, its type does not matter."""
-    return _count(reader, name, schemas, exp.true()) > 0
+    return _count(reader, name, schemas, truth(True)) > 0
 
 
 def _changed(reader: FileReader, name: str, kind: str, together: str, schemas: Sequence[_Schema]) -> bool:
     """Whether converting to the type `together` changes a number of the column."""
-    column = exp.column(exp.to_identifier(name, quoted=True))
-    own, common = (exp.DataType.build(each, dialect="duckdb") for each in (kind, together))
-    back = exp.TryCast(this=exp.TryCast(this=column, to=common), to=own)
-    return _count(reader, name, schemas, exp.NullSafeNEQ(this=back, expression=column.copy())) > 0
+    column = DUCKDB.identifier(name)
+    back = f"TRY_CAST(TRY_CAST({column} AS {together}) AS {kind})"
+    return _count(reader, name, schemas, f"{back} IS DISTINCT FROM {column}") > 0
 
 
-def _count(reader: FileReader, name: str, schemas: Sequence[_Schema], condition: exp.Expr) -> int:
+def _count(reader: FileReader, name: str, schemas: Sequence[_Schema], condition: str) -> int:
     """How many values of the column in these files meet the condition."""
-    query = fill(
-        "duckdb/parquet_values",
-        paths=reader.paths(file for each in schemas for file in each.files),
-        column=exp.column(exp.to_identifier(name, quoted=True)),
-        condition=condition,
-    )
-    return integer(reader.run(query)[0][0])
+    parts = {
+        "paths": reader.paths(file for each in schemas for file in each.files),
+        "column": DUCKDB.identifier(name),
+        "condition": condition,
+    }
+    return integer(reader.execute(put_together(_parquet_values(DUCKDB), parts))[0][0])
+
+
+@in_pieces
+def _read_parquet(_: Dialect) -> exp.Expr:
+    return fill("duckdb/read_parquet", **marks("paths", "hive"))
+
+
+@in_pieces
+def _parquet_schemas(_: Dialect) -> exp.Expr:
+    return fill("duckdb/parquet_schemas", **marks("paths"))
+
+
+@in_pieces
+def _parquet_values(_: Dialect) -> exp.Expr:
+    return fill("duckdb/parquet_values", **marks("paths", "column", "condition"))

@@ -1,16 +1,15 @@
 """The functions that a view of DuckDB calls, through the views and macros behind it: by the names in their texts."""
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-import sqlglot
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
-
 from qidsql.engines.changing_views import ViewFunctions
 from qidsql.engines.condition import CatalogQuery
 from qidsql.engines.duckdb.condition import MOMENTS, FunctionEntry
+from qidsql.sql.trees import exp, sqlglot
 
 NAME = re.compile(r'(?:"((?:[^"]|"")+)"|([^\W\d]\w*))(\s*\()?')  # the last group: it is called
 WITHOUT_VALUE = {"error", "sleep_ms"}  # called volatile, yet they fail or wait, and return no value
@@ -53,7 +52,7 @@ def _columns_in_all(texts: Sequence[str], names: set[str]) -> set[str]:
             if called or tree.find(exp.Command, exp.Pivot):
                 return set()
             named.update(column.name.lower() for column in tree.find_all(exp.Column))
-    except SqlglotError:
+    except sqlglot.errors.SqlglotError:
         return set()
     met = Counter(_name(each) for text in texts for each in NAME.finditer(text))
     return {name for name in names if met[name] == named[name]}

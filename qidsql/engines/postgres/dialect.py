@@ -1,11 +1,12 @@
 """Postgres' dialect: the leaves that differ from engine to engine."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from sqlglot import exp
+from collections.abc import Sequence
 
 from qidsql.core.value_kinds import ValueKind
 from qidsql.sql.dialects import Dialect
+from qidsql.sql.trees import exp
 
 # Until the transaction ends, unqualified names find only Postgres' own objects. Otherwise anyone who can create objects
 # in a schema of the role's path could replace count() or = (CVE-2018-1058).
@@ -54,9 +55,10 @@ def _about_distinct(value: exp.Expr) -> exp.Expr:
 
 POSTGRES = Dialect(
     name="postgres",
-    wide=exp.DataType.build("NUMERIC", dialect="postgres"),
-    hashed=exp.DataType.build("BIGINT", dialect="postgres"),
-    text=exp.DataType.build("TEXT", dialect="postgres"),
+    quote='"',
+    wide="NUMERIC",
+    hashed="BIGINT",
+    text="TEXT",
     byte_collation="C",
     has_roles=True,
     grouping_arguments=31,
@@ -67,9 +69,9 @@ POSTGRES = Dialect(
     class_hash=_class_hash,
     shuffled=_shuffled,
     keyed=_keyed,
-    bits=exp.DataType.build("BIT(64)", dialect="postgres"),
-    decimal=exp.DataType.build("NUMERIC", dialect="postgres"),
-    number=exp.DataType.build("NUMERIC", dialect="postgres"),
+    bits="BIT(64)",
+    decimal="NUMERIC",
+    number="NUMERIC",
     value_hash=_value_hash,
     about_distinct=_about_distinct,
     lowers=True,

@@ -1,5 +1,7 @@
 """Postgres: read-only sessions on one exported snapshot, which do not wait for locks and see every row or fail."""
 
+from __future__ import annotations
+
 import logging
 import re
 import threading
@@ -13,7 +15,6 @@ from typing import NoReturn, TypeVar, cast
 
 import psycopg
 from psycopg import conninfo, pq
-from sqlglot import exp
 
 from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
 from qidsql.core.checks import Examination
@@ -46,6 +47,7 @@ from qidsql.records.dataclass import dataclass
 from qidsql.sql.relation import relation, table_node
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import Filling, fill
+from qidsql.sql.trees import exp
 
 Answer = TypeVar("Answer")
 
@@ -217,7 +219,7 @@ class PostgresEngine(Engine):
 
     labelled = True
 
-    def __init__(self, server: "Server", workers: int) -> None:
+    def __init__(self, server: Server, workers: int) -> None:
         super().__init__(workers)
         self.writable = server.writable
         self.label = parameters_label(server.parameters)
@@ -702,7 +704,7 @@ class Server:
             raise
         return session
 
-    def watching(self) -> "psycopg.Connection[Row]":
+    def watching(self) -> psycopg.Connection[Row]:
         """A separate connection for `LockWatch`. Raises psycopg.Error."""
         return self._connected(autocommit=True)
 
@@ -712,7 +714,7 @@ class Server:
     def not_connected(self, error: Exception) -> QidsqlError:
         return not_connected(error, self.parameters)
 
-    def _connected(self, autocommit: bool = False) -> "psycopg.Connection[Row]":
+    def _connected(self, autocommit: bool = False) -> psycopg.Connection[Row]:
         options = connection_options(self.parameters)
         return psycopg.connect(self.source, prepare_threshold=None, autocommit=autocommit, **options)  # type: ignore[arg-type]
 

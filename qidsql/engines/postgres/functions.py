@@ -1,14 +1,15 @@
 """The single-statement checks as functions for psql and any other client of Postgres."""
 
-from functools import cache
+from __future__ import annotations
 
-from sqlglot import exp
+from functools import cache
 
 from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.sql.classes import class_sizes
 from qidsql.sql.folder import sql_file
 from qidsql.sql.relation import ALIAS, Relation
 from qidsql.sql.templates import fill
+from qidsql.sql.trees import exp
 
 
 @cache

@@ -3,6 +3,8 @@
 An open snapshot holds a weak lock on every table it has read, until it ends.
 """
 
+from __future__ import annotations
+
 import socket
 import threading
 import time
@@ -13,12 +15,12 @@ from os import dup
 from typing import Protocol
 
 import psycopg
-from sqlglot import exp
 
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
 from qidsql.engines.workers import PARTING, next_wait
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import fill
+from qidsql.sql.trees import exp
 
 LOOK_EVERY = 1.5  # seconds between checks
 LONGEST_PAUSE = 60.0  # seconds between checks while the server refuses the connection
@@ -71,9 +73,9 @@ class LockWatch:
 
 
 def _watch(
-    sessions: "weakref.ref[Sessions]",
+    sessions: weakref.ref[Sessions],
     connect: Connect,
-    lines: "list[psycopg.Connection[Row]]",
+    lines: list[psycopg.Connection[Row]],
     free: threading.Event,
     over: threading.Event,
 ) -> None:
@@ -95,8 +97,8 @@ def _watch(
 
 
 def _check(
-    sessions: "weakref.ref[Sessions]",
-    line: "psycopg.Connection[Row]",
+    sessions: weakref.ref[Sessions],
+    line: psycopg.Connection[Row],
     free: threading.Event,
     over: threading.Event,
 ) -> bool:
@@ -118,7 +120,7 @@ def _check(
     return True
 
 
-def _backends(line: "psycopg.Connection[Row]", template: str, **backends: Sequence[int]) -> list[int]:
+def _backends(line: psycopg.Connection[Row], template: str, **backends: Sequence[int]) -> list[int]:
     """The backends that a query returns. Raises psycopg.Error."""
     holes = {name: [exp.Literal.number(each) for each in numbers] for name, numbers in backends.items()}
     with line.transaction():
@@ -127,12 +129,12 @@ def _backends(line: "psycopg.Connection[Row]", template: str, **backends: Sequen
     return [integer(backend) for (backend,) in rows]
 
 
-def _close(lines: "list[psycopg.Connection[Row]]") -> None:
+def _close(lines: list[psycopg.Connection[Row]]) -> None:
     while lines:
         lines.pop().close()
 
 
-def hang_up(connection: "psycopg.Connection[Row]") -> None:
+def hang_up(connection: psycopg.Connection[Row]) -> None:
     """Ends waits on the connection in all threads. Closing the connection would wake none of them."""
     with suppress(OSError, psycopg.Error), socket.socket(fileno=dup(connection.fileno())) as line:
         line.shutdown(socket.SHUT_RDWR)

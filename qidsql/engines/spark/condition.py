@@ -4,12 +4,11 @@ The server receives the condition written from that tree, never the user's text:
 Spark could be another condition, but never another statement. Where both are known to differ, the text is refused.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-import sqlglot
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from qidsql.core.tables import Condition, Table
@@ -25,6 +24,7 @@ from qidsql.engines.condition import (
 )
 from qidsql.engines.spark.dialect import SPARK
 from qidsql.errors import StatementError, UsageError
+from qidsql.sql.trees import exp, sqlglot
 
 ALLOWED = (
     *(exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In, exp.Is),
@@ -85,7 +85,7 @@ def _tree(where: str) -> exp.Expr:
         words = sqlglot.tokenize(where, read=SPARK.name)
         _check_texts(where, words)
         found = [tree for tree in sqlglot.parse(where, read=SPARK.name) if tree is not None]
-    except (SqlglotError, RecursionError):
+    except (sqlglot.errors.SqlglotError, RecursionError):
         raise UsageError(UNREADABLE) from None
     if len(found) != 1:
         raise UsageError(UNREADABLE)

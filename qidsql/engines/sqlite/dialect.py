@@ -1,16 +1,16 @@
 """SQLite's dialect. Functions missing in its SQL are Python functions: a hash, a bit count, a sum beyond 64 bits."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Sequence
-
-from sqlglot import exp
 
 from qidsql.core.tables import Comparison
 from qidsql.core.value_kinds import ValueKind
 from qidsql.sql.dialects import Dialect
+from qidsql.sql.trees import exp
 
 SERIES = "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < {}) SELECT n AS {} FROM s"
-INTEGER, TEXT, REAL = (exp.DataType.build(name, dialect="sqlite") for name in ("INTEGER", "TEXT", "REAL"))
 
 
 class SQLiteDialect(Dialect):
@@ -45,15 +45,16 @@ def _row_hash(values: Sequence[exp.Expr]) -> exp.Expr:
 
 SQLITE = SQLiteDialect(
     name="sqlite",
-    wide=INTEGER,
-    hashed=INTEGER,
-    text=TEXT,
+    quote='"',
+    wide="INTEGER",
+    hashed="INTEGER",
+    text="TEXT",
     byte_collation="BINARY",
     row_hash=_row_hash,
     shuffled=lambda number, seed: _hash(number, exp.Literal.number(seed)),
     keyed=_hash,
-    decimal=REAL,
-    number=REAL,
+    decimal="REAL",
+    number="REAL",
     value_hash=lambda value, number: _row_hash([value]),
     about_distinct=lambda value: exp.Count(this=exp.Distinct(expressions=[value.copy()]), big_int=True),
     caseless=True,

@@ -1,12 +1,12 @@
 """SQLite: one read-only connection to a database file, in one read transaction."""
 
+from __future__ import annotations
+
 import sqlite3
 from functools import partial
 from math import log
 from pathlib import Path
 from typing import Any, NoReturn, cast
-
-from sqlglot import exp
 
 from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable, find_schema
 from qidsql.core.checks import Check, Examination, State
@@ -21,6 +21,7 @@ from qidsql.errors import ConnectionLost, QidsqlError, SourceError, StatementErr
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import fill
+from qidsql.sql.trees import exp
 
 DATES = {"date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff"}
 WHY = {  # by SQLite's result codes

@@ -1,8 +1,8 @@
 """Whom an attacker finds in the rows of a suppression plan: people whose values are known, held against the rows."""
 
-from typing import TYPE_CHECKING, Annotated
+from __future__ import annotations
 
-from sqlglot import exp
+from typing import TYPE_CHECKING, Annotated
 
 from qidsql.engines.duckdb.workbench import Workbench
 from qidsql.protection.suppression.plan import SuppressionPlan
@@ -11,6 +11,7 @@ from qidsql.records.dataclass import dataclass
 from qidsql.sql.masks import Packing, big
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
+from qidsql.sql.trees import exp
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,7 +48,7 @@ class KnownPeople:
     ]
 
     @classmethod
-    def of_matchings(cls, people: int) -> "KnownPeople":
+    def of_matchings(cls, people: int) -> KnownPeople:
         """What k disjoint matchings of so many people with as many rows prove, where nothing is counted."""
         return cls(people, 0, 0, 0, None, None, None, None)
 
@@ -127,12 +128,12 @@ def _admissible(plan: SuppressionPlan) -> int:
 
 def admissible_below(
     k: int,
-    pattern: "NDArray[np.int64]",
-    release: "NDArray[np.int64]",
-    people: "NDArray[np.int64]",
-    owner: "NDArray[np.int64]",
-    owned: "NDArray[np.int64]",
-    sizes: "NDArray[np.int64]",
+    pattern: NDArray[np.int64],
+    release: NDArray[np.int64],
+    people: NDArray[np.int64],
+    owner: NDArray[np.int64],
+    owned: NDArray[np.int64],
+    sizes: NDArray[np.int64],
 ) -> int:
     """The number of people with fewer than k rows that are theirs in some assignment of all rows to all people.
 

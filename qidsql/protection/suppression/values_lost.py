@@ -1,13 +1,14 @@
 """Which values a suppression plan takes cells from."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
-from sqlglot import exp
+from typing import NamedTuple
 
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.sql.masks import big
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill, fill_query, union_all
+from qidsql.sql.trees import exp
 
 
 class CellsLost(NamedTuple):

@@ -1,12 +1,12 @@
 """The list of minimal unsafe combinations, in a file that the workbench writes: never all in memory."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
-
-from sqlglot import exp
 
 from qidsql.core.tables import positions
 from qidsql.engines.duckdb.workbench import exported
@@ -18,6 +18,7 @@ from qidsql.sql.row_codes import coded_rows, column_values
 from qidsql.sql.statements import Statement, integer
 from qidsql.sql.table_changes import making
 from qidsql.sql.templates import fill
+from qidsql.sql.trees import exp
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,7 +76,7 @@ class UniquesList:
         self._numbers: dict[int, int] = {}
         self._bench.query(fill("workbench/uniques/uniques"), "making of a table")
 
-    def add(self, records: "NDArray[Any]", masks: "NDArray[Any] | int") -> None:
+    def add(self, records: NDArray[Any], masks: NDArray[Any] | int) -> None:
         """Add a combination for each record. Raises StatementError, Interrupted."""
         import numpy as np
 
