@@ -44,7 +44,7 @@ def put_together(pieces: Sequence[str], parts: Mapping[str, str]) -> str:
 
 
 def in_pieces(build: Callable[..., exp.Expr]) -> Any:
-    """Makes a cached function that returns the text of the tree in pieces. It takes a dialect, and numbers.
+    """Makes a cached function that returns the text of the tree in pieces. It takes a dialect, and numbers or words.
 
     Texts of a dialect that has `kept_texts` are looked up there first; `python -m tests.sql.kept_texts` writes them.
     """
@@ -52,15 +52,15 @@ def in_pieces(build: Callable[..., exp.Expr]) -> Any:
 
     @lru_cache(maxsize=4096)
     @wraps(build)
-    def pieces(dialect: Dialect, *numbers: int) -> tuple[str, ...]:
-        found = kept_texts(dialect.name).get(" ".join([name, *map(str, numbers)])) if dialect.kept_texts else None
-        return tuple(found) if found else pieces_of(dialect, build(dialect, *numbers))
+    def pieces(dialect: Dialect, *arguments: int | str) -> tuple[str, ...]:
+        found = kept_texts(dialect.name).get(" ".join([name, *map(str, arguments)])) if dialect.kept_texts else None
+        return tuple(found) if found else pieces_of(dialect, build(dialect, *arguments))
 
     return pieces
 
 
 @cache
 def kept_texts(dialect: str) -> dict[str, list[str]]:
-    """The pieces of texts by the function that builds the tree, and its numbers."""
+    """The pieces of texts by the function that builds the tree, and its arguments."""
     found: dict[str, list[str]] = json.loads(rendered_file(dialect))
     return found

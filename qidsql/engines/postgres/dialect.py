@@ -56,6 +56,7 @@ def _about_distinct(value: exp.Expr) -> exp.Expr:
 POSTGRES = Dialect(
     name="postgres",
     quote='"',
+    kept_texts=True,
     wide="NUMERIC",
     hashed="BIGINT",
     text="TEXT",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import field, replace
 from datetime import UTC, datetime
@@ -44,7 +44,9 @@ from qidsql.errors import (
     redacted,
 )
 from qidsql.records.dataclass import dataclass
-from qidsql.sql.relation import relation, table_node
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.pieces import in_pieces, marks, put_together
+from qidsql.sql.relation import name_text, relation
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import Filling, fill
 from qidsql.sql.trees import exp
@@ -105,15 +107,13 @@ class PostgresSession:
         self._cancelling = threading.Lock()
         connection.read_only = not writable
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        settings = fill(
-            "postgres/settings",
+        settings = _text(
+            "settings",
             statement_timeout=str(statement_seconds * 1000),
-            idle_timeout=str(
-                (statement_seconds + 1800) * 1000
-            ),  # a session can be idle during a whole statement of another
+            idle_timeout=str((statement_seconds + 1800) * 1000),  # idle during a whole statement of another session
         )
-        gently = [POSTGRES.render(fill("postgres/gentle"))] if gentle else []
-        self._settings = ";\n".join([SYSTEM_PATH, *gently, POSTGRES.render(settings)]).encode()
+        gently = [_text("gentle")] if gentle else []
+        self._settings = ";\n".join([SYSTEM_PATH, *gently, settings]).encode()
 
     def begin(self, snapshot: str | None = None) -> None:
         """Begins the transaction, on another session's exported snapshot if given.
@@ -121,7 +121,7 @@ class PostgresSession:
         From then on only Postgres' own functions, operators and types are found.
         """
         if snapshot is not None:
-            name = exp.Literal.string(snapshot).sql("postgres")
+            name = POSTGRES.literal(snapshot)
             self.connection.execute(f"SET TRANSACTION SNAPSHOT {name}".encode())
         cursor = self.connection.execute(self._settings)
         while cursor.nextset():  # the last result has the settings
@@ -136,7 +136,7 @@ class PostgresSession:
     def role_path(self) -> list[str]:
         """The schemas on the role's own search path. Call it before the transaction begins."""
         with self.connection.transaction(force_rollback=True):
-            rows = _rows(self.connection.execute(POSTGRES.render(fill("postgres/search_path")).encode()))
+            rows = _rows(self.connection.execute(_text("search_path").encode()))
         return [str(row[0]) for row in rows]
 
     def execute(self, sql: str) -> list[Row]:
@@ -290,7 +290,7 @@ class PostgresEngine(Engine):
 
     def _export(self, worker: Worker, deadline: float | None) -> str:
         """The name of a session's snapshot. Raises psycopg.Error, BudgetSpent."""
-        return str(self._on(worker, POSTGRES.render(fill("postgres/export_snapshot")), deadline)[0][0])
+        return str(self._on(worker, _text("export_snapshot"), deadline)[0][0])
 
     def _renew_sessions(self) -> bool:
         """Ends the transactions of all sessions, and begins others on a new snapshot."""
@@ -432,7 +432,7 @@ class PostgresEngine(Engine):
         if self._standby:
             raise UsageError(f"{self.label} is a standby server, which cannot create tables; name its primary")
         if not (may_create and temporary and (kind is None or owned or not replace)):
-            schema = exp.to_identifier(name.schema, quoted=True).sql("postgres")
+            schema = POSTGRES.identifier(name.schema)
             raise AccessError(
                 f"the role {self.role} may not create {name}; it needs CREATE on schema {schema} and TEMPORARY on the "
                 f"database, and must own what --replace removes. Without them: --sql table prints the statement to run"
@@ -447,7 +447,7 @@ class PostgresEngine(Engine):
                 "a standby server cannot create temporary tables; leave out --workspace, or use its primary"
             )
         if not allowed:
-            quoted = exp.to_identifier(str(database), quoted=True).sql("postgres")
+            quoted = POSTGRES.identifier(str(database))
             raise AccessError(
                 f"--workspace needs temporary tables, which the role {self.role} may not create; run: GRANT TEMPORARY "
                 f"ON DATABASE {quoted} TO {self.role}, or leave it out"
@@ -456,7 +456,7 @@ class PostgresEngine(Engine):
 
     def finish_working_copy(self, name: TableName) -> int:
         """Also makes the transaction read-only."""
-        table = table_node(name).sql("postgres")
+        table = name_text(POSTGRES, name)
 
         def settle(session: Session) -> list[Row]:
             session.execute(f"ANALYZE {table}")
@@ -475,7 +475,7 @@ class PostgresEngine(Engine):
     def table_bytes(self, table: TableName) -> TableBytes | None:
         """All its pages: a row store reads the whole rows, whatever columns a statement names. Long values are read on
         their own, where a statement needs them."""
-        [(pages, long)] = self._catalog("table_bytes", table=table_node(table).sql(POSTGRES.name))
+        [(pages, long)] = self._catalog("table_bytes", table=name_text(POSTGRES, table))
         return None if pages is None else TableBytes(integer(pages) + integer(long), exact=not integer(long))
 
     def table_names(self) -> list[TableName]:
@@ -487,7 +487,7 @@ class PostgresEngine(Engine):
         oid, _, _, kind, estimate, *_ = rows[name]
         columns = tuple(
             Column(str(column), str(data_type), bool(nullable), bool(readable), Comparison(str(comparison)))
-            for column, data_type, nullable, readable, comparison, *_ in self._catalog("columns", oids=_numbers([oid]))
+            for column, data_type, nullable, readable, comparison, *_ in self._catalog("columns", oids=[integer(oid)])
         )
         return self._table(name, KINDS[str(kind)], columns, None if estimate is None else integer(estimate))
 
@@ -538,7 +538,7 @@ class PostgresEngine(Engine):
         names = {integer(row[0]): name for name, row in rows.items() if schema is None or name.schema == schema}
         if not names:
             return Catalog(())
-        oids = _numbers(names)
+        oids = [*names]
         columns = self._catalog("columns", oids=oids)
         labels: dict[tuple[int, object], list[tuple[str, str]]] = {}
         for oid, column, kind, text in self._catalog("catalog_labels", oids=oids):
@@ -592,7 +592,7 @@ class PostgresEngine(Engine):
         """The queries of views, in which every name has its schema."""
         if not oids:
             return {}
-        rows = self._catalog("catalog_views", oids=_numbers(oids))
+        rows = self._catalog("catalog_views", oids=oids)
         return {integer(oid): str(text).strip().removesuffix(";") for oid, text in rows}
 
     def _obstacle(self, name: TableName, obstacle: str) -> str:
@@ -600,8 +600,8 @@ class PostgresEngine(Engine):
         return OBSTACLES[obstacle].format(
             name=name,
             schema=name.schema,
-            quoted=table_node(name).sql("postgres"),
-            quoted_schema=exp.to_identifier(name.schema, quoted=True).sql("postgres"),
+            quoted=name_text(POSTGRES, name),
+            quoted_schema=POSTGRES.identifier(name.schema),
             role=self.role,
         )
 
@@ -632,20 +632,20 @@ class PostgresEngine(Engine):
 
     def _groupable(self, table: Table, columns: Sequence[Column]) -> bool:
         source = relation(self.dialect, table, columns)
-        query = fill("postgres/groupable", relation=source.node, columns=source.columns([c.name for c in columns]))
+        names = ", ".join(source.column_text(POSTGRES, column.name) for column in columns)
+        parts = {"relation": source.text(POSTGRES), "columns": names}
         try:
-            self._attempt(self.dialect.render(query))
+            self._attempt(put_together(_query(POSTGRES, "groupable", *parts), parts))
         except (psycopg.errors.UndefinedFunction, psycopg.errors.FeatureNotSupported):
             return False
         except (psycopg.Error, UnicodeError) as error:
             raise self.translate(error, f"description of {table.name}") from None
         return True
 
-    def _catalog(self, template: str, **holes: Filling) -> list[Row]:
+    def _catalog(self, template: str, **holes: Filling | Sequence[int]) -> list[Row]:
         """Rows of a catalog query."""
-        text = self.dialect.render(fill(f"postgres/{template}", **holes))
         try:
-            return self._attempt(text)
+            return self._attempt(_text(template, **holes))
         except (psycopg.Error, UnicodeError) as error:
             raise self.translate(error, "reading of the catalog") from None
 
@@ -815,7 +815,7 @@ def _raise(error: Exception) -> NoReturn:
 
 def _about(template: str, backends: Sequence[object]) -> str:
     """The text of a query about the activity of some server processes."""
-    return POSTGRES.render(fill(f"postgres/{template}", ours=_numbers(backends)))
+    return _text(template, ours=[integer(backend) for backend in backends])
 
 
 def _names(rows: Sequence[Row]) -> str:
@@ -823,8 +823,20 @@ def _names(rows: Sequence[Row]) -> str:
     return ", ".join(sorted({str(name or "a table") for (name,) in rows}))
 
 
-def _numbers(numbers: Iterable[object]) -> list[exp.Expr]:
-    return [exp.Literal.number(integer(number)) for number in numbers]
+def _text(template: str, **holes: Filling | Sequence[int]) -> str:
+    """The text of one of Postgres' own templates."""
+    return put_together(_query(POSTGRES, template, *holes), {name: _part(value) for name, value in holes.items()})
+
+
+def _part(value: Filling | Sequence[int]) -> str:
+    if isinstance(value, (str, int)):
+        return POSTGRES.literal(value) if isinstance(value, str) else str(value)
+    return ", ".join(map(_part, value)) if isinstance(value, Sequence) else POSTGRES.render(value)
+
+
+@in_pieces
+def _query(_: Dialect, template: str, *holes: str) -> exp.Expr:
+    return fill(f"postgres/{template}", **marks(*holes))
 
 
 def _name(row: Row) -> TableName:
