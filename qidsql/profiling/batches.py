@@ -23,6 +23,7 @@ ProfileStatement: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]
 
 VALUES_TOGETHER = 32_000_000  # rows x columns of the column sets in one statement
 FINEST = 1_000_000  # classes of all columns of a statement, where the sets together take little memory
+COVERED = 40_000  # rows; of fewer, column sets from the classes of several columns are no cheaper than side by side
 SAMPLE_SETS = 64  # column sets in one statement over a sample: drawing it costs more than profiling
 
 
@@ -62,7 +63,7 @@ class Batches:
         if rows is not None and rows <= self.dialect.finest_rows:
             parts = _fitting_parts(sorted(masks, key=most_classes), self.dialect.finest_sets, self._can_group)
             return [self._in_one_statement(class_profiles_by_finest, part) for part in parts]
-        if rows is not None and rows > self.dialect.union_rows and self.dialect.finest_sets:
+        if rows is not None and rows > COVERED and self.dialect.finest_sets:
             classes = [most_classes(1 << place) for place in range(len(self.names))]
             room = min(rows // self.dialect.finest_share, FINEST)
             finest, masks = covering(masks, classes, room, self.dialect.finest_sets, self.dialect.grouping_arguments)

@@ -20,27 +20,27 @@ class Dialect:
     `grouping_arguments`: the maximum number of columns in GROUPING(). `grouping_pays`: whether one scan for many sets
     is cheaper than a scan for each. `union_sets`: the number of column sets per statement for tables of at most
     `union_rows` rows, for which the cost of a statement outweighs its work. `finest_sets`: the number of those in a
-    statement that counts the classes of all their columns first and the classes of each set from these counts: in
-    tables of more than `union_rows` rows if those are at most one class in `finest_share` rows, in tables of at most
-    `finest_rows` rows always; 0 where it never pays. `row_hash`: a 64-bit hash of some values, equal for equal texts.
-    `shuffled`: the position of an integer in a random order with a seed: a non-negative 64-bit integer, practically
-    independent between integers and between seeds. `keyed`: hashes an integer with a text as key, the same in every
-    version of the engine. `hashes_values`: whether `row_hash` takes any types, gives equal values (NULL equals NULL)
-    equal hashes, and is cheaper than a comparison. `short_types`: a pattern for types whose values are as cheap to
-    carry as their hash. `bits`: the type to which an integer is cast for counting its bits. `class_hash`: an integer,
-    equal for equal values of any types and NULLs, by which classes can be sampled; None if the engine has none.
-    `decimal`, `number`: types for comparing exact numbers, and any numbers. `value_hash`: a non-negative 63-bit hash of
-    a number (True) or another value, equal for equal values. `about_distinct`: counts distinct values, approximately if
-    that is cheaper. `caseless`: names never differ only in letter case. `lowers`: unquoted names are read in lower
-    case. `longest_name`: the maximum bytes of a name, beyond which the engine silently truncates; None if unlimited.
-    `materialized`: a common table expression that says so is evaluated once; without it a numbering of its rows must be
-    decided by their contents (see `decided`). `cancel`: the seconds that a cancelled statement gets to end before its
-    session is given up. `timeout`: each statement has a limit of time of its own. `snapshot`: a session can read all
-    its statements' data and time as of one moment. `bytes`: how far it is known what a scan reads, in words; empty if
-    it is not. `tested`: the engines on which the tests ran, as `Engine.version` begins; for others of this dialect
-    statements are rendered only. `recodable`: patterns of the types whose columns can be recoded, by the kind of their
-    values. `quote`: stands around names, twice within them, as ' around texts; empty if that is not all. `kept_texts`:
-    the texts of frequent statements are kept in a file, see `in_pieces`. `own_hashes`: the hashes are functions of the
+    statement that counts the classes of all their columns first and the classes of each set from these counts: in large
+    tables if those are at most one class in `finest_share` rows, in tables of at most `finest_rows` rows always; 0
+    where it never pays. `row_hash`: a 64-bit hash of some values, equal for equal texts. `shuffled`: the position of an
+    integer in a random order with a seed: a non-negative 64-bit integer, practically independent between integers and
+    between seeds. `keyed`: hashes an integer with a text as key, the same in every version of the engine.
+    `hashes_values`: whether `row_hash` takes any types, gives equal values (NULL equals NULL) equal hashes, and is
+    cheaper than a comparison. `short_types`: a pattern for types whose values are as cheap to carry as their hash.
+    `bits`: the type to which an integer is cast for counting its bits. `class_hash`: an integer, equal for equal values
+    of any types and NULLs, by which classes can be sampled; None if the engine has none. `decimal`, `number`: types for
+    comparing exact numbers, and any numbers. `value_hash`: a non-negative 63-bit hash of a number (True) or another
+    value, equal for equal values. `about_distinct`: counts distinct values, approximately if that is cheaper.
+    `caseless`: names never differ only in letter case. `lowers`: unquoted names are read in lower case. `longest_name`:
+    the maximum bytes of a name, beyond which the engine silently truncates; None if unlimited. `materialized`: a common
+    table expression that says so is evaluated once; without it a numbering of its rows must be decided by their
+    contents (see `decided`). `cancel`: the seconds that a cancelled statement gets to end before its session is given
+    up. `timeout`: each statement has a limit of time of its own. `snapshot`: a session can read all its statements'
+    data and time as of one moment. `bytes`: how far it is known what a scan reads, in words; empty if it is not.
+    `tested`: the engines on which the tests ran, as `Engine.version` begins; for others of this dialect statements are
+    rendered only. `recodable`: patterns of the types whose columns can be recoded, by the kind of their values.
+    `quote`: stands around names, twice within them, as ' around texts; empty if that is not all. `kept_texts`: the
+    texts of frequent statements are kept in a file, see `in_pieces`. `own_hashes`: the hashes are functions of the
     connection, which a printed script cannot call. `opening`, `closing`: statements before and after a script (see
     `script`).
     """

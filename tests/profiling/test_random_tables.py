@@ -8,6 +8,7 @@ import pytest
 from qidsql.core.tables import Nulls, names_of
 from qidsql.engines.base import Engine
 from qidsql.measures.profiles import ClassProfile
+from qidsql.profiling import batches
 from qidsql.profiling.batches import MakeProfiles
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import class_profiles, class_profiles_by_finest, class_profiles_in_one_scan, class_sizes
@@ -91,7 +92,8 @@ def test_profiles_of_every_column_set_in_one_scan(make: MakeProfiles, cases: lis
 
 
 @TWO_ENGINES
-def test_sets_are_batched_where_their_columns_have_few_classes(store: Store) -> None:
+def test_sets_are_batched_where_their_columns_have_few_classes(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "COVERED", 0)
     columns = {"a": "INTEGER", "b": "INTEGER", "c": "INTEGER", "id": "INTEGER"}
     store.table("t", columns, [(i % 3, i % 4, i % 5, i) for i in range(1000)])  # a, b, c: 60 classes of 1,000 rows
     with store.connect() as engine:

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import permutations
+from random import Random
 
 import pytest
 
@@ -35,6 +36,31 @@ def test_finds_a_minimal_set_where_there_is_one(criterion: Criterion) -> None:
         assert found.mask in wanted, seed
         assert found.profile == profiler.profile(found.mask)
         assert (result.complete, result.complete_to_size, result.stopped) == (False, 0, None)
+
+
+@pytest.mark.parametrize("many", [2, 32])
+def test_of_many_columns_several_are_removed_at_once(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The set is that of removing one after the other, of which few profiles are asked."""
+    monkeypatch.setattr("qidsql.search.greedy_minimal.MANY", many)
+    asked = 0
+    for seed in range(60):
+        draw = Random(seed)
+        columns, needed = draw.choice((3, 40, 90)), draw.randint(1, 3)
+        rows = [(0,) * columns]  # and for each needed column a row that differs in it alone, or in some others too
+        for place in draw.sample(range(columns), needed):
+            rows.append(tuple(int(each == place or draw.random() < 0.01) for each in range(columns)))
+        order = draw.sample(range(columns), columns)
+        profiler = MemoryProfiler(rows, columns)
+        result = greedy_minimal(profiler, Key(), order)
+        kept = (1 << columns) - 1
+        for place in order:
+            rest = kept & ~(1 << place)
+            if rest and Key().met_by(MemoryProfiler(rows, columns).profile(rest)):
+                kept = rest
+        assert [found.mask for found in result.found] == ([kept] if len(set(rows)) == len(rows) else []), seed
+        asked += len(profiler.asked) if columns == 90 else 0
+        assert columns < 40 or len(profiler.asked) <= 2 + 2 * (needed + 1) * columns.bit_length() + 32, seed
+    assert asked
 
 
 def test_finds_a_minimal_set_that_determines_as_much_as_all_columns() -> None:
