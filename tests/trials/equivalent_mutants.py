@@ -12,7 +12,8 @@ SAME_LENGTH = "both lists are made of one list, so that their lengths are the sa
 OF_A_SOURCE = "each gap is of one of the sources"
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
-    ("qidsql/sql/classes.py", "column_counts", "True -> False"): COUNT,
+    ("qidsql/sql/classes.py", "_count", "True -> False"): COUNT,
+    ("qidsql/sql/classes.py", "_counting", "True -> False"): COUNT,
     ("qidsql/sql/classes.py", "distinct_hashes", "True -> False"): COUNT,
     ("qidsql/sql/matching_rows.py", "_head", "_number(0) -> _number(1)"): A_FIRST_LOOK,
     ("qidsql/operations/schedule.py", "", "10.0 -> 9.0"): A_CHOICE,

@@ -84,6 +84,7 @@ ONLY = {  # of a room where the rest decides nothing, or is held by the tests of
 ELSEWHERE = (".plain_schema", ".options", ".obstacle", ".reached", ".impossible", ".forbidden", ".progress", ".almost")
 ELSEWHERE += (".part_of_pairs", ".near_sample", ".on_sample", ".sample_size")
 COPIED = ("qidsql", "sql_templates", "tests", "pyproject.toml")
+FUTURE = "from __future__ import annotations\n"
 LIMIT = 120.0  # seconds; a mutant that takes longer is noticed
 SURVIVORS = 0.1  # of all mutants; above, each is a failure
 
@@ -104,6 +105,8 @@ class Workplace:
                 shutil.copytree(source, self.folder / name, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy(source, self.folder / name)
+        for kept in self.folder.glob("sql_templates/*/rendered.json"):
+            kept.write_text("{}")  # else a mutant's statements would be those of the original
         self.runner = subprocess.Popen(
             [sys.executable, "-m", "tests.trials.mutant_runner"],
             cwd=self.folder,
@@ -127,7 +130,8 @@ class Workplace:
         """How the tests of a module end with this text in its place. Raises RuntimeError where none of them used it."""
         path, seen = self.folder / module, self.folder / f"seen-{next(self.marks)}"
         original = path.read_text(encoding="utf-8")
-        self._put(path, f"open({str(seen)!r}, 'w').close()\n{text}")
+        before, future, after = text.rpartition(FUTURE)  # which has to come first
+        self._put(path, f"{before}{future}open({str(seen)!r}, 'w').close()\n{after}")
         try:
             code = self._run({"arguments": ROOMS[module], "limit": LIMIT})
         finally:
