@@ -27,7 +27,7 @@ from qidsql.errors import BudgetSpent, ConnectionLost, Interrupted, QidsqlError,
 from qidsql.records.dataclass import dataclass
 from qidsql.sql.copies import create_table
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.relation import table_node
+from qidsql.sql.relation import name_text, table_node
 from qidsql.sql.statements import Row, Statement
 from qidsql.sql.trees import exp
 from qidsql.wording.option_names import setting
@@ -299,7 +299,7 @@ class Engine(ABC):
         self.run(Statement(create_table(self.dialect, name, query), purpose, lambda rows: None), deadline)
         return name, self.finish_working_copy(name)
 
-    def hold(self, query: exp.Query, purpose: str, deadline: float | None = None) -> TableName | None:
+    def hold(self, query: str, purpose: str, deadline: float | None = None) -> TableName | None:
         """Keeps the rows of a query in the memory of this process, where all sessions see them, until the answer ends.
 
         None if the engine cannot: it writes nothing, and nothing to disk unless memory runs out, as for any statement.
@@ -308,7 +308,8 @@ class Engine(ABC):
         name = self._name_to_hold()
         if name is not None:
             self._answer.held.append(name)
-            self.run(Statement(create_table(self.dialect, name, query), purpose, lambda rows: None), deadline)
+            text = f"CREATE TABLE {name_text(self.dialect, name)} AS {query}"
+            self.run(Statement(text, purpose, lambda rows: None), deadline)
         return name
 
     def _name_to_hold(self) -> TableName | None:

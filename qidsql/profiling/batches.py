@@ -57,11 +57,11 @@ class Batches:
     ) -> list[ProfileStatement]:
         """Of any column sets. `most_classes` is an upper bound of the number of a set's classes."""
         if self.source.is_sample:
-            parts = _fitting_parts(masks, SAMPLE_SETS, self._can_group)
+            parts = _fitting_parts(masks, SAMPLE_SETS, self.can_group)
             return [self._in_one_statement(class_profiles_in_one_scan, part) for part in parts]
         finest: list[list[int]] = []
         if rows is not None and rows <= self.dialect.finest_rows:
-            parts = _fitting_parts(sorted(masks, key=most_classes), self.dialect.finest_sets, self._can_group)
+            parts = _fitting_parts(sorted(masks, key=most_classes), self.dialect.finest_sets, self.can_group)
             return [self._in_one_statement(class_profiles_by_finest, part) for part in parts]
         if rows is not None and rows > COVERED and self.dialect.finest_sets:
             classes = [most_classes(1 << place) for place in range(len(self.names))]
@@ -77,17 +77,18 @@ class Batches:
         parts = _parts(masks, self._together(masks, rows))
         return [(part, packed.profiles(self.dialect, part, self.k)) for part in parts]
 
-    def of_sampled_classes(self, masks: Sequence[int], rows: int | None, share: int) -> list[ProfileStatement]:
-        """Of a sample of the classes of any column sets, about one in `share`."""
+    def of_sampled_classes(self, masks: Sequence[int], share: int) -> ProfileStatement:
+        """Of a sample of the classes of one column set, or of several with columns in common that can be grouped."""
 
         def sampled(
             dialect: Dialect, source: Relation, names: Sequence[ColumnNames], k: int
         ) -> Statement[list[ClassProfile]]:
             return profiles_of_sampled_classes(dialect, source, names, k, share)
 
-        return [self._statement(sampled, part) for part in _parts(masks, self._together(masks, rows))]
+        return self._statement(sampled, masks)
 
-    def _can_group(self, columns: int) -> bool:
+    def can_group(self, columns: int) -> bool:
+        """Whether sets of these columns can be grouped in one scan."""
         return columns.bit_count() <= self.dialect.grouping_arguments
 
     def _together(self, masks: Sequence[int], rows: int | None) -> int:

@@ -52,7 +52,7 @@ def packed_rows(profiler: Profiled, guarded: bool = False) -> PackedRows | None:
         table = engine.hold(packing.query(engine.dialect, profiler.source), "packed rows", profiler.deadline)
         if table is None:
             return None
-        packed = PackedRows.at(table, packing)
+        packed = PackedRows(table, packing)
         [counts] = profiler.ask([column_counts(engine.dialect, packed.relation, words)])
     except StatementError:  # such as too little memory
         return None

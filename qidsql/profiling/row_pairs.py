@@ -27,13 +27,20 @@ class PairsThatAgree:
     anything, as rows that match a third need not match each other.
     """
 
-    def __init__(self, profiler: TableProfiler, max_pairs: int | None = None, max_masks: int = MAX_MASKS) -> None:
+    def __init__(
+        self,
+        profiler: TableProfiler,
+        max_pairs: int | None = None,
+        max_masks: int = MAX_MASKS,
+        pairs_per_row: int | None = None,
+    ) -> None:
         if profiler.entity is not None:
             raise ValueError("difference masks compare rows, not entities; search the borders instead")
         if profiler.nulls is Nulls.WILDCARD:
             raise ValueError("difference masks treat NULL as a value; search the borders instead")
         self._profiler, self._rows = profiler, profiler.rows or 0
         self._max_pairs, self._max_masks = max_pairs, max_masks
+        self._pairs_per_row = PAIRS_PER_ROW if pairs_per_row is None else pairs_per_row
         self._hashed: frozenset[str] | None = None if self._rows > LARGE else frozenset()
 
     @cached_property
@@ -42,7 +49,7 @@ class PairsThatAgree:
         if self._max_pairs is not None:
             return self._max_pairs
         if rows > LARGE or self._packed is not None:
-            return PAIRS_PER_ROW * rows
+            return self._pairs_per_row * rows
         return ALL_PAIRS if rows * (rows - 1) <= ALL_PAIRS else max(LEAST_PAIRS, rows)
 
     @cached_property

@@ -31,6 +31,7 @@ def minimal_keys(
     limit: int = LIMIT,
     on_found: OnFound = ignore_found,
     known: Mapping[int, ClassProfile] = MappingProxyType({}),
+    together: int = TOGETHER,
 ) -> SearchResult:
     """All minimal keys of at most `max_size` columns, smallest first, the first `limit` of them.
 
@@ -43,7 +44,8 @@ def minimal_keys(
     If the candidates are very many, trials search some small keys in between (see `KeyTrials`). If stopped, also by
     Ctrl-C or by a statement that fails, it returns the proved keys that it finds at once, and the size up to which it
     knows all; memory stays constant. Twins, columns that determine each other, are searched as one. With duplicate
-    rows there is no key; the first profile shows it. `known` profiles are not asked again.
+    rows there is no key; the first profile shows it. `known` profiles are not asked again. So many anchors are queried
+    `together`, in parallel; the answer on one may settle what the next would be asked for.
     [Birnick et al. 2020, HPIValid; Murakami & Uno 2014]
     """
     last = profiler.columns if max_size is None else min(max_size, profiler.columns)
@@ -62,7 +64,7 @@ def minimal_keys(
             return SearchResult(Key(), ALGORITHM, (), False, last)
         progress = _Progress(anchors, reduced, anchors.least_columns - 1)
         while progress.settled < last:
-            larger = progress.settle(1 if whole.rows > LARGE else TOGETHER)
+            larger = progress.settle(1 if whole.rows > LARGE else together)
             progress.settled = progress.settled + 1 if larger else last
             if on_found is not ignore_found:  # one more enumeration of the candidates
                 _report_found(on_found, anchors.masks, progress.settled, limit, reduced, whole)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.records.dataclass import dataclass
@@ -53,14 +54,7 @@ def class_profiles_in_one_scan(
     dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames], k: int
 ) -> Statement[list[ClassProfile]]:
     """The same profiles in one scan of the rows, by grouping sets. At most `dialect.grouping_arguments` columns."""
-    columns, numbers = _grouped(column_sets)
-    classes = fill_query(
-        "classes/classes_of_sets",
-        relation=source.node,
-        columns=source.columns(columns),
-        sets=[exp.Tuple(expressions=source.columns(names)) for names in column_sets],
-    )
-    tree = fill("classes/class_sizes", classes=classes.subquery("classes"))
+    tree, numbers = _sizes_of_sets("classes/classes_of_sets", source, column_sets)
     return Statement(dialect.render(tree), purpose_of("class profile", column_sets), profiles_of_sizes(k, numbers))
 
 
@@ -84,6 +78,16 @@ def class_profiles_by_finest(
     return Statement(text, purpose_of("class profile", column_sets), profiles_of_sizes(k, numbers))
 
 
+def _sizes_of_sets(
+    template: str, source: Relation, column_sets: Sequence[ColumnNames], **in_part: Any
+) -> tuple[exp.Expr, list[int]]:
+    """The class sizes of several sets by grouping sets, and the number that the result has for each set."""
+    columns, numbers = _grouped(column_sets)
+    sets = [exp.Tuple(expressions=source.columns(names)) for names in column_sets]
+    classes = fill_query(template, relation=source.node, columns=source.columns(columns), sets=sets, **in_part)
+    return fill("classes/class_sizes", classes=classes.subquery("classes")), numbers
+
+
 def _grouped(column_sets: Sequence[ColumnNames]) -> tuple[ColumnNames, list[int]]:
     """All columns of the sets, and the number that GROUPING of these columns gives each set."""
     columns = tuple(dict.fromkeys(name for names in column_sets for name in names))
@@ -93,35 +97,23 @@ def _grouped(column_sets: Sequence[ColumnNames]) -> tuple[ColumnNames, list[int]
 
 
 def profiles_of_sampled_classes(
-    dialect: Dialect,
-    source: Relation,
-    column_sets: Sequence[ColumnNames],
-    k: int,
-    share: int,
-    seed: int | None = None,
+    dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames], k: int, share: int, seed: int | None = None
 ) -> Statement[list[ClassProfile]]:
     """The profiles of a sample of each set's classes, about one in `share`, whose sizes are exact.
 
-    A class is in the sample or not by the hash of its values, so the dialect must have `class_hash`. Each seed draws
-    another sample; by default the share does. One statement, a scan per set.
+    A class is in the sample or not by the hash of its values in the columns that all the sets have, of which there must
+    be one, so the dialect must have `class_hash`. Each seed draws another sample; by default the share does. One
+    statement, one scan. Of several sets at most `dialect.grouping_arguments` columns.
     """
-    assert dialect.class_hash is not None
-    parts = []
-    for number, names in enumerate(column_sets):
-        columns = source.columns(names)
-        place = dialect.shuffled(dialect.class_hash(columns), share if seed is None else seed)
-        classes = fill_query(
-            "classes/classes_in_part",
-            set_number=number,
-            relation=source.node,
-            columns=columns,
-            place=place,
-            parts=share,
-            part=0,
-        )
-        parts.append(dialect.render(fill("classes/class_sizes", classes=classes.subquery("classes"))))
-    purpose = purpose_of("sample of classes", column_sets)
-    return Statement("\nUNION ALL\n".join(parts), purpose, profiles_of_sizes(k, range(len(parts))), scans=len(parts))
+    common = tuple(name for name in column_sets[0] if all(name in names for names in column_sets))
+    place = _place(dialect, source, common, share if seed is None else seed)
+    purpose = purpose_of("class sample", column_sets)
+    if len(column_sets) == 1:
+        tree = _sizes_in_part(source, column_sets[0], place, 0, share)
+        return Statement(dialect.render(tree), purpose, profiles_of_sizes(k, [0]))
+    in_part = {"place": place, "parts": share, "part": 0}
+    tree, numbers = _sizes_of_sets("classes/classes_of_sets_in_part", source, column_sets, **in_part)
+    return Statement(dialect.render(tree), purpose, profiles_of_sizes(k, numbers))
 
 
 def class_sizes_in_part(
@@ -130,21 +122,28 @@ def class_sizes_in_part(
     """The number of classes of each size in one of several parts. Each class is in one part, by the hash of its values,
     so the dialect must have `class_hash`. One statement, one scan.
     """
+    tree = _sizes_in_part(source, columns, _place(dialect, source, columns, 0), part, parts)
+    purpose = f"class sizes of {_set(columns)}, part {part + 1} of {parts}"
+    return Statement(dialect.render(tree), purpose, _sizes_of_rows)
+
+
+def _place(dialect: Dialect, source: Relation, columns: ColumnNames, seed: int) -> exp.Expr:
+    """A number that all rows of a class have in common."""
     assert dialect.class_hash is not None
-    nodes = source.columns(columns)
-    place = dialect.shuffled(dialect.class_hash(nodes), 0)
+    return dialect.shuffled(dialect.class_hash(source.columns(columns)), seed)
+
+
+def _sizes_in_part(source: Relation, columns: ColumnNames, place: exp.Expr, part: int, parts: int) -> exp.Expr:
     classes = fill_query(
         "classes/classes_in_part",
         set_number=0,
         relation=source.node,
-        columns=nodes,
+        columns=source.columns(columns),
         place=place,
         parts=parts,
         part=part,
     )
-    tree = fill("classes/class_sizes", classes=classes.subquery("classes"))
-    purpose = f"class sizes of {_set(columns)}, part {part + 1} of {parts}"
-    return Statement(dialect.render(tree), purpose, _sizes_of_rows)
+    return fill("classes/class_sizes", classes=classes.subquery("classes"))
 
 
 def _sizes_of_rows(rows: list[Row]) -> ClassSizes:

@@ -8,15 +8,17 @@ the guard elsewhere. Rows that are only grouped need no guards, and fewer words.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
-from qidsql.core.tables import TableName, names_of, positions
+from qidsql.core.tables import Table, TableName, names_of, positions
 from qidsql.measures.profiles import ClassProfile
 from qidsql.records.dataclass import dataclass
 from qidsql.sql.classes import profiles_of_sizes, purpose_of, sizes_text
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.relation import ALIAS, Relation, table_node
+from qidsql.sql.pieces import in_pieces, mark, mark_of_table, marks, put_together
+from qidsql.sql.relation import ALIAS, Relation, name_text
 from qidsql.sql.statements import ColumnNames, Statement
-from qidsql.sql.templates import fill_query
+from qidsql.sql.templates import fill
 from qidsql.sql.trees import exp
 
 BITS = 63  # of a word, a signed integer
@@ -65,35 +67,27 @@ class Lanes:
     def words(self) -> list[str]:
         return [f"w{word}" for word in range(max(lane.word for lane in self.lanes) + 1)]
 
-    def query(self, dialect: Dialect, source: Relation) -> exp.Query:
+    def query(self, dialect: Dialect, source: Relation) -> str:
         """The query for the words of each row. One scan, and one of each column.
 
         A word is NULL if a value has no code, or one that is too large for its lane; a value with two codes makes two
         rows. So there is exactly one code for each value if there are as many rows, and no word is NULL.
         """
-        values = [exp.column(f"v{place}") for place in range(len(self.names))]
-        words: dict[int, exp.Expr] = {}
+        words: dict[int, list[str]] = {}
+        joins = []
         for place, (lane, classes) in enumerate(zip(self.lanes, self.classes, strict=True)):
-            number = exp.column("place", table=f"d{place}")
-            code = exp.cast(exp.Sub(this=number, expression=exp.Literal.number(1)), "BIGINT")
-            bits = exp.BitwiseLeftShift(this=exp.paren(code), expression=exp.Literal.number(lane.start))
-            fits = exp.LTE(this=number.copy(), expression=exp.Literal.number(classes))
-            lane_bits = exp.Case(ifs=[exp.If(this=fits, true=bits)])
-            before = words.get(lane.word)
-            words[lane.word] = lane_bits if before is None else exp.BitwiseOr(this=before, expression=lane_bits)
-        query = fill_query(
-            "packed_rows/words",
-            relation=source.node,
-            aliased=[exp.alias_(c, v.name) for c, v in zip(source.columns(self.names), values, strict=True)],
-            words=[exp.alias_(words[word], name) for word, name in enumerate(self.words)],
-        )
-        assert isinstance(query, exp.Select)
-        for place, value in enumerate(values):
-            codes = fill_query("packed_rows/codes", column=value, place=dialect.numbering(exp.column("value")))
-            own, coded = exp.column(value.name, table="classes"), exp.column("value", table=f"d{place}")
-            same = exp.NullSafeEQ(this=own, expression=coded)
-            query = query.join(codes.subquery(f"d{place}"), on=same, join_type="left", copy=False)
-        return query
+            parts = {"number": f"d{place}.place", "most": str(classes), "start": str(lane.start)}
+            words.setdefault(lane.word, []).append(put_together(_lane(dialect), parts))
+            codes = put_together(_codes(dialect), {"column": f"v{place}"})
+            same = put_together(_same(dialect), {"own": f"classes.v{place}", "coded": f"d{place}.value"})
+            joins.append(f" LEFT JOIN ({codes}) AS d{place} ON {same}")
+        aliased = (f"{source.column_text(dialect, name)} AS v{place}" for place, name in enumerate(self.names))
+        frame = {
+            "relation": source.text(dialect),
+            "aliased": ", ".join(aliased),
+            "words": ", ".join(f"{' | '.join(words[word])} AS {name}" for word, name in enumerate(self.words)),
+        }
+        return put_together(_frame(dialect), frame) + "".join(joins)
 
     def narrowed(self, names: ColumnNames) -> Lanes:
         """The same lanes for some of the columns, in this order."""
@@ -122,19 +116,19 @@ class Lanes:
 class PackedRows:
     """A table of words."""
 
+    table: TableName
     packing: Lanes
-    relation: Relation
 
-    @classmethod
-    def at(cls, table: TableName, packing: Lanes) -> PackedRows:
-        return cls(packing, Relation(exp.alias_(table_node(table), ALIAS, table=True)))
+    @cached_property
+    def relation(self) -> Relation:
+        return Relation(table=Table(self.table, "table", ()))
 
-    def named(self, alias: str) -> exp.Expr:
+    def named(self, dialect: Dialect, alias: str) -> str:
         """Its table under this name."""
-        return exp.alias_(self.relation.node, alias, table=True)
+        return f"{name_text(dialect, self.table)} AS {alias}"
 
     def narrowed(self, names: ColumnNames) -> PackedRows:
-        return PackedRows(self.packing.narrowed(names), self.relation)
+        return PackedRows(self.table, self.packing.narrowed(names))
 
     def profiles(self, dialect: Dialect, masks: Sequence[int], k: int) -> Statement[list[ClassProfile]]:
         """The class profiles of these column sets. One statement, a scan per set."""
@@ -146,3 +140,26 @@ class PackedRows:
         purpose = purpose_of("class profile", [names_of(mask, self.packing.names) for mask in masks])
         read = profiles_of_sizes(k, range(len(parts)))
         return Statement("\nUNION ALL\n".join(parts), purpose, read, scans=len(parts))
+
+
+@in_pieces
+def _frame(_: Dialect) -> exp.Expr:
+    return fill("packed_rows/words", relation=mark_of_table("relation"), **marks("aliased", "words"))
+
+
+@in_pieces
+def _codes(dialect: Dialect) -> exp.Expr:
+    return fill("packed_rows/codes", column=mark("column"), place=dialect.numbering(exp.column("value")))
+
+
+@in_pieces
+def _lane(_: Dialect) -> exp.Expr:
+    """The code of a value in its place in the word, if it is not too large."""
+    code = exp.cast(exp.Sub(this=mark("number"), expression=exp.Literal.number(1)), "BIGINT")
+    bits = exp.BitwiseLeftShift(this=exp.paren(code), expression=mark("start"))
+    return exp.Case(ifs=[exp.If(this=exp.LTE(this=mark("number"), expression=mark("most")), true=bits)])
+
+
+@in_pieces
+def _same(_: Dialect) -> exp.Expr:
+    return exp.NullSafeEQ(this=mark("own"), expression=mark("coded"))

@@ -125,15 +125,16 @@ def agreeing_packed(
     words, columns = range(len(packing.words)), len(packing.names)
     codes, guards = packing.bits((1 << columns) - 1), packing.guards
     names = _listed(f"lane{word}" for word in words)
+    differences = [put_together(_xor(dialect), {"one": f"a.w{word}", "other": f"b.w{word}"}) for word in words]
     parts = {
-        "one": dialect.render(packed.named("a")),
-        "other": dialect.render(packed.named("b")),
+        "one": packed.named(dialect, "a"),
+        "other": packed.named(dialect, "b"),
         "agree": " AND ".join(
             f"(a.w{word} & {bits}) = (b.w{word} & {bits})" for word, bits in packing.bits(agree).items()
         )
         or "TRUE",
         "lanes": _listed(
-            f"(({_xor(dialect, word)}) + {codes.get(word, 0)}) & {guards[word]} AS lane{word}" for word in words
+            f"(({xor}) + {codes.get(word, 0)}) & {guards[word]} AS lane{word}" for word, xor in enumerate(differences)
         ),
         "lane_names": names,
         "sizes": " + ".join(_bits(dialect, word) for word in words),
@@ -160,10 +161,9 @@ def _packed_frame(_: Dialect) -> exp.Expr:
     return fill("row_pairs/agreeing_packed", **tables, **marks(*holes))
 
 
-@lru_cache
-def _xor(dialect: Dialect, word: int) -> str:
-    one, other = (exp.column(f"w{word}", table=table) for table in ("a", "b"))
-    return dialect.render(exp.BitwiseXor(this=one, expression=other))
+@in_pieces
+def _xor(_: Dialect) -> exp.Expr:
+    return exp.BitwiseXor(this=mark("one"), expression=mark("other"))
 
 
 @in_pieces

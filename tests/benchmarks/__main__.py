@@ -39,7 +39,8 @@ from tests.commandline import environment
 RECORDED = Path(__file__).with_name("recorded.json")
 VERDICTS = (0, 1, 3)  # exit codes of a command that did its work
 WORSE = 1.2  # times the recorded ratio
-ADULT = Path(__file__).resolve().parents[3] / "shared" / "data" / "adult.csv"
+SHARED = Path(__file__).resolve().parents[3] / "shared"
+ADULT, MAKE_TABLES = SHARED / "data" / "adult.csv", SHARED / "bench" / "make_tables.py"
 QIDSQL = (sys.executable, "-m", "qidsql")
 PLAIN = """
 import sys, duckdb
@@ -124,6 +125,13 @@ def census(rows: int, columns: int = 41) -> str:
     return f"SELECT {chosen} FROM range({rows}) AS numbers(i)"
 
 
+def given_census() -> None:
+    """Writes t.parquet by the script that the issues name, which needs numpy."""
+    command = [sys.executable, str(MAKE_TABLES), ".", "census", "--rows", "1000000"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    Path("census.parquet").rename("t.parquet")
+
+
 def visits(rows: int) -> str:
     """Ten columns of 2 to 100,000 values."""
     sizes = (2, 5, 12, 40, 100, 366, 1_000, 5_000, 20_000, 100_000)
@@ -164,11 +172,16 @@ def many(count: int, columns: int, rows: int) -> Callable[[], None]:
 
 
 T = ("t.duckdb", "t")
+FILE = (":memory:", "'t.parquet'")
 ROWS = [
     Row("version", ("--version",), lambda: None, "python", ("-c", "pass")),
     Row("help", ("--help",), lambda: None, "python", ("-c", "pass")),
     Row("audit 5 rows", ("audit", *T), table("SELECT i AS a, i % 2 AS b FROM range(5) AS r(i)"), beside=T),
     Row("audit census 1M x 41", ("audit", *T), table(census(1_000_000)), beside=T),
+    *(
+        Row(f"{command} given census 1M x 41", arguments, given_census, beside=FILE, needs=MAKE_TABLES)
+        for command, arguments in (("audit", ("audit", "t.parquet")), ("keys", ("keys", "t.parquet")))
+    ),
     Row("audit 50,000 x 200", ("audit", *T), table(wide()), beside=T),
     Row("audit adult", ("audit", "t.csv"), adult, "pyCANON", ("t.csv",), needs=ADULT),
     Row("keys --all dense 300,000 x 15", ("keys", "t.csv", "--all"), csv(dense()), "HPIValid", ("t.csv",)),

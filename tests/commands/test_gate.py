@@ -14,13 +14,14 @@ from qidsql.commands.keys.request import KeysRequest
 from qidsql.commands.table_search import TableSearch
 from qidsql.core.policy import Policy
 from qidsql.engines.connect import connect
-from qidsql.errors import Refuted
+from qidsql.errors import BudgetSpent, Refuted
 from qidsql.measures.criteria import Key, Violates
 from qidsql.measures.profiles import ClassProfile
 from qidsql.protection.anonymization.anonymizer import Anonymizer
 from qidsql.protection.masking import exact_masking
 from qidsql.protection.records import Records
 from qidsql.protection.row_patterns import RowPatterns
+from qidsql.protection.suppression.known_people import KnownPeople
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.shared import shared
 from qidsql.protection.uniques.counts import UniqueCounts
@@ -110,6 +111,50 @@ def test_wrong_maskings_are_refuted(profiler: MemoryProfiler) -> None:
     less = replace(plan, published=0, withheld=everything, weight=0, bound=0)
     with pytest.raises(Refuted, match="other columns to publish weigh more"):
         gate.masking(less, WEIGHTS)
+
+
+def test_a_masking_that_is_not_called_safe_or_publishes_nothing_claims_nothing_of_its_profile(
+    profiler: MemoryProfiler,
+) -> None:
+    plan = exact_masking(profiler, Violates(2), WEIGHTS)
+    [met] = profiler.profiles([(1 << COLUMNS) - 1])
+    for other in (replace(plan, safe=False, profile=met), replace(plan, profile=None)):
+        assert gate.masking(other, WEIGHTS) == other
+
+
+def test_codes_that_contradict_the_engine_are_refuted() -> None:
+    records = Records.of([[1, 2, 3]], [3, 1, 2])  # classes of 3, 1 and 2 rows
+    right = ClassProfile.of_sizes({1: 1, 2: 1, 3: 1}, 3)
+    gate.codes_of_rows(records, right, 3)
+    for wrong in (replace(right, rows=7), replace(right, rows_below_k=4)):
+        with pytest.raises(Refuted, match="the codes contradict the class profile"):
+            gate.codes_of_rows(records, wrong, 3)
+
+
+def test_plans_that_single_out_a_known_person_are_refuted() -> None:
+    known = KnownPeople(9, 0, 0, 0, 0, 0, 0, 0)
+    assert gate.known_people_safe(known) == gate.combinations_safe(known) == known
+    uncounted = replace(known, admissible_below_k=None)
+    assert gate.known_people_safe(uncounted, matched=True) == known
+    for unknown, matched in ((uncounted, False), (None, True)):
+        with pytest.raises(BudgetSpent):
+            gate.known_people_safe(unknown, matched)
+    with pytest.raises(BudgetSpent):
+        gate.combinations_safe(None)
+    for figure in ("rows_below_k", "below_k", "admissible_below_k"):
+        with pytest.raises(Refuted):
+            gate.known_people_safe(replace(known, **{figure: 1}))
+    for figure in ("rows_below_k", "shown_below_k"):
+        with pytest.raises(Refuted):
+            gate.combinations_safe(replace(known, **{figure: 1}))
+
+
+def test_a_copy_that_is_not_that_of_the_last_turn_is_refuted() -> None:
+    written = ClassProfile.of_sizes({1: 2, 3: 1}, 3)
+    gate.copy_of_turn(written, 5, 2)
+    for rows, below in ((6, 2), (5, 1)):
+        with pytest.raises(Refuted, match="the copy is not the table"):
+            gate.copy_of_turn(written, rows, below)
 
 
 def test_of_many_sets_some_are_tried_evenly_spread() -> None:

@@ -1,14 +1,18 @@
 """The options of one audit: what is refused, and when two policies ask the same question."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
 import pytest
 
+from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.graph.request import GraphRequest
+from qidsql.commands.keys.request import KeysRequest
 from qidsql.core.parsing import names
-from qidsql.core.policy import Policy, changed_settings, question
+from qidsql.core.policy import Policy, PolicyOrigin, changed_settings, question
 from qidsql.declarations.results import loaded, plain
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Distinct, RowsBelowK, Separation, Violates
@@ -91,6 +95,38 @@ def test_the_defaults_are_these() -> None:
     assert given == {"k": 5, "keep_identifiers": False, "nulls": "equal"}
     assert Policy().null_rule == "A NULL counts as a value of its own."
     assert Policy(nulls="wildcard").null_rule == "A NULL matches anything."
+
+
+def test_what_a_policy_file_gave_is_no_part_of_what_is_asked() -> None:
+    origin = PolicyOrigin(file="qidsql.toml", line=3, unused=("distinct",), notes=("a note",))
+    assert replace(Policy(), origin=origin) == Policy()
+    asked = AuditRequest("t")
+    given = replace(asked, given=frozenset({"k"}), awaits_policy=True, origin=origin)
+    assert (given == asked, repr(given) == repr(asked), asked.no_policy, asked.awaits_policy) == (
+        True,
+        True,
+        False,
+        False,
+    )
+
+
+def test_what_was_taken_from_a_policy_file_is_said() -> None:
+    origin = PolicyOrigin(file="qidsql.toml", line=3)
+    assert origin.sentences == ("policy of qidsql.toml:3: nothing is set for this command",)
+    origin = replace(origin, settings=("k = 3",), columns=("a", "b"), overruled=("c",), unused=("d",), notes=("e",))
+    assert replace(origin, undecided=("f", "g")).sentences == (
+        "policy of qidsql.toml:3: k = 3; roles of a, b",
+        "of the policy, replaced by given options: c",
+        "in the policy, but not used here: d",
+        "roles marked CHECK in the policy, which nobody has confirmed: f, g",
+        "e",
+    )
+    assert PolicyOrigin(file="qidsql.toml", settings=("k = 3",), notes=("e",)).sentences == ("e",)
+
+
+def test_a_command_takes_the_settings_that_it_has() -> None:
+    assert KeysRequest.taken() == ("k", "where", "entity", "nulls")
+    assert GraphRequest.taken() == ("k", "entity")
 
 
 def test_a_policy_is_written_as_people_type_it() -> None:

@@ -8,8 +8,9 @@ import pytest
 from qidsql.core.requirements import CriterionOptions
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
+from qidsql.measures.disclosure_limits import DistantInHierarchy, FewValues
 
-HALF = Fraction(1, 2)
+HALF, FIFTH = Fraction(1, 2), Fraction(1, 5)
 
 
 @pytest.mark.parametrize(
@@ -22,10 +23,20 @@ HALF = Fraction(1, 2)
         ({"separation": 1}, Separation(Fraction(1))),
         ({"k": 3, "rows_below_k": 0.5}, RowsBelowK(3, HALF)),
         ({"all_classes": True}, Determines()),
+        ({"reveals": "s"}, FewValues("s", Fraction(2))),
+        ({"reveals": "s", "l_diversity": 3}, FewValues("s", Fraction(3))),
+        ({"reveals": "s", "t_hierarchical": "20%", "hierarchy": "h.csv"}, DistantInHierarchy("s", FIFTH, "h.csv")),
     ],
 )
 def test_options_ask_for_one_criterion(options: dict[str, Any], criterion: Criterion) -> None:
     assert CriterionOptions(**options).criterion == criterion
+
+
+def test_what_is_revealed_is_limited_in_two_values_unless_another_limit_is_given() -> None:
+    assert CriterionOptions(sensitive=("s",)).disclosure == {}
+    assert CriterionOptions(reveals="s").disclosure == {"sensitive": ("s",), "l_diversity": 2}
+    several = CriterionOptions(reveals="s", sensitive=("r", "s"), alpha=HALF).disclosure
+    assert several == {"sensitive": ("r", "s")}
 
 
 @pytest.mark.parametrize(
@@ -38,6 +49,8 @@ def test_options_ask_for_one_criterion(options: dict[str, Any], criterion: Crite
         ({"rows_below_k": 0}, "--rows-below-k must be above 0"),
         ({"distinct": HALF, "violates": 2}, "choose one criterion, not --distinct 0.5 --violates 2"),
         ({"separation": HALF, "all_classes": True}, "choose one criterion"),
+        ({"reveals": "s", "distinct": HALF}, "choose one criterion, not --reveals --distinct 0.5"),
+        ({"sensitive": ["s", "t"], "l_diversity": 3}, "a search is for one sensitive column: name it with --reveals"),
     ],
 )
 def test_what_asks_for_nothing_or_for_several_is_refused(options: dict[str, Any], said: str) -> None:

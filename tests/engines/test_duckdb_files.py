@@ -47,6 +47,8 @@ def complaint(source: str) -> str:
         (["1.50", "2.25"], "DOUBLE"),
         (["1e3", "1000"], "VARCHAR"),
         (["0", "-0.0"], "VARCHAR"),
+        (["0.0", "-0.0"], "VARCHAR"),
+        (["0", "-0"], "VARCHAR"),
         (["12345678901234567890123", "12345678901234567890124"], "HUGEINT VARCHAR"),  # a DOUBLE merges
         (["1" + "0" * 45, "1" + "0" * 44 + "1"], "VARCHAR"),
         (["2024-01-31", "2024-02-01"], "DATE"),
@@ -80,6 +82,18 @@ def test_a_value_far_down_that_is_of_no_type(tmp_path: Path) -> None:
     source = written(tmp_path / "t.csv", "a\n" + "".join(f"{i}\n" for i in range(1, 60_001)) + "unknown\n")
     assert types(source) == {"a": "VARCHAR"}
     assert classes(source, "a") == 60_001
+
+
+def test_columns_are_typed_one_by_one(tmp_path: Path) -> None:
+    """Those whose texts are written like their values as they are read, the others afterwards or not at all."""
+    rows = "".join(f"{i},{i % 7:03},{i / 2},2024-01-{i % 9 + 1:02},x{i}\n" for i in range(2_000))
+    source = written(tmp_path / "t.csv", "a,zip,b,day,A_unchanged\n" + rows + "1999,,,,\n")
+    wanted = {"a": "BIGINT", "zip": "VARCHAR", "b": "DOUBLE", "day": "DATE", "A_unchanged": "VARCHAR"}
+    assert types(source) == wanted
+    assert [classes(source, name) for name in wanted] == [2_000, 8, 2_001, 10, 2_001]
+    far = written(tmp_path / "far.csv", "a,zip,b,day,A_unchanged\n" + rows + "0001,,,,\n")
+    assert types(far) == wanted | {"a": "VARCHAR"}
+    assert [classes(far, name) for name in wanted] == [2_001, 8, 2_001, 10, 2_001]
 
 
 def test_an_empty_field_is_null_and_a_quoted_empty_one_is_a_text(tmp_path: Path) -> None:

@@ -10,10 +10,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
+from qidsql.measures.disclosure_limits import FewValues
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes, SizeBin, bin_starts, size_bins
 from qidsql.wording.numbers import decimal
-from tests.definitions import entity_profile_of, frequencies, matching_profile_of, profile_of, sizes_of
+from tests.definitions import entity_profile_of, entity_sizes_of, frequencies, matching_profile_of, profile_of, sizes_of
 
+FACTS = ("pairs_decide", "covers_pairs", "few_columns", "tested_on_samples", "sure_on_samples")
+FACTS += ("counts_classes", "measures_rows")
 small_rows = st.lists(st.tuples(*[st.integers(0, 2)] * 3), max_size=14)
 
 
@@ -27,6 +30,13 @@ def test_of_sizes_is_the_definition(rows: list[tuple[int, ...]], k: int) -> None
     assert ClassProfile.of_sizes(Counter(Counter(rows).values()), k) == profile_of(rows, k)
 
 
+@given(small_rows, st.integers(2, 6))
+def test_a_profile_of_sizes_is_the_definition(rows: list[tuple[int, ...]], k: int) -> None:
+    people = [row[0] for row in rows]
+    assert sizes_of(rows).profile(k) == profile_of(rows, k)
+    assert entity_sizes_of(rows, people).profile(k) == entity_profile_of(rows, people, k)
+
+
 @given(small_rows)
 def test_ratios_are_the_definitions(rows: list[tuple[int, ...]]) -> None:
     profile = profile_of(rows, 3)
@@ -37,6 +47,28 @@ def test_ratios_are_the_definitions(rows: list[tuple[int, ...]]) -> None:
     if pairs:
         assert profile.separation_ratio == Fraction(sum(one != other for one, other in pairs), len(pairs))
     assert profile.duplicate_rows == len(rows) - len(set(rows))
+
+
+@pytest.mark.parametrize(
+    ("criterion", "facts"),
+    [
+        (Key(), {"pairs_decide", "covers_pairs", "tested_on_samples", "sure_on_samples"}),
+        (Separation(Fraction(1, 2)), {"covers_pairs", "tested_on_samples", "measures_rows"}),
+        (Distinct(Fraction(1, 2)), {"tested_on_samples", "counts_classes", "measures_rows"}),
+        (Determines(), {"tested_on_samples", "sure_on_samples", "counts_classes", "measures_rows"}),
+        (Violates(5), {"few_columns"}),
+        (RowsBelowK(5, Fraction(1, 2)), set()),
+        (FewValues("diagnosis", Fraction(2)), {"counts_classes"}),
+    ],
+    ids=lambda each: each.name if isinstance(each, Criterion) else "",
+)
+def test_what_searches_may_take_for_granted(criterion: Criterion, facts: set[str]) -> None:
+    """A fact too many makes a search that rests on it wrong, one too few a slow one."""
+    assert criterion.proved_below == (5 if criterion == Violates(5) else None)
+    assert {name for name in FACTS if getattr(criterion, name)} == facts
+    for profile in (sized(1, 1, 1), sized(1, 2), sized(3, 4)):
+        if criterion.pairs_decide:
+            assert criterion.met_by(profile) == (profile.colliding_pairs == 0)
 
 
 def test_ratios_of_nothing_and_of_one_row() -> None:
@@ -273,6 +305,8 @@ def test_a_profile_is_written_with_what_has_a_meaning() -> None:
     entities = entity_profile_of([("x",), ("y",), ("y",)], ["ann", "bob", "eve"], 2)
     unknown = {"distinct_ratio": None, "separation_ratio": None}
     assert entities.to_plain() == {"entities": 3, **counts, **ratios, **classes, **unknown}
+    one = sized(1).to_plain()
+    assert (one["distinct_ratio"], one["separation_ratio"], one["share_below_k"]) == (1, 1, 1)
     empty = sized().to_plain()
     assert [empty[name] for name in ("rows", *ratios)] == [0, None, None, 0.0]
     assert not (plain.entities or plain.wildcard or ClassSizes({}, {}).profile(2).entities)

@@ -14,10 +14,10 @@ from qidsql.core.results import Account, Verdict, worst
 from qidsql.core.tables import Role
 from qidsql.declarations.results import loaded, plain
 from qidsql.measures.profiles import ClassProfile
-from qidsql.operations.changes import MARGIN, expired, verdict_with_exceptions, with_exceptions, with_states
+from qidsql.operations.changes import MARGIN, Extent, expired, verdict_with_exceptions, with_exceptions, with_states
 from qidsql.operations.compact_form import PackedTables
 from qidsql.operations.coverage import Coverage, Gap, GapKind, GapState, Severity, SourceCoverage
-from qidsql.operations.document import Baseline, ConfigFile, RunResult, as_document, verdict_on_new
+from qidsql.operations.document import FORMAT, Baseline, ConfigFile, RunResult, as_document, verdict_on_new
 from qidsql.operations.exit_codes import FailOn, exit_code
 from qidsql.operations.findings import complete_kinds, criteria, finding_id, findings
 from qidsql.operations.policy_entries import Exemption
@@ -121,6 +121,21 @@ def run_of(*tables: TableRun, **more: Any) -> RunResult:
         tables=PackedTables.of(tables),
         **more,
     )
+
+
+def test_what_a_run_says_of_itself() -> None:
+    run = run_of()
+    assert (run.format, run.kind, run.complete, run.interrupted, run.only) == (FORMAT, "run", True, False, ())
+    for fixed in ({"format": FORMAT}, {"kind": "run"}):
+        with pytest.raises(TypeError, match="unexpected keyword"):
+            run_of(**fixed)
+
+
+def test_figures_that_are_hidden_count_as_none() -> None:
+    """A report with --min-count hides small ones, and a message must not tell them apart from 0."""
+    hidden = Extent.of(finding(measures={"smallest": None, "rows": None, "rows_below_k": None}).measures)
+    assert (hidden, hidden.share) == (Extent(0, 0, 0), 0)
+    assert Extent.of(finding().measures) == Extent(2, 100, 1000)
 
 
 # verdicts and exit codes

@@ -136,7 +136,7 @@ def test_codes_that_are_too_large_for_their_lane_show(duckdb_store: DuckDBStore)
             found = Lanes.of(("a", "b"), classes)
             name = engine.hold(found.query(engine.dialect, source), "packed rows")
             assert name is not None
-            held = PackedRows.at(name, found)
+            held = PackedRows(name, found)
             words.append(engine.run(column_counts(engine.dialect, held.relation, ("w0",))))
     assert words[0] == (300, (0,))
     assert min(nulls for _, (nulls,) in words[1:]) > 0

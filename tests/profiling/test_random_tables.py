@@ -9,6 +9,7 @@ from qidsql.core.tables import Nulls, names_of
 from qidsql.engines.base import Engine
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling import batches
+from qidsql.profiling import profiler as room
 from qidsql.profiling.batches import MakeProfiles
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import class_profiles, class_profiles_by_finest, class_profiles_in_one_scan, class_sizes
@@ -164,7 +165,11 @@ def test_what_contains_a_set_as_fine_as_all_columns_is_not_measured(cases: list[
     assert spared > 0
 
 
-def test_sampled_classes_have_exact_sizes(cases: list[Case]) -> None:
+@pytest.mark.parametrize("many_classes", [0, 10**9], ids=["several sets together", "each set alone"])
+def test_sampled_classes_have_exact_sizes(
+    cases: list[Case], many_classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "MANY_CLASSES", many_classes)
     for case in cases:
         sets = [mask_of(places) for places in case.sets]
         if not case.profiler().samples_classes():

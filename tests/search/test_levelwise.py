@@ -1,6 +1,7 @@
 """The levelwise search: all minimal column sets, or as many as the budget proves."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -9,7 +10,7 @@ from qidsql.errors import BudgetSpent
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.measures.profiles import ClassProfile
 from qidsql.search import levelwise as room
-from qidsql.search.levelwise import levelwise
+from qidsql.search.levelwise import Enough, levelwise
 from tests.definitions import Values
 from tests.search.memory import MemoryProfiler, minimal_sets, random_rows
 
@@ -141,6 +142,19 @@ def test_a_size_with_too_many_candidates_is_not_begun() -> None:
     enough = levelwise(profiler, Key(), max_candidates=10)
     assert [found.mask for found in enough.found] == [0b11111]
     assert enough.complete
+
+
+def test_with_enough_found_a_size_with_many_candidates_is_not_begun() -> None:
+    # Columns 0 and 1 are keys of their own; of the other five only all together are one.
+    rows = [(row, row, *(row >> place & 1 for place in range(5))) for row in range(32)]
+    enough = Enough(2, 9, ": say how far")
+    result = levelwise(MemoryProfiler(rows, 7), Key(), enough=enough)
+    assert [found.mask for found in result.found] == [0b01, 0b10]
+    assert (result.complete, result.complete_to_size) == (False, 1)
+    assert str(result.stopped).endswith("more than 9 column sets of 2 columns would have to be profiled: say how far")
+    for more in (replace(enough, found=3), replace(enough, candidates=10)):
+        whole = levelwise(MemoryProfiler(rows, 7), Key(), enough=more)
+        assert (len(whole.found), whole.complete) == (3, True)
 
 
 def test_too_many_candidates_beyond_max_size_stop_nothing() -> None:

@@ -22,6 +22,7 @@ from qidsql.sql.classes import (
     class_sizes,
     column_counts,
     entity_profile,
+    profiles_of_sampled_classes,
 )
 from qidsql.sql.copies import (
     create_table,
@@ -82,6 +83,10 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "class_profile_batch", class_profiles(dialect, plain, [("zip",), ('we"ird',), ALL], 5)
     yield "class_profile_by_finest", class_profiles_by_finest(dialect, plain, [("zip",), ('we"ird',), ALL], 5)
     yield "class_profile_one_scan", class_profiles_in_one_scan(dialect, plain, [("zip",), ('we"ird',), ALL], 5)
+    if dialect.class_hash is not None:
+        yield "class_sample", profiles_of_sampled_classes(dialect, plain, [ALL], 5, 64)
+        with_zip = [("zip", 'we"ird'), ("zip", "person")]
+        yield "class_samples", profiles_of_sampled_classes(dialect, plain, with_zip, 5, 64)
     yield "class_sizes", class_sizes(dialect, plain, ALL)
     yield "entity_profile", entity_profile(dialect, plain, ALL, 5, "person")
     yield "entity_sizes", class_sizes(dialect, plain, ALL, "person")
@@ -90,7 +95,7 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "coded_rows", Statement(keyed, "coded rows", lambda rows: rows)
     yield "coded_copy", Statement(dialect.render(coded_copy(dialect, plain, ALL)), "coded copy", lambda rows: rows)
     packing = Lanes.of(ALL, [2**50, 2**20])
-    yield "packed_rows", Statement(dialect.render(packing.query(dialect, plain)), "packed rows", lambda rows: rows)
+    yield "packed_rows", Statement(packing.query(dialect, plain), "packed rows", lambda rows: rows)
     yield "column_values", Statement(column_values(dialect, plain, ALL, "a key"), "values", lambda rows: rows)
     yield "column_counts", column_counts(dialect, plain, ALL)
     domain = Domain(1000, {"zip": 0, 'we"ird': 7}, {'we"ird': 300})
@@ -116,7 +121,7 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
 
 def _held(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     """What reads rows that the engine holds."""
-    held = PackedRows.at(TableName("held_1", "main", "held"), Lanes.of(ALL, [2**50, 2**20], guarded=True))
+    held = PackedRows(TableName("held_1", "main", "held"), Lanes.of(ALL, [2**50, 2**20], guarded=True))
     yield "agreeing_packed", agreeing_packed(dialect, held, 0b10, 9000, 1000, 50)
 
 

@@ -13,7 +13,7 @@ from qidsql.engines.duckdb import engine as duckdb
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.postgres import engine as postgres
 from qidsql.engines.postgres.dialect import POSTGRES
-from qidsql.sql import classes, row_pairs
+from qidsql.sql import classes, packed_rows, row_pairs
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.pieces import pieces_of
 
@@ -21,7 +21,9 @@ FOLDER = Path(__file__).parents[2] / "sql_templates"
 KEPT = [DUCKDB, POSTGRES]
 COLUMNS = 16  # of tables whose statements are all kept; for one with more, the import of sqlglot counts less
 OF_DUCKDB = (
-    *(duckdb._columns, duckdb._stored_bytes, duckdb._parquet_bytes, csv_files._read_csv, reading._merged_texts),
+    *(duckdb._columns, duckdb._stored_bytes, duckdb._parquet_bytes, csv_files._read_csv),
+    *(reading._merged_texts, reading._first_texts, duckdb._attached, row_pairs._xor, row_pairs._packed_frame),
+    *(packed_rows._frame, packed_rows._codes, packed_rows._lane, packed_rows._same),
     *(parquet_files._read_parquet, parquet_files._parquet_schemas, parquet_files._parquet_values),
 )
 OF_POSTGRES = {  # the holes of its own templates

@@ -16,9 +16,10 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
+from qidsql.core.tables import TableName
 from qidsql.engines.base import Engine
 from qidsql.measures.profiles import ClassSizes
-from qidsql.sql import pieces, templates
+from qidsql.sql import packed_rows, pieces, templates
 from qidsql.sql.classes import (
     _finest_frame,
     _sizes_frame,
@@ -125,14 +126,14 @@ def masks_of_packed_rows(engine: Engine, source: Relation) -> Statement[Any]:
     ranks = [f"(DENSE_RANK() OVER (ORDER BY {name}) - 1)" for name in BOTH]
     word = " + ".join(f"{rank} * {1 << lane.start}" for rank, lane in zip(ranks, packing.lanes, strict=True))
     words = exp.select(exp.alias_(sqlglot.parse_one(f"CAST({word} AS BIGINT)"), "w0")).from_(source.node)
-    packed = PackedRows(packing, Relation(words.subquery("relation")))
-    asked = agreeing_packed(engine.dialect, packed, 0b01, len(ROWS), 1000, 1000)
+    asked = agreeing_packed(engine.dialect, PackedRows(TableName("packed"), packing), 0b01, len(ROWS), 1000, 1000)
+    sql = asked.sql.replace("WITH ", f"WITH packed AS ({engine.dialect.render(words)}), ", 1)
 
     def read(rows: list[Row]) -> tuple[int, set[int]]:
         pairs, masks = asked.read(rows)
         return pairs, set(masks)
 
-    return Statement(asked.sql, asked.purpose, read)
+    return Statement(sql, asked.purpose, read)
 
 
 def sampled(table: str, size: int, where: str | None = None) -> Question:
@@ -218,7 +219,7 @@ def coded_copy_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
 def packed_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
     """How often each word occurs, and the bits that differ in none of them."""
     packing = Lanes.of(BOTH, [len({row[place] for row in ROWS}) for place in (0, 1)])
-    query = engine.dialect.render(packing.query(engine.dialect, source))
+    query = packing.query(engine.dialect, source)
     lanes = [bits for mask in (1, 2) for bits in packing.bits(mask).values()]
 
     def read(rows: list[Row]) -> list[list[tuple[int, bool]]]:
@@ -313,8 +314,12 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
         [profile_of(A, K), profile_of(B, K), profile_of(AB, K)],
     ),
     "sampled classes": (
-        lambda e, s: profiles_of_sampled_classes(e.dialect, s, NAMED, K, 1),  # every class is in the sample
-        [profile_of(A, K), profile_of(B, K), profile_of(AB, K)],
+        lambda e, s: profiles_of_sampled_classes(e.dialect, s, [BOTH], K, 1),  # every class is in the sample
+        [profile_of(AB, K)],
+    ),
+    "sampled classes of several sets": (
+        lambda e, s: profiles_of_sampled_classes(e.dialect, s, NAMED[1:], K, 1),
+        [profile_of(B, K), profile_of(AB, K)],
     ),
     "sizes": (lambda e, s: class_sizes(e.dialect, s, BOTH), sizes_of(AB)),
     "entities": (lambda e, s: entity_profile(e.dialect, s, BOTH, K, "who"), [entity_profile_of(AB, PEOPLE, K)]),
@@ -422,6 +427,15 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("SUM(finest.class_size)", "MAX(finest.class_size)"),
             ("COUNT(*) AS class_size", "COUNT(DISTINCT 1) AS class_size"),
             ("FROM :relation", "FROM :relation WHERE relation.id > 1"),
+            ("GROUP BY GROUPING SETS (:sets)", "GROUP BY GROUPING SETS (:sets) HAVING COUNT(*) > 1"),
+        ],
+    ),
+    "classes/classes_of_sets_in_part": (
+        "sampled classes of several sets",
+        [
+            ("GROUPING(:columns) AS set_number", "0 - GROUPING(:columns) AS set_number"),
+            ("COUNT(*) AS", "COUNT(DISTINCT 1) AS"),
+            (":parts = :part", ":parts = :part + 1"),
             ("GROUP BY GROUPING SETS (:sets)", "GROUP BY GROUPING SETS (:sets) HAVING COUNT(*) > 1"),
         ],
     ),
@@ -652,7 +666,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("WHERE :column IS NOT NULL", "WHERE :column IS NULL"),
         ],
     ),
-    "packed_rows/words": ("packed", [("FROM classes\n", "FROM classes WHERE NOT v0 IS NULL\n")]),
+    "packed_rows/words": ("packed", [("SELECT :aliased", "SELECT DISTINCT :aliased")]),
     "packed_rows/codes": (
         "packed",
         [
@@ -725,6 +739,8 @@ def forget_texts() -> None:
     _paths_to_holes.cache_clear()
     _frame.cache_clear()
     _packed_frame.cache_clear()
+    packed_rows._frame.cache_clear()
+    packed_rows._codes.cache_clear()
     _sizes_frame.cache_clear()
     _finest_frame.cache_clear()
     sizes_text.cache_clear()

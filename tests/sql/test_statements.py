@@ -11,7 +11,16 @@ from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.engines.sqlite.dialect import SQLITE
 from qidsql.measures.profiles import ClassProfile, ClassSizes
-from qidsql.sql.classes import class_profiles, class_sizes, profiles_of_sizes, purpose_of
+from qidsql.sql.classes import (
+    TableOverview,
+    class_profiles,
+    class_sizes,
+    class_sizes_in_part,
+    profiles_of_sampled_classes,
+    profiles_of_sizes,
+    purpose_of,
+    table_overview,
+)
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.pieces import MARK
 from qidsql.sql.relation import Relation, relation
@@ -33,6 +42,27 @@ def test_what_a_statement_is_about() -> None:
     sets = [tuple("abcd"), ("a",), tuple("abc"), tuple("ab"), tuple("ba")]
     assert purpose_of("class profile", sets) == "class profiles of 5 column sets of 1 or 2 or 3 columns"
     assert purpose_of("row pattern", [tuple("abcdefgh"), ("a",)]) == "row patterns of 2 column sets of 1 or 8 columns"
+
+
+def test_parts_of_classes_are_numbered_for_people() -> None:
+    asked = class_sizes_in_part(DUCKDB, _named("t", "a", DUCKDB), ("a",), 0, 4)
+    assert (asked.purpose, asked.scans) == ("class sizes of a, part 1 of 4", 1)
+    assert asked.read([(0, 2, 3), (0, 1, 4)]) == ClassSizes.counted({2: 3, 1: 4})
+
+
+def test_samples_of_classes_are_one_scan_however_many_sets() -> None:
+    people = Table(TableName("people"), "table", tuple(Column(name, "INTEGER") for name in "abc"))
+    source = relation(DUCKDB, people, people.columns)
+    for sets, said in ([("a", "b")], "class sample of a + b"), ([("a", "b"), ("a",)], "class samples of 2 column sets"):
+        asked = profiles_of_sampled_classes(DUCKDB, source, sets, 5, 64)
+        assert (asked.purpose.startswith(said), asked.scans) == (True, 1)
+
+
+def test_an_overview_is_read_column_by_column() -> None:
+    people = Table(TableName("people"), "table", tuple(Column(name, "INTEGER") for name in "ab"))
+    asked = table_overview(DUCKDB, relation(DUCKDB, people, people.columns), ("a", "b"))
+    assert asked.purpose == "overview of 2 columns"
+    assert asked.read([(13, 5, 11, 3, 12, 2)]) == TableOverview(13, 5, {"a": (11, 3), "b": (12, 2)})
 
 
 def test_profiles_are_read_in_the_order_asked_whatever_the_order_of_rows() -> None:

@@ -9,6 +9,7 @@ NOT_READ = "of a statement about one column set the number of the set is not rea
 EFFORT = "how many claims of a search are measured again: a choice, which changes no answer that is right"
 NEVER_EMPTY = "sets are drawn where some set fails, and one that lies in none of those has a column"
 SAME_LENGTH = "both lists are made of one list, so that their lengths are the same"
+ANY_SEED = "another seed divides the classes as well"
 OF_A_SOURCE = "each gap is of one of the sources"
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
@@ -16,6 +17,14 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("qidsql/sql/classes.py", "_counting", "True -> False"): COUNT,
     ("qidsql/sql/classes.py", "distinct_hashes", "True -> False"): COUNT,
     ("qidsql/sql/matching_rows.py", "_head", "_number(0) -> _number(1)"): A_FIRST_LOOK,
+    **{
+        (
+            "qidsql/sql/classes.py",
+            "class_sizes_in_part",
+            f"_place(dialect, source, columns, 0) -> _place(dialect, source, columns, {number})",
+        ): ANY_SEED
+        for number in (1, -1)
+    },
     ("qidsql/operations/schedule.py", "", "10.0 -> 9.0"): A_CHOICE,
     ("qidsql/commands/gate.py", "_measure", "min(shown, MEASURED) -> max(shown, MEASURED)"): EFFORT,
     **{

@@ -44,6 +44,7 @@ FINDINGS = ("tests/operations/test_findings.py",)
 ROOMS: dict[str, tuple[str, ...]] = {
     "qidsql/commands/audit/verdict.py": (
         "tests/commands/audit/test_verdict.py",
+        "tests/commands/audit/test_approximate.py",
         "tests/commands/audit/test_audit.py",
         *NO_SERVER,
     ),

@@ -20,7 +20,7 @@ from qidsql.core.roles import assign_roles, audited_columns
 from qidsql.core.tables import Column, Role, Table
 from qidsql.core.time_limit import within
 from qidsql.engines.base import Engine
-from qidsql.errors import Interrupted, SnapshotLost, StatementError, Stopped
+from qidsql.errors import BudgetSpent, Interrupted, SnapshotLost, StatementError, Stopped
 from qidsql.measures.criteria import Key
 from qidsql.profiling.coded_copy import coded
 from qidsql.profiling.disclosing import disclosing
@@ -192,7 +192,10 @@ def _explain(
     on_stage("violation found; measuring the effects of withholding columns")
     del draft.todo[0]
     allow(audited, policy)
-    withhold(limited, policy, whole, draft)
+    try:
+        withhold(limited, policy, whole, draft)
+    except BudgetSpent as stop:
+        draft.leave(f"withholding columns: {stop}")
 
 
 def _entities(draft: Draft, policy: Policy) -> int | None:

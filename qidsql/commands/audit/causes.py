@@ -16,7 +16,7 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.borders import borders
 from qidsql.search.greedy_minimal import greedy_minimal
-from qidsql.search.levelwise import levelwise
+from qidsql.search.levelwise import Enough, levelwise
 from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.search.result import Found, SearchResult
@@ -24,11 +24,13 @@ from qidsql.wording.numbers import plural
 from qidsql.wording.option_names import setting
 
 MAX_SETS = 1000  # minimal sets listed by one search; qidsql keys --all lists them all
+MORE_ROWS = 2_000_000_000  # scanned for one more size of column sets if so many are listed: rows x sets
 MAX_STATEMENTS = 5_000  # of each search and of the remedies, unless the policy has a budget of statements
 MAX_VALUES = 12_000_000_000  # read by a search, unless the policy has one: rows x columns of each scan
 WIDE = 32  # columns; keys of more columns are searched up to a size with at most ...
 MANY_SETS = 10_000_000  # ... so many sets
 MAX_MASKS = 20_000  # difference masks that one statement returns
+PAIRS_PER_ROW = 2  # that it compares, if rows are packed or many
 MAX_VALUES_FOR_PAIRS = 4_000_000_000  # the same where pairs of rows are compared, which takes longer
 
 
@@ -77,7 +79,8 @@ def _minimal_keys(profiler: TableProfiler, policy: Policy) -> tuple[SearchResult
         pairs = PairsThatAgree(profiler)
         return minimal_keys(profiler, pairs, policy.max_size, MAX_SETS, known=profiler.measured), ()
     last = min(policy.max_size or profiler.columns, largest_size(profiler.columns))
-    result = minimal_keys(profiler, PairsThatAgree(profiler, max_masks=MAX_MASKS), last, MAX_SETS)
+    pairs = PairsThatAgree(profiler, max_masks=MAX_MASKS, pairs_per_row=PAIRS_PER_ROW)
+    result = minimal_keys(profiler, pairs, last, MAX_SETS, together=1)  # as most tables have no key of so few columns
     if result.stopped is None and not result.complete and last != policy.max_size:
         wide = f"{profiler.columns} columns have too many larger sets to list; qidsql keys finds a smallest key"
         result = replace(result, stopped=BudgetSpent(wide))
@@ -98,7 +101,8 @@ def _minimal_sets(
     Level by level where they are small, as those below k are, else by the two borders.
     """
     if criterion.few_columns:
-        result = levelwise(profiler, criterion, policy.max_size, breadth=profiler.breadth, known=profiler.measured)
+        breadth, known, enough = profiler.breadth, profiler.measured, _enough(profiler, policy)
+        result = levelwise(profiler, criterion, policy.max_size, breadth=breadth, known=known, enough=enough)
         if result.found or result.stopped is None or profiler.spent:
             return result, ()
         return result, greedy_minimal(profiler, criterion, _weakest_first(profiler), profiler.breadth).found
@@ -109,6 +113,14 @@ def _minimal_sets(
             return one, ()
         early = one.found
     return borders(profiler, criterion, policy.max_size, limit=MAX_SETS, breadth=profiler.breadth), early
+
+
+def _enough(profiler: TableProfiler, policy: Policy) -> Enough | None:
+    """After which sizes of column sets the list is long enough, unless the policy says how far to search."""
+    if policy.max_size is not None or policy.max_statements is not None:
+        return None
+    further = f", and {MAX_SETS:,} sets or more are found: {setting('max_size')} says how far to search"
+    return Enough(MAX_SETS, MORE_ROWS // max(1, profiler.rows or 0), further)
 
 
 def _least_withheld(profiler: TableProfiler, criterion: Criterion, result: SearchResult, draft: Draft) -> None:

@@ -18,8 +18,8 @@ STEPS = 3  # columns withheld at most
 WIDE = 100  # columns; of more, only some are tried at the first step:
 TRIED = 50  # those with the most values
 CHOICE = 8  # columns tried at the later steps: those that helped most at the first
-SHARE = 64  # one class in so many is sampled at most; more of them if there are few
-ENOUGH = 5_000  # classes in a sample
+SHARE = 64  # one class in so many is sampled, unless these are fewer than ENOUGH or more than PLENTY
+ENOUGH, PLENTY = 5_000, 50_000  # classes in a sample
 LARGE = 500_000  # rows; of fewer, a sample is not much cheaper than a profile
 FEW_ROWS = 100  # rows below k in a sample, below which it does not rank options
 CLOSE = 4  # options measured in full at most, where the sample does not rank them
@@ -83,7 +83,7 @@ def _share(profiler: TableProfiler, whole: ClassProfile) -> int:
     """One class in so many is sampled; 1 if all are measured."""
     if whole.rows < LARGE or whole.disclosing or not profiler.samples_classes():
         return 1
-    return max(1, min(SHARE, whole.classes // ENOUGH))
+    return max(1, min(whole.classes // ENOUGH, max(SHARE, whole.classes // PLENTY)))
 
 
 def _ranked(profiler: TableProfiler, sets: Sequence[int], share: int, rows: int) -> list[_Option]:

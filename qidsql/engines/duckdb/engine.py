@@ -38,10 +38,9 @@ from qidsql.errors import (
     StatementError,
     UsageError,
 )
-from qidsql.sql.copies import drop_table
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.folder import sql_file
-from qidsql.sql.pieces import in_pieces, mark_of_table, marks, put_together
+from qidsql.sql.pieces import MARK, in_pieces, mark, mark_of_table, marks, put_together
 from qidsql.sql.relation import name_text
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill
@@ -220,7 +219,7 @@ class DuckDBEngine(Engine):
         """In a separate database in the private folder: temporary tables are visible to one session only."""
         catalog = f"{self._default.catalog}_workspace"  # no other database has that name
         path = self.exports() / "workspace.duckdb"
-        self._catalog("attach", path=str(path), catalog=exp.to_identifier(catalog, quoted=True))
+        self._attach(str(path), catalog)
         remove_name(path)
         return TableName("coded", "main", catalog)
 
@@ -232,14 +231,18 @@ class DuckDBEngine(Engine):
             return None
         with self._holds:
             if not self._held:
-                self._catalog("attach", path=":memory:", catalog=exp.to_identifier(self._holding, quoted=True))
+                self._attach(":memory:", self._holding)
             self._held += 1
             return TableName(f"held_{self._held}", "main", self._holding)
+
+    def _attach(self, path: str, catalog: str) -> None:
+        parts = {"path": self.dialect.literal(path), "catalog": self.dialect.identifier(catalog)}
+        self._execute(put_together(_attached(self.dialect), parts), "catalog")
 
     def _let_go(self, names: Sequence[TableName]) -> None:
         for name in names:
             with suppress(duckdb.Error), self._connection.cursor() as cursor:  # it may not have been made
-                cursor.execute(drop_table(self.dialect, name))
+                cursor.execute(f"DROP TABLE {name_text(self.dialect, name)}")
 
     @property
     def _holding(self) -> str:
@@ -513,6 +516,11 @@ def _columns_text(table: TableName) -> str:
 @in_pieces
 def _columns(_: Dialect) -> exp.Expr:
     return fill("duckdb/columns", table=mark_of_table("table"))
+
+
+@in_pieces
+def _attached(_: Dialect) -> exp.Expr:
+    return fill("duckdb/attach", path=mark("path"), catalog=exp.to_identifier(f"{MARK}catalog"))
 
 
 @in_pieces

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from qidsql.core.tables import TableName
 from qidsql.engines.duckdb.csv_files import csv_contents
 from qidsql.engines.duckdb.dialect import DUCKDB
-from qidsql.engines.duckdb.file_reader import Execute, FileReader
+from qidsql.engines.duckdb.file_reader import Contents, Execute, FileReader
 from qidsql.engines.duckdb.files import DataFiles
 from qidsql.engines.duckdb.json_files import json_contents
 from qidsql.engines.duckdb.parquet_files import parquet_contents
@@ -25,6 +25,9 @@ from qidsql.sql.trees import exp
 
 # Types for columns of texts. Others (UUID, nested) make no GROUP BY cheaper and stay text.
 TYPES = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "DATE", "TIME", "TIMESTAMP", "BOOLEAN")
+# Those whose equal values are always written alike, as 0.0 and -0.0 are not.
+WRITTEN_ALIKE = ("BIGINT", "UBIGINT", "HUGEINT", "DATE", "TIMESTAMP", "BOOLEAN")
+FIRST = 1_000  # rows that show which columns are worth converting as they are read
 
 
 def read_files(execute: Execute, files: DataFiles, options: Mapping[str, str], catalog: str | None = None) -> None:
@@ -39,8 +42,53 @@ def read_files(execute: Execute, files: DataFiles, options: Mapping[str, str], c
         execute(f"CREATE VIEW {table} AS {parquet_contents(reader).query}")
         return
     found = csv_contents(reader, options.get("header")) if files.kind == "csv" else json_contents(reader)
-    execute(f"CREATE TABLE {table} AS {found.query}")
-    _give_types(reader, table, found.types)
+    typed = _read_typed(reader, table, found)
+    if not typed:
+        execute(f"CREATE TABLE {table} AS {found.query}")
+    _give_types(reader, table, {name: kinds for name, kinds in found.types.items() if name not in typed})
+
+
+def _read_typed(reader: FileReader, table: str, found: Contents) -> set[str]:
+    """Reads the files into a table whose columns get their types at once if the texts are written like their values.
+
+    Returns these columns; if there are none, there is no table.
+    """
+    kinds = {name: each[0] for name, each in found.types.items() if each and each[0] in WRITTEN_ALIKE}
+    if not kinds:
+        return set()
+    texts = f"({found.query}) AS texts"
+    every = {name: f"COALESCE(BOOL_AND({_unchanged(name, kind)}), TRUE)" for name, kind in kinds.items()}
+    parts = {"unchanged": ", ".join(every.values()), "texts": texts}
+    [[first]] = reader.execute(put_together(_first_texts(DUCKDB), parts))
+    assert isinstance(first, list)
+    typed = {name: kind for (name, kind), unchanged in zip(kinds.items(), first, strict=True) if unchanged}
+    if not typed:
+        return set()
+    flag = DUCKDB.identifier(f"{max(found.types, key=len)}_unchanged")  # the name of no column
+    values = ", ".join(_converted(name, kind) for name, kind in typed.items())
+    unchanged = " AND ".join(_unchanged(name, kind) for name, kind in typed.items())
+    reader.execute(f"CREATE TABLE {table} AS SELECT * REPLACE ({values}), {unchanged} AS {flag} FROM {texts}")
+    [[changed]] = reader.execute(f"SELECT COUNT(*) FROM {table} WHERE NOT {flag}")
+    if integer(changed):
+        reader.execute(f"DROP TABLE {table}")
+        return set()
+    reader.execute(f"ALTER TABLE {table} DROP COLUMN {flag}")
+    return set(typed)
+
+
+def _unchanged(name: str, kind: str) -> str:
+    column = DUCKDB.identifier(name)
+    return f"CAST(TRY_CAST({column} AS {kind}) AS VARCHAR) IS NOT DISTINCT FROM {column}"
+
+
+def _converted(name: str, kind: str) -> str:
+    column = DUCKDB.identifier(name)
+    return f"TRY_CAST({column} AS {kind}) AS {column}"
+
+
+@in_pieces
+def _first_texts(_: Dialect) -> exp.Expr:
+    return fill("duckdb/first_texts", texts=mark_of_table("texts"), most=FIRST, **marks("unchanged"))
 
 
 def _give_types(reader: FileReader, table: str, types: Mapping[str, Sequence[str]]) -> None:

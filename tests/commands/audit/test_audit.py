@@ -46,6 +46,28 @@ def test_the_fewest_columns_to_withhold(store: Store) -> None:
     assert result.withheld[0].passes
 
 
+def test_rows_without_a_person_may_be_of_persons_counted_already(store: Store) -> None:
+    """They are counted as one more person in each class, so a pass needs one more than k where there are such rows."""
+    persons = {k: [(0, person) for person in "abc"[:k]] + [(1, person) for person in "abcd"] for k in (2, 3)}
+    for number, (rows, verdict, reason) in enumerate(
+        [
+            (persons[3], Verdict.PASS, ""),
+            (
+                persons[3] + [(1, None)],
+                Verdict.INCONCLUSIVE,
+                "1 row has no person and may be of entities",
+            ),
+            (persons[2] + [(0, None)] * 5, Verdict.INCONCLUSIVE, "5 rows have no person and may be of entities"),
+            (persons[3] + [(0, None)], Verdict.PASS, ""),
+            (persons[2], Verdict.VIOLATION, ""),
+        ]
+    ):
+        store.table(f"t{number}", {"a": "INTEGER", "person": "VARCHAR(9)"}, rows)
+        with store.connect() as engine:
+            result = audit(engine, AuditRequest(f"t{number}", k=3, entity="person"))
+        assert (result.verdict, reason in result.reason) == (verdict, True), (number, result.reason)
+
+
 def test_advice_passes_only_where_the_whole_policy_would(store: Store) -> None:
     rows = [(number, number % 3, "x" if number else "y") for number in range(60)]
     store.table("t", {"id": "INTEGER", "a": "INTEGER", "b": "VARCHAR(9)"}, rows)

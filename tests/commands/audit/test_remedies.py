@@ -94,9 +94,25 @@ def test_a_search_that_would_read_too_much_is_incomplete(engine: Engine, monkeyp
     assert result.verdict is Verdict.VIOLATION
     assert not result.complete
     assert [search.complete for search in result.searches if not search.impossible] == [False]
-    assert any("2,000 values" in each for each in result.account.unfinished)
+    left = result.account.unfinished
+    assert any(each.startswith("column set below k = 5: ") and "2,000 values" in each for each in left)
+    assert any(each.startswith("withholding columns: ") and "2,000 values" in each for each in left)
     given = audit(engine, AuditRequest("t", k=K, max_statements=500))
     assert given.complete
+
+
+def test_a_long_list_ends_the_search_unless_a_size_is_given(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(causes, "MAX_SETS", 1)
+    monkeypatch.setattr(causes, "MORE_ROWS", 0)
+    early = audit(engine, AuditRequest("t", k=K))
+    [found, *_] = early.searches
+    listed = early.found_by(found)
+    assert (found.complete, len(listed) > 0) == (False, True)
+    assert all(len(each.columns) <= found.complete_to_size for each in listed)
+    assert "--max-size" in found.unfinished
+    assert early.verdict is Verdict.VIOLATION
+    for request in (AuditRequest("t", k=K, max_size=4), AuditRequest("t", k=K, max_statements=500)):
+        assert audit(engine, request).searches[0].complete
 
 
 def test_the_budget_counts_rows_and_columns_of_each_scan(engine: Engine) -> None:

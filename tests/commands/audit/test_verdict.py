@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
+from qidsql.commands.audit.draft import Draft
 from qidsql.commands.audit.result import ColumnFinding
-from qidsql.commands.audit.verdict import anonymity, assumptions, judge
+from qidsql.commands.audit.verdict import anonymity, assumptions, judge, of_persons, verdict_on
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
-from qidsql.core.tables import Role
+from qidsql.core.tables import Role, Table, TableName
 from qidsql.measures.profiles import ClassProfile
 
+HALF = Fraction(1, 2)
 SAFE = ClassProfile.of_sizes({5: 4}, 5)
 RISKY = ClassProfile.of_sizes({1: 2, 4: 1, 5: 2}, 5)  # 6 of 16 rows at risk
 
@@ -119,11 +121,45 @@ def test_what_a_verdict_takes_for_granted() -> None:
     assert said(AGE, entity="person") == ["entity"]
     gaps = replace(AGE, nulls=3)
     assert said(gaps) == ["rows", "suppressed"]
+    assert said(gaps, AGE) == ["rows", "suppressed"]
+    assert said(replace(gaps, role=Role.EXCLUDED)) == ["left out", "rows"]
     assert said(gaps, entity="person") == ["entity"]
     assert said(gaps, distinct="0.5") == ["rows"]  # wildcards have no classes to count
+    for proposed, left_out in ((1, "a0 is left out"), (2, "a0, a1 are left out")):
+        columns = [column(f"a{place}", Role.SENSITIVE, proposed=True) for place in range(proposed)]
+        taken = assumptions(Policy(), [AGE, *columns], Verdict.INCONCLUSIVE)
+        assert [text for text in taken if "proposal" in text] == [f"{left_out} by proposal, unconfirmed"]
     assert "suppressed" not in " ".join(assumptions(Policy(), [gaps], Verdict.PASS))
     assert said(gaps, nulls="wildcard") == ["rows", "wildcard", "known person"]
     assert said(AGE, nulls="wildcard") == ["rows", "wildcard", "known person"]
+
+
+def test_rows_without_an_entity_are_no_further_entities_of_a_class() -> None:
+    """One entity less in each class has to keep the policy; that is known of k alone."""
+    policy = Policy(k=5, entity="person")
+    more = ClassProfile.of_sizes({6: 4}, 5)
+    assert of_persons(policy, SAFE, 0, "it passes") == (Verdict.PASS, "it passes")
+    assert of_persons(policy, more, 3, "it passes") == (Verdict.PASS, "it passes")
+    for profile, unnamed, asked in (
+        (SAFE, 1, policy),
+        (more, 1, replace(policy, rows_below_k=HALF)),
+        (more, None, policy),
+    ):
+        verdict, reason = of_persons(asked, profile, unnamed, "it passes")
+        assert (verdict, reason.startswith("it passes; ")) == (Verdict.INCONCLUSIVE, True)
+    assert of_persons(policy, None, 0, "it passes")[0] is Verdict.INCONCLUSIVE
+
+
+def test_the_verdict_on_a_draft_counts_entities_and_says_when_the_work_was_interrupted() -> None:
+    people = Table(TableName("people"), "table", ())
+    draft = Draft(people, [AGE], rows=20, profile=SAFE, unnamed=1)
+    assert verdict_on(draft, Policy())[0] is Verdict.PASS
+    assert verdict_on(draft, Policy(entity="person"))[0] is Verdict.INCONCLUSIVE
+    draft.interrupted = True
+    assert verdict_on(draft, Policy()) == (Verdict.INCONCLUSIVE, "people was interrupted before the end.")
+    verdict, reason = verdict_on(replace(draft, profile=RISKY), Policy())
+    assert verdict is Verdict.INCONCLUSIVE
+    assert reason.startswith("people was interrupted before the end. Proved by then: people is 1-anonymous")
 
 
 def test_a_pass_without_the_columns_left_out_by_proposal_has_to_hold_with_them() -> None:

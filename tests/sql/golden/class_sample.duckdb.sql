@@ -1,0 +1,1 @@
+SELECT set_number, class_size, COUNT(*) AS class_count FROM (SELECT 0 AS set_number, COUNT(*) AS class_size FROM "clinic"."people" AS relation WHERE HASH(HASH(HASH(relation."zip", relation."we""ird"), 64)) % 64 = 0 GROUP BY relation."zip", relation."we""ird") AS classes GROUP BY set_number, class_size

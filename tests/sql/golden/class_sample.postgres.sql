@@ -1,0 +1,1 @@
+SELECT set_number, class_size, COUNT(*) AS class_count FROM (SELECT 0 AS set_number, COUNT(*) AS class_size FROM "clinic"."people" AS relation WHERE (HASHINT8EXTENDED(HASH_RECORD_EXTENDED(ROW(relation."zip", relation."we""ird"), 0), 64) & 9223372036854775807) % 64 = 0 GROUP BY relation."zip", relation."we""ird") AS classes GROUP BY set_number, class_size
