@@ -27,7 +27,7 @@ def test_the_places_are_as_many_as_the_rows_of_a_thread_and_fit_the_memory() -> 
     for memory in (10**7, 10**8, 10**9):
         for threads in (1, 2, 64):
             bits = bits_for(10**9, threads, memory)
-            assert bits == USUAL or 2**bits * 9 * threads <= memory / 8
+            assert bits == USUAL or 2**bits * 9 * threads <= memory / 4
 
 
 @needs_setting

@@ -6,9 +6,9 @@ import duckdb
 
 SETTING = "perfect_ht_threshold"  # the most bits of a place; a column of integers or dates takes those of its range
 USUAL = 12  # DuckDB's own
-MOST = 22
+MOST = 24
 PLACE = 9  # bytes
-PART = 8  # of the memory limit, for the arrays of all threads
+PART = 4  # of the memory limit, for the arrays of all threads
 CAN_BE_SET = tuple(map(int, duckdb.__version__.split(".")[:2])) >= (1, 5)  # in a sealed connection (`allowed_configs`)
 
 
