@@ -22,6 +22,7 @@ from qidsql.errors import LockHeld, SourceError, StoreError
 LOCK = "lock"
 USER = os.getuid() if hasattr(os, "getuid") else 0  # the owner of new files; Windows has no such ids
 DESCRIPTORS = Path("/proc/self/fd")  # Linux: open files by descriptor
+MEMORY = "qidsql"  # the folder in the names of files in memory, which Linux shows as links to /memfd:qidsql/NAME
 # A default POSIX access list as Linux stores it: version 2, then owner, group and others, each as tag, permissions, no
 # id. New files get the mode rw------- and new folders rwx------, whatever the umask.
 OWNER_ONLY = struct.pack("<I", 2) + b"".join(
@@ -62,7 +63,7 @@ def in_memory(path: Path) -> Iterator[Path]:
     with ExitStack() as held:
         held.callback(path.unlink, missing_ok=True)
         if hasattr(os, "memfd_create") and DESCRIPTORS.is_dir():
-            descriptor = os.memfd_create(path.name)
+            descriptor = os.memfd_create(f"{MEMORY}/{path.name}")
             held.callback(os.close, descriptor)
             path.symlink_to(DESCRIPTORS / str(descriptor))
         yield path

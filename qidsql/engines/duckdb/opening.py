@@ -23,7 +23,7 @@ from qidsql.engines.duckdb.progress_bar import without_progress_bar
 from qidsql.engines.duckdb.reading import read_files
 from qidsql.engines.duckdb.spill import bytes_on_disk
 from qidsql.engines.kind import Frame
-from qidsql.engines.private_folder import PrivateFolder, remove_name
+from qidsql.engines.private_folder import MEMORY, PrivateFolder, remove_name
 from qidsql.engines.workers import run_in_thread
 from qidsql.errors import Interrupted, SourceError, UsageError
 
@@ -233,7 +233,9 @@ def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], folder: P
     """Denies access to other files and changes of settings but one of speed, whatever a view's definition tries."""
     if paths:
         connection.execute(f"SET allowed_paths = [{', '.join(map(DUCKDB.literal, paths))}]")
-    connection.execute(f"SET allowed_directories = [{DUCKDB.literal(f'{folder.exports}/')}]")
+    # Files in memory are links there; from DuckDB 2.0.1 on, access is checked where a link leads.
+    folders = (f"{folder.exports}/", f"/memfd:{MEMORY}/")
+    connection.execute(f"SET allowed_directories = [{', '.join(map(DUCKDB.literal, folders))}]")
     connection.execute("SET enable_external_access = false")
     if CAN_BE_SET:
         connection.execute(f"SET allowed_configs = ['{SETTING}']")
