@@ -10,6 +10,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 BESIDE = 2 << 30  # bytes above DuckDB's limit: Python, the workbench, and what DuckDB does not count
+# DuckDB's allocator reads this when it is loaded. Else it keeps the addresses of memory that it has returned, which
+# count towards the limit: after grouping 100 million rows within 4 GB there were 5.5 GB of them, and 0.9 GB in use.
+RETURNED = ("DUCKDB_JE_MALLOC_CONF", "retain:false")
 CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # version 2, version 1
 
 
@@ -24,6 +27,7 @@ def bounded_memory() -> Iterator[None]:
     except ImportError:  # Windows
         yield
         return
+    os.environ.setdefault(*RETURNED)
     before = resource.getrlimit(resource.RLIMIT_DATA)
     for bound in _of_machine():
         lower_memory(bound)
