@@ -118,7 +118,7 @@ class Table:
     columns that together identify each row as long as the data is unchanged; empty if there are none. `condition`
     limits the rows (see `Engine.narrowed`); None: all of them. `version` is the one that all statements read, of a
     table that keeps its earlier versions: its number, or the time as of which; None: the current one.
-    `time_dependent`: a view that uses the current time.
+    `time_dependent`: a view that uses the current time. `computed`: each scan decodes or computes the rows.
     """
 
     name: TableName
@@ -130,6 +130,7 @@ class Table:
     condition: Condition | None = None
     version: Version | None = None
     time_dependent: bool = False
+    computed: bool = False
 
     def column(self, name: str) -> Column:
         """The column of that name. Raises UnknownName."""

@@ -15,7 +15,7 @@ Answer = TypeVar("Answer")
 
 ROWS = 5_000  # at least; for fewer, a statement's start is its whole cost
 WORDS = 4  # at most; more are no faster to group than the columns
-SCANS = 6  # of all columns, which cost as much as packing them
+SCANS = 6  # of all columns, which cost as much as packing them, or holding them where each scan decodes them
 SHARE = 16  # of the memory limit, at most
 WORD = 8  # bytes
 

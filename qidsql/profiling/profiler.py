@@ -7,6 +7,7 @@ the NULLs of each column: column sets without any are profiled as usual.
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from itertools import chain, combinations
 from math import prod
@@ -21,6 +22,7 @@ from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes, bin_starts
 from qidsql.profiling.batches import Batches, ProfileStatement
 from qidsql.profiling.budget import Budget, Meter
+from qidsql.profiling.held_rows import held_rows
 from qidsql.profiling.packing import SCANS, packed_rows
 from qidsql.sql.classes import (
     TableOverview,
@@ -87,6 +89,8 @@ class TableProfiler:
         self._by_value: TableProfiler | None = None
         self._packed: PackedRows | None = None
         self._unpacked: int | None = 0  # values of a row read for sets with texts; None: packing was tried
+        self._held: Batches | None = None  # over a copy of the columns without texts
+        self._computed: int | None = 0 if source.computed else None  # values of a row read for such sets
         self._long = sum(1 << place for place, name in enumerate(self.names) if name in source.long)
 
     @property
@@ -134,6 +138,8 @@ class TableProfiler:
         other._sizes = self._sizes if other.names == self.names else None
         other._packed = self._packed and self._packed.narrowed(other.names)
         other._unpacked = self._unpacked
+        other._held = self._held and replace(self._held, names=other.names)
+        other._computed = self._computed
         for mask, profile in self._known.items():
             columns = self._names(mask)
             if all(name in places for name in columns):
@@ -297,8 +303,10 @@ class TableProfiler:
         return [found[mask] for mask in masks]
 
     def _sample_of(self, masks: Sequence[int], share: int) -> dict[int, ClassProfile]:
-        _, statement = self._batches.of_sampled_classes(masks, share)
-        [profiles] = self._run([statement], values=self._values([reduce(or_, masks)]))
+        columns = reduce(or_, masks)
+        batches = self._batches if self._held is None or columns & self._long else self._held
+        _, statement = batches.of_sampled_classes(masks, share)
+        [profiles] = self._run([statement], values=self._values([columns]))
         return dict(zip(masks, profiles, strict=True))
 
     def overview(self) -> TableOverview:
@@ -530,13 +538,37 @@ class TableProfiler:
             return [([m], entity_profile(dialect, source, self._names(m), self.k, self.entity)) for m in masks]
         long = [mask for mask in masks if mask & self._long]
         if not long or not self._packs(long):
-            return self._batches.of_sets(masks, self.rows, self._most_classes)
+            return self._unpacked_statements(masks)
         assert self._packed is not None
         short = [mask for mask in masks if not mask & self._long]
+        return [*self._batches.of_packed(self._packed, long, self.rows), *self._unpacked_statements(short)]
+
+    def _unpacked_statements(self, masks: Sequence[int]) -> list[ProfileStatement]:
+        """From the columns: those without texts are held as soon as reading them again, here too, costs as much."""
+        if self._held is None:
+            statements = self._batches.of_sets(masks, self.rows, self._most_classes)
+            if not self._hold(statements):
+                return statements
+        assert self._held is not None
+        long = [mask for mask in masks if mask & self._long]
+        short = [mask for mask in masks if not mask & self._long]
         return [
-            *self._batches.of_packed(self._packed, long, self.rows),
-            *self._batches.of_sets(short, self.rows, self._most_classes),
+            *(self._batches.of_sets(long, self.rows, self._most_classes) if long else ()),
+            *self._held.of_sets(short, self.rows, self._most_classes),
         ]
+
+    def _hold(self, statements: Sequence[ProfileStatement]) -> bool:
+        """Hold the columns without texts if that pays for these statements; whether they are held."""
+        short = self.everything & ~self._long
+        if self._computed is None or self.rows is None or not short:
+            return False
+        self._computed += sum((reduce(or_, sets) & short).bit_count() for sets, _ in statements)
+        pays = self._computed >= SCANS * short.bit_count()
+        if not pays or self._meter.statements_left <= len(statements) + 1:
+            return False
+        copy = held_rows(self.engine, self.source, self._names(short), self.rows, self.deadline)
+        self._held, self._computed = None if copy is None else replace(self._batches, source=copy), None
+        return self._held is not None
 
     def _packs(self, masks: Sequence[int]) -> bool:
         """Whether the rows are packed: as soon as reading these sets too costs as much. `masks` have texts."""

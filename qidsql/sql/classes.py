@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.records.dataclass import dataclass
@@ -54,8 +53,9 @@ def class_profiles_in_one_scan(
     dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames], k: int
 ) -> Statement[list[ClassProfile]]:
     """The same profiles in one scan of the rows, by grouping sets. At most `dialect.grouping_arguments` columns."""
-    tree, numbers = _sizes_of_sets("classes/classes_of_sets", source, column_sets)
-    return Statement(dialect.render(tree), purpose_of("class profile", column_sets), profiles_of_sizes(k, numbers))
+    columns, parts, numbers = _grouping_sets(dialect, source, column_sets)
+    text = put_together(_sets_frame(dialect, columns), parts)
+    return Statement(text, purpose_of("class profile", column_sets), profiles_of_sizes(k, numbers))
 
 
 def class_profiles_by_finest(
@@ -78,14 +78,15 @@ def class_profiles_by_finest(
     return Statement(text, purpose_of("class profile", column_sets), profiles_of_sizes(k, numbers))
 
 
-def _sizes_of_sets(
-    template: str, source: Relation, column_sets: Sequence[ColumnNames], **in_part: Any
-) -> tuple[exp.Expr, list[int]]:
-    """The class sizes of several sets by grouping sets, and the number that the result has for each set."""
+def _grouping_sets(
+    dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames]
+) -> tuple[int, dict[str, str], list[int]]:
+    """The columns and parts of a statement that counts several sets by grouping sets, and its number of each set."""
     columns, numbers = _grouped(column_sets)
-    sets = [exp.Tuple(expressions=source.columns(names)) for names in column_sets]
-    classes = fill_query(template, relation=source.node, columns=source.columns(columns), sets=sets, **in_part)
-    return fill("classes/class_sizes", classes=classes.subquery("classes")), numbers
+    texts = {name: source.column_text(dialect, name) for name in columns}
+    sets = (f"({', '.join(texts[name] for name in names)})" for names in column_sets)
+    parts = {f"column{place}": text for place, text in enumerate(texts.values())}
+    return len(columns), {**parts, "relation": source.text(dialect), "sets": ", ".join(sets)}, numbers
 
 
 def _grouped(column_sets: Sequence[ColumnNames]) -> tuple[ColumnNames, list[int]]:
@@ -109,11 +110,12 @@ def profiles_of_sampled_classes(
     place = _place(dialect, source, common, share if seed is None else seed)
     purpose = purpose_of("class sample", column_sets)
     if len(column_sets) == 1:
-        tree = _sizes_in_part(source, column_sets[0], place, 0, share)
-        return Statement(dialect.render(tree), purpose, profiles_of_sizes(k, [0]))
-    in_part = {"place": place, "parts": share, "part": 0}
-    tree, numbers = _sizes_of_sets("classes/classes_of_sets_in_part", source, column_sets, **in_part)
-    return Statement(dialect.render(tree), purpose, profiles_of_sizes(k, numbers))
+        text = _sizes_in_part(dialect, source, column_sets[0], place, 0, share)
+        return Statement(text, purpose, profiles_of_sizes(k, [0]))
+    columns, parts, numbers = _grouping_sets(dialect, source, column_sets)
+    in_part = {"place": place, "parts": str(share), "part": "0"}
+    text = put_together(_sets_in_part_frame(dialect, columns), {**parts, **in_part})
+    return Statement(text, purpose, profiles_of_sizes(k, numbers))
 
 
 def class_sizes_in_part(
@@ -122,28 +124,21 @@ def class_sizes_in_part(
     """The number of classes of each size in one of several parts. Each class is in one part, by the hash of its values,
     so the dialect must have `class_hash`. One statement, one scan.
     """
-    tree = _sizes_in_part(source, columns, _place(dialect, source, columns, 0), part, parts)
+    text = _sizes_in_part(dialect, source, columns, _place(dialect, source, columns, 0), part, parts)
     purpose = f"class sizes of {_set(columns)}, part {part + 1} of {parts}"
-    return Statement(dialect.render(tree), purpose, _sizes_of_rows)
+    return Statement(text, purpose, _sizes_of_rows)
 
 
-def _place(dialect: Dialect, source: Relation, columns: ColumnNames, seed: int) -> exp.Expr:
+def _place(dialect: Dialect, source: Relation, columns: ColumnNames, seed: int) -> str:
     """A number that all rows of a class have in common."""
-    assert dialect.class_hash is not None
-    return dialect.shuffled(dialect.class_hash(source.columns(columns)), seed)
+    values = {f"value{place}": source.column_text(dialect, name) for place, name in enumerate(columns)}
+    return put_together(_shuffled_hash(dialect, len(columns), seed), values)
 
 
-def _sizes_in_part(source: Relation, columns: ColumnNames, place: exp.Expr, part: int, parts: int) -> exp.Expr:
-    classes = fill_query(
-        "classes/classes_in_part",
-        set_number=0,
-        relation=source.node,
-        columns=source.columns(columns),
-        place=place,
-        parts=parts,
-        part=part,
-    )
-    return fill("classes/class_sizes", classes=classes.subquery("classes"))
+def _sizes_in_part(dialect: Dialect, source: Relation, columns: ColumnNames, place: str, part: int, parts: int) -> str:
+    texts = (source.column_text(dialect, name) for name in columns)
+    filled = {"relation": source.text(dialect), "columns": ", ".join(texts), "place": place}
+    return put_together(_part_frame(dialect), {**filled, "part": str(part), "parts": str(parts)})
 
 
 def _sizes_of_rows(rows: list[Row]) -> ClassSizes:
@@ -275,6 +270,38 @@ def _sizes_frame(_: Dialect) -> exp.Expr:
     relation, columns = mark_of_table("relation"), [mark("columns")]
     classes = fill_query("classes/classes", set_number=mark("number"), relation=relation, columns=columns)
     return fill("classes/class_sizes", classes=classes.subquery("classes"))
+
+
+@in_pieces
+def _sets_frame(_: Dialect, columns: int) -> exp.Expr:
+    """Of `class_profiles_in_one_scan` for so many columns."""
+    return _sizes_of_sets("classes/classes_of_sets", columns)
+
+
+@in_pieces
+def _sets_in_part_frame(_: Dialect, columns: int) -> exp.Expr:
+    """Of `profiles_of_sampled_classes` for several sets of so many columns."""
+    return _sizes_of_sets("classes/classes_of_sets_in_part", columns, **marks("place", "parts", "part"))
+
+
+def _sizes_of_sets(template: str, columns: int, **in_part: exp.Expr) -> exp.Expr:
+    holes = {"columns": [mark(f"column{place}") for place in range(columns)], "sets": [mark("sets")]}
+    classes = fill_query(template, relation=mark_of_table("relation"), **holes, **in_part)
+    return fill("classes/class_sizes", classes=classes.subquery("classes"))
+
+
+@in_pieces
+def _part_frame(_: Dialect) -> exp.Expr:
+    relation, columns = mark_of_table("relation"), [mark("columns")]
+    in_part = marks("place", "parts", "part")
+    classes = fill_query("classes/classes_in_part", set_number=0, relation=relation, columns=columns, **in_part)
+    return fill("classes/class_sizes", classes=classes.subquery("classes"))
+
+
+@in_pieces
+def _shuffled_hash(dialect: Dialect, columns: int, seed: int) -> exp.Expr:
+    assert dialect.class_hash is not None
+    return dialect.shuffled(dialect.class_hash([mark(f"value{place}") for place in range(columns)]), seed)
 
 
 @in_pieces

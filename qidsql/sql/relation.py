@@ -24,13 +24,14 @@ class Relation:
 
     Relations are equal only if they are the same object: a cheap key for caches. `is_sample` marks a sample, whose few
     rows cost a scan of the table each time the node is evaluated. `table`, instead of `rows`: all rows of a table as
-    they are. `long` names columns of long values.
+    they are. `long` names columns of long values. `computed`: each scan decodes or computes the rows.
     """
 
     rows: exp.Expr | None = None
     is_sample: bool = False
     table: Table | None = None
     long: frozenset[str] = frozenset()
+    computed: bool = False
 
     @property
     def node(self) -> exp.Expr:
@@ -75,15 +76,15 @@ def recoded_relation(dialect: Dialect, table: Table, columns: Sequence[Column], 
     if not recodings:
         return relation(dialect, table, columns)
     long = frozenset(column.name for column in columns if dialect.is_long(column))
-    return Relation(_selected(dialect, table, columns, recodings), long=long)
+    return Relation(_selected(dialect, table, columns, recodings), long=long, computed=True)
 
 
 @lru_cache(maxsize=64)
 def _relation(dialect: Dialect, table: Table, columns: tuple[Column, ...]) -> Relation:
     long = frozenset(column.name for column in columns if dialect.is_long(column))
     if table.condition is None and all(column.comparison is Comparison.VALUE for column in columns):
-        return Relation(table=table, long=long)
-    return Relation(_selected(dialect, table, columns), long=long)
+        return Relation(table=table, long=long, computed=table.computed)
+    return Relation(_selected(dialect, table, columns), long=long, computed=True)
 
 
 def _selected(

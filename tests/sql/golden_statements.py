@@ -34,6 +34,7 @@ from qidsql.sql.copies import (
 )
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.distributions import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
+from qidsql.sql.held_rows import rows_to_hold
 from qidsql.sql.matching_rows import Domain, matching_profile
 from qidsql.sql.packed_rows import Lanes, PackedRows
 from qidsql.sql.population import population_match
@@ -96,6 +97,7 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "coded_copy", Statement(dialect.render(coded_copy(dialect, plain, ALL)), "coded copy", lambda rows: rows)
     packing = Lanes.of(ALL, [2**50, 2**20])
     yield "packed_rows", Statement(packing.query(dialect, plain), "packed rows", lambda rows: rows)
+    yield "held_rows", Statement(rows_to_hold(dialect, plain, ALL), "held rows", lambda rows: rows)
     yield "column_values", Statement(column_values(dialect, plain, ALL, "a key"), "values", lambda rows: rows)
     yield "column_counts", column_counts(dialect, plain, ALL)
     domain = Domain(1000, {"zip": 0, 'we"ird': 7}, {'we"ird': 300})

@@ -13,7 +13,7 @@ from qidsql.engines.duckdb import engine as duckdb
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.postgres import engine as postgres
 from qidsql.engines.postgres.dialect import POSTGRES
-from qidsql.sql import classes, packed_rows, row_pairs
+from qidsql.sql import classes, held_rows, packed_rows, row_pairs
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.pieces import pieces_of
 
@@ -23,7 +23,7 @@ COLUMNS = 16  # of tables whose statements are all kept; for one with more, the 
 OF_DUCKDB = (
     *(duckdb._columns, duckdb._stored_bytes, duckdb._parquet_bytes, csv_files._read_csv),
     *(reading._merged_texts, reading._first_texts, duckdb._attached, row_pairs._xor, row_pairs._packed_frame),
-    *(packed_rows._frame, packed_rows._codes, packed_rows._lane, packed_rows._same),
+    *(held_rows._frame, packed_rows._frame, packed_rows._codes, packed_rows._lane, packed_rows._same),
     *(parquet_files._read_parquet, parquet_files._parquet_schemas, parquet_files._parquet_values),
 )
 OF_POSTGRES = {  # the holes of its own templates
@@ -42,7 +42,8 @@ OF_POSTGRES = {  # the holes of its own templates
     "view_functions": ("schema", "relation"),
 }
 OF_BOTH = (
-    *(classes._count, classes._sizes_frame, row_pairs._frame, row_pairs._numbering, row_pairs._zero, row_pairs._last),
+    *(classes._count, classes._sizes_frame, classes._part_frame),
+    *(row_pairs._frame, row_pairs._numbering, row_pairs._zero, row_pairs._last),
     *(row_pairs._aliased, row_pairs._same, row_pairs._bit_count),
 )
 
@@ -57,6 +58,7 @@ def functions(dialect: Dialect) -> Iterator[tuple[Callable[..., Any], tuple[int 
     yield from ((classes._counts_frame, (some,)) for some in (0, 1))
     for number in range(1, COLUMNS + 1):
         yield classes._finest_frame, (number,)
+        yield classes._sets_frame, (number,)
         yield row_pairs._row_hash, (number,)
         yield row_pairs._bit, (number - 1,)
 

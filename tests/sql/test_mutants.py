@@ -19,10 +19,8 @@ from sqlglot import exp
 from qidsql.core.tables import TableName
 from qidsql.engines.base import Engine
 from qidsql.measures.profiles import ClassSizes
-from qidsql.sql import packed_rows, pieces, templates
+from qidsql.sql import classes, held_rows, packed_rows, pieces, row_pairs, templates
 from qidsql.sql.classes import (
-    _finest_frame,
-    _sizes_frame,
     class_profiles,
     class_profiles_by_finest,
     class_profiles_in_one_scan,
@@ -34,11 +32,12 @@ from qidsql.sql.classes import (
 )
 from qidsql.sql.copies import suppressed_by_counts, suppressed_by_plan
 from qidsql.sql.disclosure import disclosure
+from qidsql.sql.held_rows import rows_to_hold
 from qidsql.sql.matching_rows import Domain, matching_profile
 from qidsql.sql.packed_rows import Lanes, PackedRows
 from qidsql.sql.relation import Relation, relation
 from qidsql.sql.row_codes import coded_copy, coded_rows, column_values, row_patterns
-from qidsql.sql.row_pairs import _frame, _packed_frame, agreeing, agreeing_packed, pair_masks
+from qidsql.sql.row_pairs import agreeing, agreeing_packed, pair_masks
 from qidsql.sql.sample import sample
 from qidsql.sql.statements import Row, Statement
 from qidsql.sql.survey_weights import survey_weights
@@ -216,6 +215,11 @@ def coded_copy_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
     return Statement(query, "coded copy", lambda rows: [_often(values) for values in (*zip(*rows, strict=True), rows)])
 
 
+def held_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
+    query = rows_to_hold(engine.dialect, source, BOTH)
+    return Statement(query, "held rows", lambda rows: sorted((str(a), str(b)) for a, b in rows))
+
+
 def packed_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
     """How often each word occurs, and the bits that differ in none of them."""
     packing = Lanes.of(BOTH, [len({row[place] for row in ROWS}) for place in (0, 1)])
@@ -353,6 +357,7 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
         packed_a_and_b,
         [[(number, False) for number, _ in _often(each)] for each in (*zip(*AB, strict=True), AB)],
     ),
+    "held": (held_a_and_b, sorted((str(a), str(b)) for a, b in AB)),
     "coded copy": (coded_copy_of_a_and_b, [_often([r[0] for r in ROWS]), _often([r[1] for r in ROWS]), _often(AB)]),
     "values": (
         values_of_a_and_b,
@@ -666,6 +671,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("WHERE :column IS NOT NULL", "WHERE :column IS NULL"),
         ],
     ),
+    "held_rows/held_rows": ("held", [("SELECT :columns", "SELECT DISTINCT :columns")]),
     "packed_rows/words": ("packed", [("SELECT :aliased", "SELECT DISTINCT :aliased")]),
     "packed_rows/codes": (
         "packed",
@@ -736,14 +742,13 @@ def test_the_templates_as_they_are_agree_with_the_definitions(engine: Engine, qu
 
 def forget_texts() -> None:
     """Some statements are rendered once per dialect: their text is kept. So are the ways to holes."""
-    _paths_to_holes.cache_clear()
-    _frame.cache_clear()
-    _packed_frame.cache_clear()
-    packed_rows._frame.cache_clear()
-    packed_rows._codes.cache_clear()
-    _sizes_frame.cache_clear()
-    _finest_frame.cache_clear()
-    sizes_text.cache_clear()
+    for kept in (
+        *(_paths_to_holes, sizes_text, row_pairs._frame, row_pairs._packed_frame),
+        *(held_rows._frame, packed_rows._frame, packed_rows._codes),
+        *(classes._sizes_frame, classes._finest_frame, classes._sets_frame),
+        *(classes._sets_in_part_frame, classes._part_frame),
+    ):
+        kept.cache_clear()
 
 
 def is_asked(engine: Engine, name: str) -> bool:

@@ -341,7 +341,7 @@ class DuckDBEngine(Engine):
             for column, kind, nullable, *_ in self._execute(_columns_text(name), f"columns of {name}")
         )
         kind = self._kind(row)
-        table = _table(name, kind, columns, None if row[4] is None else integer(row[4]))
+        table = _table(name, kind, columns, None if row[4] is None else integer(row[4]), row[3] == "view")
         return checked_view(table, self._view_functions(row)) if kind == "view" else table
 
     def _view_functions(self, row: Row) -> ViewFunctions:
@@ -533,9 +533,9 @@ def _stored_bytes(_: Dialect) -> exp.Expr:
     return fill("duckdb/stored_bytes", **marks("table", "catalog"))
 
 
-def _table(name: TableName, kind: str, columns: tuple[Column, ...], rows: int | None) -> Table:
+def _table(name: TableName, kind: str, columns: tuple[Column, ...], rows: int | None, computed: bool = False) -> Table:
     address = ("rowid",) if kind == "table" and not _shadowed("rowid", columns) else ()
-    return Table(name, kind, columns, rows, row_address=address)
+    return Table(name, kind, columns, rows, row_address=address, computed=computed)
 
 
 def _shadowed(hidden: str, columns: Sequence[Column]) -> bool:

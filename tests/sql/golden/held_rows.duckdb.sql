@@ -1,0 +1,1 @@
+SELECT relation."zip", relation."we""ird" FROM "clinic"."people" AS relation
