@@ -15,13 +15,12 @@ Answer = TypeVar("Answer")
 
 ROWS = 5_000  # at least; for fewer, a statement's start is its whole cost
 WORDS = 4  # at most; more are no faster to group than the columns
-SCANS = 6  # of all columns, which cost as much as packing them, or holding them where each scan decodes them
 SHARE = 16  # of the memory limit, at most
 WORD = 8  # bytes
 
 
 class Profiled(Protocol):
-    """What of a profiler tells whether its rows are packed."""
+    """What of a profiler tells whether copies of its rows pay."""
 
     @property
     def engine(self) -> Engine: ...
@@ -30,11 +29,23 @@ class Profiled(Protocol):
     @property
     def names(self) -> tuple[str, ...]: ...
     @property
+    def rows(self) -> int | None: ...
+    @property
     def known_rows(self) -> int | None: ...
     @property
     def deadline(self) -> float | None: ...
+    @property
+    def statements_left(self) -> int: ...
+    def most_classes(self, mask: int) -> int: ...
     def known(self) -> Mapping[str, ClassProfile]: ...
     def ask(self, statements: Sequence[Statement[Answer]]) -> list[Answer]: ...
+
+
+def can_be_packed(profiler: Profiled, statements: int) -> bool:
+    """Whether the rows can be packed now, and so many statements sent afterwards: every single column is profiled."""
+    affordable = profiler.statements_left > statements + 2
+    every = len(profiler.known()) == len(profiler.names)
+    return affordable and every and not profiler.engine.latency and not profiler.source.is_sample
 
 
 def packed_rows(profiler: Profiled, guarded: bool = False) -> PackedRows | None:

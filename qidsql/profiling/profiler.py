@@ -7,7 +7,6 @@ the NULLs of each column: column sets without any are profiled as usual.
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from itertools import chain, combinations
 from math import prod
@@ -22,8 +21,7 @@ from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes, bin_starts
 from qidsql.profiling.batches import Batches, ProfileStatement
 from qidsql.profiling.budget import Budget, Meter
-from qidsql.profiling.held_rows import held_rows
-from qidsql.profiling.packing import SCANS, packed_rows
+from qidsql.profiling.rows_in_memory import RowsInMemory
 from qidsql.sql.classes import (
     TableOverview,
     class_sizes,
@@ -34,7 +32,6 @@ from qidsql.sql.classes import (
     table_overview,
 )
 from qidsql.sql.matching_rows import Domain, matching_profile, matching_sizes
-from qidsql.sql.packed_rows import PackedRows
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import Statement
 from qidsql.wording.numbers import count
@@ -87,11 +84,7 @@ class TableProfiler:
         self._sizes: ClassSizes | None = None  # of all columns
         self._counted: dict[tuple[int, int], list[ClassSizes]] = {}  # of the first parts of a set, by their number
         self._by_value: TableProfiler | None = None
-        self._packed: PackedRows | None = None
-        self._unpacked: int | None = 0  # values of a row read for sets with texts; None: packing was tried
-        self._held: Batches | None = None  # over a copy of the columns without texts
-        self._computed: int | None = 0 if source.computed else None  # values of a row read for such sets
-        self._long = sum(1 << place for place, name in enumerate(self.names) if name in source.long)
+        self._in_memory = RowsInMemory(self, self._batches)
 
     @property
     def by_value(self) -> "TableProfiler":
@@ -110,6 +103,11 @@ class TableProfiler:
     def spent(self) -> bool:
         """True if no further statement can be sent."""
         return self.engine.closed or self.engine.stopped_by is not None or self._meter.statements_left <= 0
+
+    @property
+    def statements_left(self) -> int:
+        """How many statements the budget has left."""
+        return self._meter.statements_left
 
     @property
     def deadline(self) -> float | None:
@@ -136,10 +134,7 @@ class TableProfiler:
         if self._by_value is not None:
             other._by_value = self._by_value.narrowed(names)
         other._sizes = self._sizes if other.names == self.names else None
-        other._packed = self._packed and self._packed.narrowed(other.names)
-        other._unpacked = self._unpacked
-        other._held = self._held and replace(self._held, names=other.names)
-        other._computed = self._computed
+        other._in_memory = self._in_memory.narrowed(other, other._batches)
         for mask, profile in self._known.items():
             columns = self._names(mask)
             if all(name in places for name in columns):
@@ -303,10 +298,8 @@ class TableProfiler:
         return [found[mask] for mask in masks]
 
     def _sample_of(self, masks: Sequence[int], share: int) -> dict[int, ClassProfile]:
-        columns = reduce(or_, masks)
-        batches = self._batches if self._held is None or columns & self._long else self._held
-        _, statement = batches.of_sampled_classes(masks, share)
-        [profiles] = self._run([statement], values=self._values([columns]))
+        _, statement = self._in_memory.of_sampled_classes(masks, share)
+        [profiles] = self._run([statement], values=self._values([reduce(or_, masks)]))
         return dict(zip(masks, profiles, strict=True))
 
     def overview(self) -> TableOverview:
@@ -364,7 +357,7 @@ class TableProfiler:
             return 1
         if self.rows is None and (failures or self.engine.little_room):
             [(self.rows, _)] = self.ask([column_counts(self.engine.dialect, self.source, ())])
-        return 1 if self.rows is None else self.engine.parts(self._most_classes(mask), mask.bit_count(), failures)
+        return 1 if self.rows is None else self.engine.parts(self.most_classes(mask), mask.bit_count(), failures)
 
     def _counted_sizes(self, mask: int, failures: int) -> ClassSizes:
         """In one statement, or in parts, the more the less room there is."""
@@ -536,60 +529,7 @@ class TableProfiler:
             return [([m], matching_profile(dialect, source, self._names(m), self.k, domain)) for m in masks]
         if self.entity is not None:
             return [([m], entity_profile(dialect, source, self._names(m), self.k, self.entity)) for m in masks]
-        long = [mask for mask in masks if mask & self._long]
-        if not long or not self._packs(long):
-            return self._unpacked_statements(masks)
-        assert self._packed is not None
-        short = [mask for mask in masks if not mask & self._long]
-        return [*self._batches.of_packed(self._packed, long, self.rows), *self._unpacked_statements(short)]
-
-    def _unpacked_statements(self, masks: Sequence[int]) -> list[ProfileStatement]:
-        """From the columns: those without texts are held as soon as reading them again, here too, costs as much."""
-        if self._held is None:
-            statements = self._batches.of_sets(masks, self.rows, self._most_classes)
-            if not self._hold(statements):
-                return statements
-        assert self._held is not None
-        long = [mask for mask in masks if mask & self._long]
-        short = [mask for mask in masks if not mask & self._long]
-        return [
-            *(self._batches.of_sets(long, self.rows, self._most_classes) if long else ()),
-            *self._held.of_sets(short, self.rows, self._most_classes),
-        ]
-
-    def _hold(self, statements: Sequence[ProfileStatement]) -> bool:
-        """Hold the columns without texts if that pays for these statements; whether they are held."""
-        short = self.everything & ~self._long
-        if self._computed is None or self.rows is None or not short:
-            return False
-        self._computed += sum((reduce(or_, sets) & short).bit_count() for sets, _ in statements)
-        pays = self._computed >= SCANS * short.bit_count()
-        if not pays or self._meter.statements_left <= len(statements) + 1:
-            return False
-        copy = held_rows(self.engine, self.source, self._names(short), self.rows, self.deadline)
-        self._held, self._computed = None if copy is None else replace(self._batches, source=copy), None
-        return self._held is not None
-
-    def _packs(self, masks: Sequence[int]) -> bool:
-        """Whether the rows are packed: as soon as reading these sets too costs as much. `masks` have texts."""
-        if self._packed is None and self._unpacked is not None:
-            self._unpacked += sum(mask.bit_count() for mask in masks)
-            pays = self._unpacked >= SCANS * self.columns and self._meter.statements_left > len(masks) + 2
-            if pays and self._packable:
-                self._packed, self._unpacked = packed_rows(self), None
-        return self._packed is not None
-
-    def packed_for_pairs(self, statements: int) -> PackedRows | None:
-        """The rows packed with guards, for so many statements at least. Two statements. Raises as `ask`.
-
-        None where that does not pay or is not possible, as before every single column was profiled.
-        """
-        affordable = self._meter.statements_left > statements + 2
-        return packed_rows(self, guarded=True) if affordable and self._packable else None
-
-    @property
-    def _packable(self) -> bool:
-        return not self.engine.latency and len(self.known()) == self.columns and not self.source.is_sample
+        return self._in_memory.statements(masks)
 
     def _values(self, masks: Sequence[int]) -> int:
         """The values that a scan of each set reads."""
@@ -599,7 +539,7 @@ class TableProfiler:
         """The values that a statement about these sets reads: all their columns once, or of one set after the other."""
         return self._values([reduce(or_, masks)] if statement.scans == 1 else masks)
 
-    def _most_classes(self, mask: int) -> int:
+    def most_classes(self, mask: int) -> int:
         """At most so many classes does the set have, by what is known of its columns and of all columns."""
         rows = sys.maxsize if self.rows is None else self.rows
         whole = self._known.get(self.everything)

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from qidsql.core.tables import Nulls
-from qidsql.profiling.packing import SCANS
+from qidsql.profiling.packing import can_be_packed, packed_rows
 from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.rows_in_memory import SCANS
 from qidsql.search.row_pairs import AgreeingPairs
 from qidsql.sql.classes import distinct_hashes
 from qidsql.sql.packed_rows import PackedRows
@@ -55,7 +56,8 @@ class PairsThatAgree:
     @cached_property
     def _packed(self) -> PackedRows | None:
         """The rows packed, if that pays and their columns were profiled. Two statements. Raises as `agreeing`."""
-        return self._profiler.packed_for_pairs(SCANS) if FEW <= self._rows <= LARGE else None
+        pays = FEW <= self._rows <= LARGE and can_be_packed(self._profiler, SCANS)
+        return packed_rows(self._profiler, guarded=True) if pays else None
 
     def agreeing(self, sets: Sequence[int]) -> list[AgreeingPairs]:
         """The pairs that agree on each set. Raises Stopped, StatementError, AccessError."""

@@ -8,7 +8,7 @@ import pytest
 
 import qidsql as house
 from qidsql.engines.base import Engine
-from qidsql.profiling import packing, profiler, row_pairs
+from qidsql.profiling import packing, row_pairs, rows_in_memory
 from qidsql.profiling.packing import packed_rows
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import column_counts
@@ -36,7 +36,7 @@ def profiler_of(engine: Engine, table: str, names: list[str]) -> TableProfiler:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are packed however few they are, and soon."""
     monkeypatch.setattr(packing, "ROWS", 1)
-    monkeypatch.setattr(profiler, "SCANS", 1)
+    monkeypatch.setattr(rows_in_memory, "SCANS", 1)
 
 
 @pytest.mark.parametrize("seed", always(0, 1, longer=range(2, 40)))
