@@ -3,8 +3,8 @@
 Weights of suppressed cells are tried in ascending order. All patterns whose optimum is the next weight are found by
 the cheapest of the methods: by column sets (group the rows by the remaining columns, any k), by nearest neighbours
 (k = 2: similar patterns agree on one of a few blocks of columns, or every pair is compared). For k > 2, all patterns
-left are solved by counts on every column set, or by the search among nearby records if the columns are too many. A
-solved pattern is skipped from then on.
+left are compared with all others, and what is left of wide tables then is searched among nearby records. A solved
+pattern is skipped from then on.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ from qidsql.wording.numbers import count, plural
 
 BY_ROWS = BoundProof(ProvedBy.ROWS)
 MAX_COLUMNS = 63  # a mask is a signed 64-bit integer
-COUNTED_COLUMNS = 22  # counts on all sets of so many columns are 4 megabytes a pattern
-# The relative costs of the methods: a row in a grouping, a pair of patterns, a statement, a column set that is counted
-# for one pattern, a search in Python.
-GROUPED, COMPARED, STATEMENT, COUNTED, SEARCHED = 30.0, 12.0, 2e6, 1.0, 3e6
+COMPARED_COLUMNS = 32  # that are compared in memory
+# The relative costs of the methods. In the workbench: a row in a grouping, a pair of patterns, a statement. In memory:
+# a pair of patterns, a pattern beside its pairs. Of the search in Python: a pattern.
+GROUPED, JOINED, STATEMENT = 30.0, 12.0, 2e6
+COMPARED, SOLVED, SEARCHED = 5.0, 6e4, 3e6
 SETS_AT_ONCE = 12
 PAIRS_AT_ONCE = 20_000_000
 
@@ -175,14 +176,17 @@ class _Planner:
         """Solve the patterns with this optimum; return the weight up to which all are solved then."""
         total, last = float(self._patterns.patterns), max(self._levels.counts)
         by_sets = self._levels.counts[level] * (total * GROUPED + STATEMENT)
-        all_pairs = self.unsolved * total * COMPARED
+        all_pairs = self.unsolved * total * JOINED
         if self._k > 2:
             # A level of sets may solve little, so it may cost only a part of what finishes the work.
-            counted = len(self.weights) <= COUNTED_COLUMNS
-            search = COUNTED * (1 << len(self.weights)) if counted else SEARCHED
-            if not self._wildcard and 4 * by_sets <= all_pairs + self.unsolved * search:
+            compared = len(self.weights) <= COMPARED_COLUMNS
+            pattern = total * COMPARED + SOLVED if compared else total * JOINED + SEARCHED
+            if not self._wildcard and 4 * by_sets <= self.unsolved * pattern:
                 return self._by_sets(level)
-            self._by_counts() if counted else self._by_nearby()
+            if compared:
+                self._by_comparison()
+            if self.unsolved:
+                self._by_nearby()
             return last
         if not self._wildcard:
             parts = self._blocks(level)
@@ -260,7 +264,7 @@ class _Planner:
             unsolved_groups=keys["unsolved"],
             agree=agree,
         )
-        return float(str(pairs)) * COMPARED + STATEMENT
+        return float(str(pairs)) * JOINED + STATEMENT
 
     def _by_blocks(self, parts: Sequence[int], within: int) -> int:
         """Compare the patterns that agree on one of the blocks: all patterns within that weight do."""
@@ -297,22 +301,22 @@ class _Planner:
         self._run("add_nearest", "nearest patterns", found=_together(found))
         self._count("by nearest neighbours")
 
-    # by counts or by nearby records, k > 2
+    # by comparison or by nearby records, k > 2
 
-    def _by_counts(self) -> None:
+    def _by_comparison(self) -> None:
         import numpy as np
 
-        from qidsql.protection.suppression.by_counts import SuppressionByCounts
+        from qidsql.protection.suppression.by_comparison import SuppressionByComparison
 
         patterns, bench = self._patterns, self._patterns.bench
         query = exp.select("pattern").from_("unsolved").order_by(exp.column("pattern"))
         todo = bench.numbers(query, "patterns without a mask")["pattern"].astype(np.intp)
         records = patterns.records()
-        for solved, masks in SuppressionByCounts(records, self._k, self.weights, self._wildcard, self._check_time).of(
-            todo
-        ):
+        search = SuppressionByComparison(records, self._k, self.weights, self._wildcard, self._check_time)
+        for solved, masks in search.of(todo):
             bench.add("plan", "patterns solved", pattern=solved.astype(np.int32), mask=masks)
-            self._credit("by counts on column sets", self.unsolved - len(solved))
+            self._credit("by comparison with all patterns", self.unsolved - len(solved))
+        self._count("by comparison with all patterns")
 
     def _by_nearby(self) -> None:
         packing = self._packing

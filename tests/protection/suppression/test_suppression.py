@@ -84,7 +84,7 @@ def tables(request: pytest.FixtureRequest) -> int:
 
 WAYS = {
     2: ["cheapest", "by column sets", "by blocks", "by all pairs"],
-    3: ["cheapest", "by column sets", "by counts", "by nearby records"],
+    3: ["cheapest", "by column sets", "by counts", "around differences", "by nearby records"],
 }
 
 
@@ -98,9 +98,10 @@ def test_the_plan_is_the_lightest_hitting_set_of_the_unsafe_sets(
     elif way != "cheapest":
         monkeypatch.setattr("qidsql.protection.suppression.plan.GROUPED", 1e12)
         monkeypatch.setattr("qidsql.protection.suppression.plan.SEARCHED", 0.0)
-        monkeypatch.setattr("qidsql.protection.suppression.plan.COUNTED", 0.0)
+    if way == "around differences":
+        monkeypatch.setattr("qidsql.protection.suppression.by_comparison.COUNTED", 1e-9)
     if way == "by nearby records":
-        monkeypatch.setattr("qidsql.protection.suppression.plan.COUNTED_COLUMNS", 0)
+        monkeypatch.setattr("qidsql.protection.suppression.plan.COMPARED_COLUMNS", 0)
     if way == "by all pairs":
         monkeypatch.setattr(_Planner, "_blocks", lambda self, level: [])
     elif way == "by blocks":
