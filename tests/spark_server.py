@@ -25,6 +25,7 @@ from tests.postgres_server import wait_until
 os.environ.setdefault("RUST_LOG", "off")  # else Sail logs to stderr
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 STANDALONE = "org.apache.spark.deploy"
+QUICK = "-XX:TieredStopAtLevel=1"  # every statement is another: compiling their code well costs more than it saves
 SETTINGS = {
     "spark.sql.shuffle.partitions": "2",  # else 200 tasks for a few rows
     "spark.ui.enabled": "false",
@@ -91,7 +92,7 @@ class _Java:
     def __init__(self, script: str, *arguments: str) -> None:
         home = spark_home()
         self._log = Path(tempfile.mkstemp(suffix=".log")[1])
-        environment = os.environ | {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1"}
+        environment = os.environ | {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "JDK_JAVA_OPTIONS": QUICK}
         with self._log.open("w") as stream:
             command = [home / "bin" / script, *arguments]
             self.process = subprocess.Popen(

@@ -427,6 +427,17 @@ def test_doctor_finds_what_is_missing(server: SparkSession, monkeypatch: pytest.
         assert [c.text for c in engine.examine().session if c.state == "problem"] == ["the server lacks flight"]
 
 
+def test_a_policy_names_files(tmp_path: Path) -> None:
+    """By a path that may look like a pattern of tables; a pattern that nothing fits is still an error."""
+    parquet(tmp_path / "a.parquet", ["a"], [(1,), (1,)])
+    policy = tmp_path / "qidsql.toml"
+    text = 'format = 1\n[sources.lake]\nurl = "{}"\n[[tables]]\ntable = "{}"\nk = 2\n'
+    for table, verdict in ((f"{tmp_path}/*.parquet", "pass"), ("none.*", "error"), (f"{tmp_path}/x*.parquet", "error")):
+        policy.write_text(text.format(spark_url(), table))
+        outcome = inside("run", str(policy), "--no-history", "--format", "json")
+        assert [each["verdict"] for each in json.loads(outcome.out)["tables"]] == [verdict], outcome
+
+
 # What goes wrong
 
 

@@ -15,6 +15,7 @@ CLASSES: tuple[str, ...] = (
     "risks",
     "truncated",
     "sampling",
+    "estimates",
     "conditions",
     "coverage",
     "min_count",

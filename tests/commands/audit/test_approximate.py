@@ -1,9 +1,8 @@
-"""Audits by a sample of the classes: no false violation, never a pass, and how often the truth lies in the interval."""
+"""Audits by a sample of the classes: no false violation, never a pass. Of intervals: `tests/trials/estimates.py`."""
 
 from collections import Counter
 from math import sqrt
 from pathlib import Path
-from random import Random
 from statistics import stdev
 
 import duckdb
@@ -12,18 +11,14 @@ import pytest
 import qidsql
 from qidsql.commands.audit import estimate
 from qidsql.core.results import Verdict
-from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
-from qidsql.measures.class_sample import estimated_count
-from qidsql.sql.classes import profiles_of_sampled_classes
-from qidsql.sql.relation import relation
 from tests.commandline import inside
 from tests.exhaustive import always
 from tests.random_tables import random_table
 from tests.stores import SAIL, SQLiteStore, Store
+from tests.trials.estimates import K, sampled_at_risk, small_classes
 
 SAMPLING = pytest.mark.engines("duckdb", "postgres", SAIL)
-K = 3
 
 
 @pytest.fixture
@@ -114,37 +109,12 @@ def test_an_engine_without_hashes(tmp_path: Path) -> None:
         qidsql.audit(store.url, "people", approximate=0.1)
 
 
-@pytest.mark.parametrize("seeds", always(range(10), longer=[range(10, 300)]))
-def test_the_truth_lies_in_the_interval(tmp_path: Path, seeds: range) -> None:
-    """On random tables of zips and sexes: of 100 at most 2 may be missed; of the first ten none."""
-    missed = 0
-    for seed in seeds:
-        draw = Random(seed)
-        rows, zips, share = draw.randrange(200, 4_000), draw.randrange(5, 2_000), draw.choice([2, 5, 16, 64])
-        source = f"SELECT hash(i, {seed}) % {zips} AS zip, hash(i, {seed}, 1) % 2 AS sex FROM range({rows}) AS t(i)"
-        truth = Counter(duckdb.sql(source).fetchall())
-        drawn = sampled_at_risk(source, share, [seed])[0]
-        found = estimated_count(drawn, share, K - 1, rows)
-        missed += not found.low <= sum(size for size in truth.values() if size < K) <= found.high
-    assert missed <= len(seeds) // 50
-
-
-def sampled_at_risk(source: str, share: int, seeds: list[int]) -> list[int]:
-    """The sampled rows below k, by the statement that audits send, for each seed."""
-    with connect(duckdb.sql(source)) as engine:  # type: ignore[arg-type]
-        table = engine.describe(None)
-        rows = relation(engine.dialect, table, table.columns)
-        names = [tuple(column.name for column in table.columns)]
-        drawn = [profiles_of_sampled_classes(engine.dialect, rows, names, K, share, seed) for seed in seeds]
-        return [profiles[0].rows_below_k for profiles in engine.run_many(drawn)]
-
-
 @pytest.mark.parametrize("number", always(longer=[1_000]))
 @pytest.mark.exhaustive
 def test_seeds_draw_independent_samples(number: int) -> None:
     """The deviation from the truth, in units of its standard deviation, has one of 1 over many seeds."""
     share, source = 8, "SELECT hash(i) % 3000 AS zip, hash(i, 1) % 2 AS sex FROM range(12000) AS t(i)"
-    small = [size for size in Counter(duckdb.sql(source).fetchall()).values() if size < K]
+    small = small_classes(source)
     spread = sqrt((share - 1) * sum(size**2 for size in small))
     found = sampled_at_risk(source, share, list(range(number)))
     assert 0.9 <= stdev((drawn * share - sum(small)) / spread for drawn in found) <= 1.1
