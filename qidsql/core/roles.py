@@ -6,6 +6,7 @@ from qidsql.errors import UsageError
 from qidsql.measures.profiles import ClassProfile
 from qidsql.wording.option_names import setting
 
+NO_RIGHT = "this user has no right to read it"
 IDENTIFIER_ROWS = 20  # with fewer rows, nearly every column looks like a key
 
 
@@ -52,7 +53,7 @@ def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
         if policy.columns:
             roles[column.name] = (Role.EXCLUDED, "not among the requested columns")
         elif not column.readable:
-            roles[column.name] = (Role.UNREADABLE, column.obstacle or "this user has no right to read it")
+            roles[column.name] = (Role.UNREADABLE, column.obstacle or NO_RIGHT)
         else:
             roles[column.name] = (Role.QUASI_IDENTIFIER, "")
     if not any(role is Role.QUASI_IDENTIFIER for role, _ in roles.values()):

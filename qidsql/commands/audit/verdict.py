@@ -7,6 +7,7 @@ from qidsql.commands.audit.draft import Draft
 from qidsql.commands.audit.result import ColumnFinding
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
+from qidsql.core.roles import NO_RIGHT
 from qidsql.core.tables import Nulls, Role
 from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.criteria import Violates
@@ -48,7 +49,7 @@ def judge(
     proposed = [c.name for c in columns if c.proposed]
     without = f"; left out by proposal: {few(proposed)}" if proposed else ""
     audited = [c.name for c in columns if c.audited]
-    unreadable = [c.name for c in columns if c.role is Role.UNREADABLE]
+    unreadable = {c.name: c.reason for c in columns if c.role is Role.UNREADABLE}
     if rows == 0:
         which = "no row meets the where condition" if policy.where else "the table is empty"
         return Verdict.INCONCLUSIVE, f"{table} cannot be judged: {which}"
@@ -77,9 +78,10 @@ def judge(
     if profile is None or not all(criterion.measured_by(profile) for criterion in policy.criteria):
         return Verdict.INCONCLUSIVE, f"{table} was not fully examined"
     if unreadable:
+        remedies = ", ".join(dict.fromkeys(unreadable.values())).replace(NO_RIGHT, "grant SELECT")
         return Verdict.INCONCLUSIVE, (
             f"{table} is {profile.smallest}-anonymous on the columns audited, but {', '.join(unreadable)} could not be "
-            f"read: grant SELECT, or declare what is not published: {role('other', unreadable)}"
+            f"read: {remedies}, or declare what is not published: {role('other', unreadable)}"
         )
     unlimited = [c.name for c in columns if c.proposed and c.role is Role.SENSITIVE]
     if unlimited and limits_among(policy.criteria):

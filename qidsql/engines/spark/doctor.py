@@ -62,5 +62,5 @@ def checks(server: Address, found: Introduction, latency: float, missing: Sequen
     yield Check(
         State.NOTE,
         "statements share no snapshot: a Delta table is read in one version; of others an audit ends with an error if "
-        "files are added or removed meanwhile; of a table without files each statement sees its own moment",
+        "files are added, removed or replaced meanwhile; of a table without files each statement sees its own moment",
     )

@@ -25,7 +25,7 @@ from qidsql.engines.spark.condition import parse_condition
 from qidsql.engines.spark.dialect import SPARK
 from qidsql.engines.spark.doctor import NEEDED, Introduction, checks
 from qidsql.engines.spark.errors import not_there, translate, unreachable
-from qidsql.engines.spark.plans import planned_bytes
+from qidsql.engines.spark.plans import planned_bytes, planned_sizes
 from qidsql.engines.spark.session import ServerGone, SparkSession
 from qidsql.engines.spark.types import PATTERNS, column, width
 from qidsql.engines.table_names import find_table, parsed_name
@@ -49,7 +49,7 @@ CHANGING = re.compile(
 )
 TIME = re.compile(r"\b(timestamp_now|now|current_timestamp|current_date|current_time|localtimestamp)\(")
 EACH_ITS_OWN = "each statement sees the data at its own moment"
-SAME_FILES = "every statement reads the same files; an error if one is added or removed meanwhile"
+SAME_FILES = "every statement reads the same files; an error if one is added, removed or replaced meanwhile"
 ONE_VERSION = "every statement reads the same version of the table"
 ONE_TIME = "every statement reads the table as of the time it was described, by the clocks of its writers"
 NOW = "SELECT CURRENT_TIMESTAMP()"
@@ -144,14 +144,17 @@ class SparkEngine(Engine):
 
     def table_bytes(self, table: TableName) -> TableBytes | None:
         """The server's estimate of the rows, divided among the columns by the widths of their types."""
-        try:
-            [(plan, *_)] = self._rows(f"EXPLAIN COST {_all_of(table)}", f"size of {table}")
-        except StatementError:
-            return None
         widths = {field.name: width(field.data_type) for field in self._fields(table) or ()}
         row = sum(widths.values())
-        whole = planned_bytes(str(plan), row)
+        whole = planned_bytes(self._cost(table), row)
         return None if whole is None else TableBytes(columns={name: whole * w // row for name, w in widths.items()})
+
+    def _cost(self, name: TableName) -> str:
+        """The plan of reading a table, with sizes; empty if the server tells none."""
+        try:
+            return "".join(str(row[0]) for row in self._rows(f"EXPLAIN COST {_all_of(name)}", f"size of {name}"))
+        except StatementError:
+            return ""
 
     def _functions(self, name: TableName) -> ViewFunctions:
         """The functions that change in the plan of reading a table or view: its catalog does not say which it is."""
@@ -217,16 +220,17 @@ class SparkEngine(Engine):
         return self._asked(f"columns of {name}", look) or None
 
     def _state_of(self, name: TableName) -> frozenset[str]:
-        """The files that the table consists of; none if the server does not say."""
+        """The files that the table consists of, and their size; none if the server does not say."""
         try:
-            return self._asked(f"files of {name}", lambda session: session.files(_all_of(name)))
+            files = self._asked(f"files of {name}", lambda session: session.files(_all_of(name)))
         except StatementError:
             return frozenset()
+        return files and files | planned_sizes(self._cost(name))
 
     def _check_snapshot(self) -> None:
         for name, files in self._files.items():
             if files and self._state_of(name) != files:
-                raise SnapshotLost(f"files of {name} were added or removed meanwhile; run this again")
+                raise SnapshotLost(f"files of {name} were added, removed or replaced meanwhile; run this again")
 
     @property
     def _checks_snapshot(self) -> bool:

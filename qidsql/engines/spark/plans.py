@@ -8,6 +8,11 @@ ROWS = re.compile(r"\bRows=\w+\((\d+)\)")  # of Sail, which knows the bytes of n
 UNKNOWN = 1 << 62  # of a source without any statistics
 
 
+def planned_sizes(plan: str) -> frozenset[str]:
+    """The sizes in an EXPLAIN COST: of all files together, rounded, on Spark; the rows in their footers on Sail."""
+    return frozenset(each[0] for each in re.finditer(f"{BYTES.pattern}|{ROWS.pattern}", plan))
+
+
 def planned_bytes(plan: str, row: int) -> int | None:
     """The size of the largest relation in an EXPLAIN COST, with rows of so many bytes; None if it is not known."""
     found = [int(float(number) * UNITS[unit]) for number, unit in BYTES.findall(plan)]

@@ -35,7 +35,7 @@ def column(field: Any) -> Column:
     kind = field.data_type
     obstacle = without_equality(kind)
     if obstacle is not None:
-        obstacle = f"values of type {obstacle.upper()} cannot be compared; audit a view that makes them texts"
+        obstacle = f"values of type {obstacle} cannot be compared; audit a view that makes them texts"
     return Column(field.name, type_name(kind), field.nullable, obstacle is None, _comparison(kind), obstacle or "")
 
 
@@ -63,13 +63,19 @@ def type_name(kind: Any) -> str:
     return name.replace("_", " ").upper() if name != "timestamp_ntz" else "TIMESTAMP_NTZ"
 
 
-def without_equality(kind: Any) -> str | None:
-    """The name of a type, at any depth, whose values cannot be put into classes; None if all can."""
+def without_equality(kind: Any, inside: bool = False) -> str | None:
+    """The name of a type, at any depth, whose values cannot be put into classes; None if all can.
+
+    `inside` an array or struct also those that `comparable` of the dialect casts: Spark takes texts of a collation for
+    equal there, Sail tells -0.0 from 0.0.
+    """
     for name in NO_EQUALITY:
         if kind.HasField(name):
-            return name
+            return name.upper()
+    if inside and _comparison(kind) is not Comparison.VALUE:
+        return f"{type_name(kind)} inside an array or struct"
     if kind.HasField("array"):
-        return without_equality(kind.array.element_type)
+        return without_equality(kind.array.element_type, True)
     if kind.HasField("struct"):
-        return next(filter(None, (without_equality(field.data_type) for field in kind.struct.fields)), None)
+        return next(filter(None, (without_equality(field.data_type, True) for field in kind.struct.fields)), None)
     return None

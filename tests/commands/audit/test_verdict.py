@@ -11,6 +11,7 @@ from qidsql.commands.audit.result import ColumnFinding
 from qidsql.commands.audit.verdict import anonymity, assumptions, judge, of_persons, verdict_on
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
+from qidsql.core.roles import NO_RIGHT
 from qidsql.core.tables import Role, Table, TableName
 from qidsql.measures.profiles import ClassProfile
 
@@ -21,7 +22,8 @@ RISKY = ClassProfile.of_sizes({1: 2, 4: 1, 5: 2}, 5)  # 6 of 16 rows at risk
 
 def column(name: str, role: Role = Role.QUASI_IDENTIFIER, **more: Any) -> ColumnFinding:
     profile = more.pop("profile", None)
-    return ColumnFinding(name=name, type="INTEGER", role=role, reason="", profile=profile, nulls=None, **more)
+    reason = NO_RIGHT if role is Role.UNREADABLE else ""
+    return ColumnFinding(name=name, type="INTEGER", role=role, reason=reason, profile=profile, nulls=None, **more)
 
 
 AGE, CITY = column("age"), column("city")
