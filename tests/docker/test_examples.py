@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from qidsql.operations.policy_file import read_policy_file
 from qidsql.operations.schedule import Schedule
 from tests.commandline import several
 from tests.docker.image import HOUSE
@@ -33,6 +34,7 @@ def test_all_of_them_are_tested_here() -> None:
         "github-workflow.yaml",
         "spark-compose.yaml",
         "sail-cluster.yaml",
+        "lake.toml",
     }
 
 
@@ -106,6 +108,9 @@ def test_the_cluster_of_spark(tmp_path: Path) -> None:
     assert classes == [f"{STANDALONE}.master.Master", f"{STANDALONE}.worker.Worker", SERVER]
     assert services["auditor"]["environment"]["LAKE_URL"] == "sc://connect:15002"
     assert "--conf=spark.connect.grpc.binding.port=15002" in services["connect"]["command"]
+    assert "./lake.toml:/policy/qidsql.toml:ro" in services["auditor"]["volumes"]
+    policy = read_policy_file(EXAMPLES / "lake.toml")
+    assert [(each.source, each.policy().max_size) for each in policy.tables] == [("lake", 2)]
 
 
 def test_the_cron_job_of_kubernetes(tmp_path: Path) -> None:

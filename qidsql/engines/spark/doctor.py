@@ -61,6 +61,7 @@ def checks(server: Address, found: Introduction, latency: float, missing: Sequen
     yield Check(State.NOTE if remedy else State.OK, f"an empty statement takes {latency:.2g} s", remedy)
     yield Check(
         State.NOTE,
-        "statements share no snapshot: a Delta table is read in one version; of others an audit ends with an error if "
-        "files are added, removed or replaced meanwhile; of a table without files each statement sees its own moment",
+        "statements share no snapshot: a Delta table is read in one version, one of Iceberg as of one time; of others "
+        "an audit ends with an error if files are added, removed or replaced meanwhile; of a table without files each "
+        "statement sees its own moment",
     )
