@@ -15,7 +15,7 @@ import tempfile
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from socket import create_server
+from socket import create_connection, create_server
 from typing import Self
 
 import pytest
@@ -25,10 +25,12 @@ from tests.postgres_server import wait_until
 os.environ.setdefault("RUST_LOG", "off")  # else Sail logs to stderr
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 STANDALONE = "org.apache.spark.deploy"
-QUICK = "-XX:TieredStopAtLevel=1"  # every statement is another: compiling their code well costs more than it saves
+# Every statement is other code, which is compiled quickly, not well, and kept.
+QUICK = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 SETTINGS = {
     "spark.sql.shuffle.partitions": "2",  # else 200 tasks for a few rows
     "spark.ui.enabled": "false",
+    "spark.log.level": "WARN",  # else each plan is written to the log
     "spark.connect.grpc.binding.address": "127.0.0.1",
 }
 _kept: list[object] = []  # running as long as this process
@@ -70,7 +72,7 @@ def _pyspark() -> str:
     port = _free_port()
     server = _Java("spark-submit", *_connect_server("local[2]", "2g", port))
     _kept.append(server)
-    server.wait_for("Spark Connect server started")
+    server.wait_for(port)
     return f"sc://127.0.0.1:{port}"
 
 
@@ -86,6 +88,12 @@ def _free_port() -> int:
         return int(free.getsockname()[1])
 
 
+def _answers(port: int) -> bool:
+    with suppress(OSError), create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
+
+
 class _Java:
     """A process of Spark's, which ends with this object."""
 
@@ -99,8 +107,10 @@ class _Java:
                 command, stdout=stream, stderr=stream, env=environment, start_new_session=True
             )
 
-    def wait_for(self, words: str) -> None:
-        wait_until(lambda: words in self._log.read_text() or self.process.poll() is not None)
+    def wait_for(self, sign: str | int) -> None:
+        """For words in the log, or a port that answers."""
+        there = (lambda: _answers(sign)) if isinstance(sign, int) else lambda: sign in self._log.read_text()
+        wait_until(lambda: there() or self.process.poll() is not None)
         assert self.process.poll() is None, self._log.read_text()[-2000:]
 
     def kill(self) -> None:
@@ -135,7 +145,7 @@ class SparkCluster:
             worker.wait_for("Successfully registered with master")
         settings = {"spark.executor.memory": "900m", "spark.driver.host": "127.0.0.1"}
         self.server = _Java("spark-submit", *_connect_server(url, "1g", connect, **settings))
-        self.server.wait_for("Spark Connect server started")
+        self.server.wait_for(connect)
         self.url = f"sc://127.0.0.1:{connect}"
 
     def __enter__(self) -> Self:
