@@ -15,11 +15,11 @@ def report_text(report: "Callable[[Console], None]", width: int, colour: bool) -
     """A report for people as text of at most `width` columns."""
     import io
 
-    from rich.console import Console
+    from qidsql.terminal.safe_console import SafeConsole
 
     text = io.StringIO()
     report(
-        Console(
+        SafeConsole(
             file=text,
             width=width,
             force_terminal=colour,

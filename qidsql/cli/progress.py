@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from qidsql.wording.numbers import plural
+from qidsql.wording.texts import without_controls
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -78,7 +79,7 @@ class _Status:
     def __str__(self) -> str:
         last = f" (done: {self._last})" if self._last else ""
         seconds = time.monotonic() - self._started
-        return f"{seconds:.0f} s, {plural(self._statements, 'statement')}: {self._stage}{last}"
+        return f"{seconds:.0f} s, {plural(self._statements, 'statement')}: {without_controls(self._stage + last)}"
 
 
 def _live(status: _Status, stream: TextIO) -> None:

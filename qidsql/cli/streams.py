@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TextIO
 
 from qidsql.errors import UsageError, redacted
+from qidsql.wording.texts import without_controls
 
 PLAIN_BARS = dict.fromkeys(map(ord, "█▉▊▋▌▍▎▏"), "#")  # for encodings without block characters
 
 
 def say(text: str) -> None:
     """Writes a line to stderr, after the name of the program."""
-    put(f"qidsql: {redacted(' '.join(text.split()))}\n", sys.stderr)
+    put(f"qidsql: {redacted(without_controls(' '.join(text.split())))}\n", sys.stderr)
 
 
 def put(text: str, stream: TextIO | None) -> None:

@@ -326,6 +326,19 @@ def test_names_are_not_markup(clinic: Path) -> None:
     assert "[bold], :smile:" in outcome.out
 
 
+def test_names_give_no_orders_to_a_terminal(tmp_path: Path) -> None:
+    place, name = tmp_path / "t.duckdb", "\x1b[8m\x9b8m\u202e\a"  # to hide what follows, to turn its direction, to beep
+    with duckdb.connect(str(place)) as connection:
+        connection.execute(f'CREATE TABLE "a{name}" AS SELECT i % 2 AS "b{name}", i % 3 AS c FROM range(60) AS r(i)')
+    for arguments in ([], ["-c", "d"], ["-c", f"d{name}"], ["--where", f"{name} = 1"]):
+        seen = on_a_terminal("audit", place, *arguments, TERM="xterm")
+        assert not set(name) - set("[8m") & set(re.sub(r"\x1b\[[0-9;]*m", "", seen)), seen
+        assert "\x1b[8m" not in seen
+    report = inside("audit", place).out
+    assert re.search(r"^Column +Type +Values", report, flags=re.MULTILINE)
+    assert re.search(r"^b\[8m8m  +BIGINT +2 ", report, flags=re.MULTILINE)
+
+
 def on_a_terminal(*arguments: object, **extra: str) -> str:
     """What a terminal shows of a run."""
     leader, follower = pty.openpty()
