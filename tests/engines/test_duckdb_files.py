@@ -2,12 +2,14 @@
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import duckdb
 import pytest
 
 import qidsql
+from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import QidsqlError, SourceError, StatementError
@@ -258,6 +260,29 @@ def test_a_parquet_file_that_goes_away(tmp_path: Path) -> None:
         path.unlink()
         with pytest.raises((StatementError, SourceError), match="removed meanwhile"):
             qidsql.audit(engine)
+
+
+@pytest.mark.parametrize("change", ["replaced", "removed", "cut short"])
+def test_a_parquet_file_that_changes_meanwhile(tmp_path: Path, change: str) -> None:
+    """Be it by another one with the same number of rows: no figures of two files are put together."""
+    path, other = tmp_path / "t.parquet", tmp_path / "other.parquet"
+    for name in (path, other):
+        duckdb.sql("SELECT i % 9 AS a, i % 2 AS b FROM range(90) AS r(i)").write_parquet(str(name))
+    changes = {
+        "replaced": lambda: other.replace(path),
+        "removed": path.unlink,
+        "cut short": lambda: os.truncate(path, 9),
+    }
+    with connect(str(path)) as engine:
+        assert qidsql.audit(engine, k=2).verdict is Verdict.PASS
+        with engine.answer():
+            assert qidsql.profile(engine, columns=["a"]).verdict is Verdict.FINISHED
+            changes[change]()
+            left = qidsql.profile(engine, columns=["b"])
+        assert (left.verdict, left.column_sets) == (Verdict.INCONCLUSIVE, ())
+        assert "t.parquet was changed, moved or removed meanwhile" in left.account.unfinished[0]
+        if change == "replaced":
+            assert qidsql.audit(engine, k=2).verdict is Verdict.PASS
 
 
 def test_other_files_stay_closed(tmp_path: Path) -> None:

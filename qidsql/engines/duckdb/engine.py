@@ -25,7 +25,7 @@ from qidsql.engines.duckdb.direct_grouping import CAN_BE_SET, SETTING, USUAL, bi
 from qidsql.engines.duckdb.doctor import examine
 from qidsql.engines.duckdb.driver_errors import translate
 from qidsql.engines.duckdb.file_reader import path_list
-from qidsql.engines.duckdb.files import DataFiles, how_read
+from qidsql.engines.duckdb.files import DataFiles, how_read, in_place, versions
 from qidsql.engines.duckdb.spill import LITTLE, SpillRoom, SpillWatch, bytes_on_disk
 from qidsql.engines.duckdb.types import value_kind
 from qidsql.engines.duckdb.view_functions import view_functions
@@ -35,6 +35,7 @@ from qidsql.engines.workers import Worker
 from qidsql.errors import (
     AccessError,
     QidsqlError,
+    SnapshotLost,
     StatementError,
     UsageError,
 )
@@ -129,6 +130,8 @@ class DuckDBEngine(Engine):
         self.files = files
         self.labelled = not files
         self._beside = beside
+        self._in_place = in_place([*files, *(beside.files if beside is not None else ())])
+        self._versions = versions(self._in_place)
         self.data_files = [path for each in files for path in each.paths]
         self._token = token
         self._tables: list[Row] | None = None
@@ -160,6 +163,25 @@ class DuckDBEngine(Engine):
             self._state = object()
         missing = self.workers - len(self._sessions)
         return [Worker(partial(self._session, self._connection.cursor())) for _ in range(missing)]
+
+    def _ready_sessions(self, deadline: float | None) -> list[Worker]:
+        """An answer sees the files that are read in place as they are when it begins, or ends."""
+        if self._answer.state is None and (found := versions(self._in_place)) != self._versions:
+            self._versions, self._state = found, object()
+        return super()._ready_sessions(deadline)
+
+    def _check_snapshot(self) -> None:
+        if (changed := self._changed()) is not None:
+            raise changed
+
+    @property
+    def _checks_snapshot(self) -> bool:
+        return bool(self._in_place)
+
+    def _changed(self) -> SnapshotLost | None:
+        if versions(self._in_place) == self._versions:
+            return None
+        return SnapshotLost(f"a file of {self.label} was changed, moved or removed meanwhile; run this again")
 
     def _renew_sessions(self) -> bool:
         """Nothing to do: what was opened read-only stays as it was."""
@@ -270,6 +292,8 @@ class DuckDBEngine(Engine):
         return tuple(said)
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
+        if (changed := self._changed()) is not None:
+            return changed
         if self.files and isinstance(error, duckdb.PermissionException):
             return StatementError(  # DuckDB looks up the name like a pattern: an error unless the file exists
                 f"DuckDB could not find the data ({purpose}): a file of {self.label} was moved or removed meanwhile"

@@ -140,6 +140,24 @@ def file_token(paths: Sequence[Path]) -> str | None:
     return f"files {seen.hexdigest()}"
 
 
+def in_place(files: Sequence[DataFiles]) -> list[Path]:
+    """Those that each statement reads anew."""
+    return [path for each in files if each.kind == "parquet" for path in each.paths]
+
+
+def versions(paths: Sequence[Path]) -> tuple[tuple[int, int, int] | None, ...]:
+    """What changes with each file, without reading it; None for one that is gone."""
+    return tuple(_version(path) for path in paths)
+
+
+def _version(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def allowed_paths(files: DataFiles) -> list[str]:
     """The paths that must stay readable: as they are, and escaped as in statements."""
     if files.kind != "parquet":
