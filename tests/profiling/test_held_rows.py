@@ -99,3 +99,12 @@ def test_an_audit_says_the_same_and_leaves_nothing(duckdb_store: DuckDBStore, mo
         plain = house.audit(engine, "seen", k=K)
     assert held.column_sets == plain.column_sets
     assert (held.verdict, held.reason, held.withheld) == (plain.verdict, plain.reason, plain.withheld)
+
+
+def test_a_database_of_the_same_name_is_nobody_elses() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("ATTACH ':memory:' AS memory_held")
+        connection.execute("CREATE TABLE memory_held.t AS SELECT i % 3 AS a FROM range(60) AS r(i)")
+        [table] = house.tables(connection).tables
+        assert (table.table.catalog, table.table.name) == ("memory_held", "t")
+        assert house.audit(connection, "memory_held.main.t", k=K).column_sets == ()

@@ -137,6 +137,7 @@ class DuckDBEngine(Engine):
         self._tables: list[Row] | None = None
         self._grouping_bits = USUAL
         self._held, self._holds = 0, Lock()  # tables so far; one is made at a time
+        self._holding = ""  # the database in memory that they are in, once there is one
         self.snapshot = "opened read-only, which keeps writers out meanwhile"
         if writable:
             self.snapshot = "opened for writing, in one transaction"
@@ -252,8 +253,9 @@ class DuckDBEngine(Engine):
         if self._one_transaction:  # which writes to one database at most
             return None
         with self._holds:
-            if not self._held:
-                self._attach(":memory:", self._holding)
+            if not self._holding:
+                self._attach(":memory:", catalog := f"{self._default.catalog}_held")  # no other database has that name
+                self._holding = catalog
             self._held += 1
             return TableName(f"held_{self._held}", "main", self._holding)
 
@@ -265,11 +267,6 @@ class DuckDBEngine(Engine):
         for name in names:
             with suppress(duckdb.Error), self._connection.cursor() as cursor:  # it may not have been made
                 cursor.execute(f"DROP TABLE {name_text(self.dialect, name)}")
-
-    @property
-    def _holding(self) -> str:
-        """The name of a database in memory, which no other has."""
-        return f"{self._default.catalog}_held"
 
     def release(self) -> None:
         if self._spill is not None:
