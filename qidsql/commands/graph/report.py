@@ -53,7 +53,7 @@ def _then(console: Console, result: AuditResult | MaskResult | SuppressResult) -
 def _facts(console: Console, result: GraphResult) -> None:
     rows, account = grid(), result.account
     if account.source:
-        inside = [table for table in result.tables if table.kind != "outside"]
+        inside = [table for table in result.tables if "outside" != table.kind != "computed"]
         where = f" in schema {account.schema}" if account.schema else ""
         rows.add_row("Source", f"{account.source}, {plural(len(inside), 'table')}{where}; {account.engine}")
     outside = [each for each in result.tables if each.kind == "outside"]

@@ -409,6 +409,13 @@ def test_a_persons_number_is_said_and_persons_are_counted(duckdb_store: DuckDBSt
     assert "--then audit" in refused("graph", duckdb_store.path, *options[:-2], "--entity", "who")
 
 
+def test_a_computed_column_is_no_table_of_the_source(duckdb_store: DuckDBStore) -> None:
+    duckdb_store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(1, 2)])
+    duckdb_store.execute("CREATE VIEW v AS SELECT a, a + b AS c FROM t")
+    report = inside("graph", duckdb_store.path, "--identifier", "main.t.a", "--sensitive", "main.v.c").out
+    assert ", 2 tables; DuckDB" in report
+
+
 def test_the_answer_uses_the_names_of_the_question_and_of_tables_before_views(store: Store) -> None:
     store.execute("CREATE TABLE people (name VARCHAR, nr INTEGER)")
     store.execute("CREATE TABLE stays (who INTEGER, illness VARCHAR)")
