@@ -306,6 +306,8 @@ class DuckDBEngine(Engine):
         if files and files[0].kind == "parquet":
             text = put_together(_parquet_bytes(DUCKDB), {"paths": path_list(files[0].paths)})
             found = self._execute(text, "catalog")
+        elif '"' in table.name and self.version.startswith("DuckDB 1."):  # whose function does not find it
+            return None
         elif table == self._working_copy or (rows and rows[0][3] == "table"):
             parts = {"table": DUCKDB.literal(name_text(DUCKDB, table)), "catalog": DUCKDB.literal(str(table.catalog))}
             found = self._execute(put_together(_stored_bytes(DUCKDB), parts), "catalog")
