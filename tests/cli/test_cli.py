@@ -331,7 +331,7 @@ def test_names_give_no_orders_to_a_terminal(tmp_path: Path) -> None:
     with duckdb.connect(str(place)) as connection:
         connection.execute(f'CREATE TABLE "a{name}" AS SELECT i % 2 AS "b{name}", i % 3 AS c FROM range(60) AS r(i)')
     for arguments in ([], ["-c", "d"], ["-c", f"d{name}"], ["--where", f"{name} = 1"]):
-        seen = on_a_terminal("audit", place, *arguments, TERM="xterm")
+        seen = on_a_terminal("audit", place, "--quiet", *arguments, TERM="xterm")
         assert not set(name) - set("[8m") & set(re.sub(r"\x1b\[[0-9;]*m", "", seen)), seen
         assert "\x1b[8m" not in seen
     report = inside("audit", place).out
