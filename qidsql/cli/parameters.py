@@ -32,7 +32,7 @@ class LazyCommand(LazyConversion, TyperCommand):
         records: dict[str, list[Any]] = {ARGUMENTS: []}
         for each in self.get_params(ctx):
             if (record := each.get_help_record(ctx)) is not None:
-                panel = ARGUMENTS if _is_argument(each) else getattr(each, "rich_help_panel", None) or OPTIONS
+                panel = ARGUMENTS if _is_argument(each) else each.rich_help_panel or OPTIONS
                 records.setdefault(panel, []).append(record)
         records[OPTIONS] = records.pop(OPTIONS, [])  # the common ones, such as --help, come last
         for panel, listed in records.items():
