@@ -37,7 +37,7 @@ from qidsql.cli.options import (
 )
 from qidsql.cli.progress import showing_progress
 from qidsql.cli.source_argument import SourceArgument, source_and_table
-from qidsql.cli.streams import lines, parts, put, say, write_output
+from qidsql.cli.streams import lines, parts, put, say, shown, write_output
 from qidsql.core.parsing import size_in_bytes
 from qidsql.core.policy import PolicyOptions
 from qidsql.declarations.commands import Command
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from qidsql.core.results import Result
-    from qidsql.engines.base import Engine
+    from qidsql.engines.base import Engine, ExecutedStatement
     from qidsql.engines.source import Source
     from qidsql.operations.document import RunResult
 
@@ -255,7 +255,11 @@ def source_of(
             if engine.memory_limit is not None:
                 lower_memory(engine.memory_limit + BESIDE)
         if line.show_sql:
-            engine.watchers.append(lambda each: put(formatted_sql(engine, each.purpose, each.sql) + "\n", sys.stderr))
+
+            def show(each: "ExecutedStatement") -> None:
+                put(shown(formatted_sql(engine, each.purpose, each.sql), sys.stderr) + "\n", sys.stderr)
+
+            engine.watchers.append(show)
         watch(engine)
 
     options = {

@@ -1,11 +1,12 @@
 """A dry run: the statements that a command would run, written as a script."""
 
+import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qidsql.cli.streams import write_output
+from qidsql.cli.streams import shown, write_output
 from qidsql.declarations.commands import Command
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def write_dry_run(
         request = completed(engine, request, source)
         planned = getattr(import_module(work.__module__), "planned_statements", None)
         first = planned(engine, request) if planned else engine.planned_statements(lambda: work(subject, request))
-        write_output(_script(engine, first, getattr(request, "plan", "")), output)
+        script = _script(engine, first, getattr(request, "plan", ""))
+        write_output(script if output else shown(script, sys.stdout), output)
 
 
 def _script(engine: "Engine", statements: "Sequence[Statement[Any]]", plan: str) -> str:

@@ -11,6 +11,7 @@ from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import count, few, plural
 
 NAMED = 6  # gaps listed in a sentence
+TOGETHER = 40  # unconfirmed columns of a table listed in one line
 RENAMED = "A renamed table or column is listed twice: the old name as vanished, the new one as unknown."
 
 
@@ -123,8 +124,24 @@ class Coverage:
 
     @property
     def by_severity(self) -> list[Gap]:
-        """The gaps: violations before warnings, new ones before others."""
-        return sorted(self.gaps, key=lambda gap: (gap.severity is Severity.WARNING, gap.state is not GapState.NEW))
+        """For reading: violations before warnings, new before others; a table's unconfirmed columns are one."""
+        undecided: dict[tuple[object, ...], list[str]] = {}
+        apart: list[Gap] = []
+        for gap in self.gaps:
+            if gap.change is GapKind.UNDECIDED and gap.column is not None:
+                columns = undecided.setdefault((gap.source, gap.table, gap.severity, gap.state), [])
+                columns.append(gap.column)
+                if len(columns) > 1:
+                    continue
+            apart.append(gap)
+        found = []
+        for gap in apart:
+            columns = undecided.get((gap.source, gap.table, gap.severity, gap.state), [])
+            if gap.column in columns[:1] and len(columns) > 1:
+                text = f"{gap.table}: not confirmed (CHECK): {few(columns, TOGETHER)}"
+                gap = replace(gap, column=None, text=text, roles=())
+            found.append(gap)
+        return sorted(found, key=lambda gap: (gap.severity is Severity.WARNING, gap.state is not GapState.NEW))
 
     @reported
     def text(self) -> Annotated[str, "34 of 36 tables, 212 of 219 columns covered; not in the policy: public.people"]:

@@ -330,10 +330,12 @@ def test_names_give_no_orders_to_a_terminal(tmp_path: Path) -> None:
     place, name = tmp_path / "t.duckdb", "\x1b[8m\x9b8m\u202e\a"  # to hide what follows, to turn its direction, to beep
     with duckdb.connect(str(place)) as connection:
         connection.execute(f'CREATE TABLE "a{name}" AS SELECT i % 2 AS "b{name}", i % 3 AS c FROM range(60) AS r(i)')
-    for arguments in ([], ["-c", "d"], ["-c", f"d{name}"], ["--where", f"{name} = 1"]):
+    wrong = ["-c", "d"], ["-c", f"d{name}"], ["--where", f"{name} = 1"]
+    for arguments in ([], *wrong, ["--show-sql"], ["--dry-run"]):
         seen = on_a_terminal("audit", place, "--quiet", *arguments, TERM="xterm")
         assert not set(name) - set("[8m") & set(re.sub(r"\x1b\[[0-9;]*m", "", seen)), seen
         assert "\x1b[8m" not in seen
+    assert f'"b{name}"' in inside("audit", place, "--dry-run").out  # a script to run, as it is
     report = inside("audit", place).out
     assert re.search(r"^Column +Type +Values", report, flags=re.MULTILINE)
     assert re.search(r"^b\[8m8m  +BIGINT +2 ", report, flags=re.MULTILINE)

@@ -8,6 +8,7 @@ import pytest
 
 from qidsql.declarations.results import loaded
 from qidsql.errors import StoreError
+from qidsql.formats import html, markdown
 from qidsql.operations.alerts.changes import LastSent, changes
 from qidsql.operations.coverage import Coverage
 from qidsql.operations.document import RunResult
@@ -166,7 +167,10 @@ def test_what_init_marks_is_undecided_until_the_mark_is_gone(tmp_path: Path) -> 
             [("# CHECK", "undecided", "warning"), ("xq7", "undecided", "warning")],
         )
         assert "1 of 1 table, 1 of 3 columns covered" in document["reason"]
-        assert "not confirmed (CHECK): # CHECK, xq7" in shown(loaded(RunResult, document))
+        found = loaded(RunResult, document)
+        for report in (shown(found), "".join(html.written(found)), "".join(markdown.written(found))):
+            assert report.count(": not confirmed ") == 1, report
+        assert "not confirmed (CHECK): # CHECK, xq7" in shown(found)
         path.write_text(path.read_text().replace("# CHECK: ", "# "))
         assert "3 of 3 columns covered" in ran_on(store, tmp_path)[1]["reason"]
 

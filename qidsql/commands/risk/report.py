@@ -13,7 +13,7 @@ from qidsql.measures.individual_risk import RiskBin
 from qidsql.terminal.fitted_table import Head, print_table
 from qidsql.terminal.pieces import NOTHING_LEFT, bar, grid, print_cost
 from qidsql.terminal.size_chart import BAR, size_chart
-from qidsql.wording.numbers import count, counted, few, percent, plural, share
+from qidsql.wording.numbers import are, count, counted, few, percent, plural, share
 
 WEIGHTS_LEFT = "no cell value left the engine but sums of weights, of classes of one row too"
 TESTED = ("Mean error", "Worst error", "Converged")  # of the backtest
@@ -57,10 +57,8 @@ def _in_table(found: ProsecutorRisk, k: int, unit: str, which: str) -> Iterator[
     yield "In the table", "An attacker knows these columns of a person, and that the person is in the table."
     chance = "certain" if found.highest == 1 else f"1 in {found.highest.denominator}"
     yield "Highest risk", f"{percent(found.highest)}: {chance} for those in the smallest class"
-    expected = (
-        f"{count(round(found.expected))} of {counted(found.rows, unit)} are expected to be re-identified, if all are"
-    )
-    yield "Average risk", f"{percent(found.average)}: {expected} attacked"
+    of = f"of {counted(found.rows, unit)} {are(found.rows)} expected to be re-identified, if all are attacked"
+    yield "Average risk", f"{percent(found.average)}: {count(round(found.expected))} {of}"
     below = f"{counted(found.rows_below_k, unit)} ({share(found.rows_below_k, found.rows)})"
     yield f"Below {k}", f"{below}: their risk is above 1/{k}; {count(found.unique_rows)} unique"
 
@@ -145,7 +143,9 @@ def _signed(error: float | None) -> str:
 def _print_weighted(console: Console, found: WeightedRisk, rows: int, k: int) -> None:
     _print_title(console, "By survey weights (estimates)")
     above = f"{plural(found.rows_above, 'row')} ({share(found.rows_above, rows)})"
-    expected = f"{found.expected:,.1f} of {count(rows)} rows are expected to be re-identified, if all are attacked"
+    expected = (
+        f"{found.expected:,.1f} of {plural(rows, 'row')} {are(rows)} expected to be re-identified, if all are attacked"
+    )
     sentences = [
         (
             "Population",

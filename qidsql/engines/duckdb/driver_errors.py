@@ -84,7 +84,8 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
     if _is_full(error):
         return OutOfRoom(
             f"DuckDB ran out of memory or temporary space ({purpose}); put ?memory_limit=8GB after the path, "
-            f"free disk space in the temporary folder (TMPDIR), or audit fewer columns, with a simpler where condition"
+            f"free disk space in the temporary folder (TMPDIR) and where a file is written, or "
+            f"use fewer columns, with a simpler where condition"
         )
     if isinstance(error, duckdb.InterruptException):
         return ConnectionLost(f"DuckDB was interrupted ({purpose})")
