@@ -51,10 +51,19 @@ class Meter:
         """Count what statements are about to read. Raises BudgetSpent if they exceed the budget."""
         if self.statements_left < statements:
             raise BudgetSpent(f"the budget of {plural(self.allowed or 0, 'statement')} ({self.setting}) is used up")
-        if self.most_values is not None and self.values + values > self.most_values:
-            most = f"{count(self.most_values)} values (rows x columns of each scan)"
-            raise BudgetSpent(f"without {self.setting}, a search reads at most {most}")
+        if not self.affords(values):
+            raise BudgetSpent(at_most(self.most_values or 0))
         self.values += values
+
+    def affords(self, values: int) -> bool:
+        """Whether so many more values may be read."""
+        return self.most_values is None or self.values + values <= self.most_values
 
     def check_time(self) -> None:
         check_time(self.deadline)
+
+
+def at_most(values: int) -> str:
+    """How many values a search reads that has no budget of statements."""
+    most = f"{count(values)} values (rows x columns of each scan)"
+    return f"without {setting('max_statements')}, a search reads at most {most}"

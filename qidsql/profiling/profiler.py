@@ -122,6 +122,15 @@ class TableProfiler:
         """Allow at most so many statements from now on, and values that they read: rows x columns of each scan."""
         self._meter.allow(statements, values)
 
+    def affords(self, masks: Sequence[int]) -> bool:
+        """Whether the budget of values is enough to profile all these sets. No statement."""
+        if self._meter.affords(self._values(masks)):
+            return True
+        if self.nulls is not Nulls.EQUAL or self.entity is not None:
+            return False
+        planned = self._batches.of_sets(masks, self.rows, self.most_classes)  # several sets in one scan read less
+        return self._meter.affords(sum(self._values_read(part, statement) for part, statement in planned))
+
     def stop_at_failures(self) -> None:
         """From now on a failed statement ends the work like a spent budget, if another one succeeded before."""
         self._meter.failures_stop = True

@@ -1,28 +1,22 @@
 """All minimal column sets, bottom up, one size after the other."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
+from typing import TypeAlias
 
 from qidsql.core.tables import positions
 from qidsql.errors import BudgetSpent, Stopped
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile, Profiler
-from qidsql.records.dataclass import dataclass
 from qidsql.search.foresight import Foresight
 from qidsql.search.result import Found, OnFound, SearchResult, ignore_found
 
 CHUNK = 512  # column sets profiled at a time; findings so far survive an early end
 CANDIDATES = 20_000  # of one size
 
-
-@dataclass(frozen=True)
-class Enough:
-    """When so many sets are found, no size with more than so many `candidates` is started; `advice` is what to do."""
-
-    found: int
-    candidates: int
-    advice: str
+Enough: TypeAlias = Callable[[int, Sequence[int]], str]
+"""Why a size is not started whose column sets are these, when so many sets are found; empty: it is."""
 
 
 def levelwise(
@@ -33,15 +27,15 @@ def levelwise(
     on_found: OnFound = ignore_found,
     breadth: int = 0,
     known: Mapping[int, ClassProfile] = MappingProxyType({}),
-    enough: Enough | None = None,
+    enough: Enough = lambda found, candidates: "",
 ) -> SearchResult:
     """All minimal non-empty column sets that meet the criterion, of at most `max_size` columns.
 
     Size by size, each set whose subsets all fail is profiled once: a superset of a set that meets the criterion is not
     minimal. Needs as many profiles as there are minimal sets plus failing sets, in a batch for each size; with a
     `breadth` up to so many of the next sizes with them, as if no set met the criterion. A size with more than
-    `max_candidates` sets is not started, with `enough` found one with fewer. If stopped, it returns what is proved so
-    far, by the profiles `known` by then too: a view of those that the profiler has.
+    `max_candidates` sets is not started, nor one of which `enough` says why not. If stopped, it returns what is proved
+    so far, by the profiles `known` by then too: a view of those that the profiler has.
 
     [Motwani & Xu, 3.1: the levelwise algorithm]
     """
@@ -62,13 +56,11 @@ def levelwise(
             break
         done += 1
         border += failing
-        most, advice = max_candidates, ""
-        if enough is not None and len(found) >= enough.found and enough.candidates < most:
-            most, advice = enough.candidates, enough.advice
-        candidates = sorted(islice(_next_level(failing), most + 1))  # those of the same few columns together
-        if done < last and len(candidates) > most:
-            many = f"more than {most:,} column sets of {done + 1} columns would have to be profiled"
-            stopped = BudgetSpent(many + advice)
+        candidates = sorted(islice(_next_level(failing), max_candidates + 1))  # those of the same few columns together
+        if done < last and candidates:
+            many = f"more than {max_candidates:,} column sets of {done + 1} columns would have to be profiled"
+            why_not = many if len(candidates) > max_candidates else enough(len(found), candidates)
+            stopped = BudgetSpent(why_not) if why_not else None
     complete = not candidates
     size = profiler.columns if complete else done
     return SearchResult(criterion, "levelwise", tuple(found), complete, size, stopped, failing=tuple(border))

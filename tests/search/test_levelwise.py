@@ -1,8 +1,8 @@
 """The levelwise search: all minimal column sets, or as many as the budget proves."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 
 import pytest
 
@@ -10,7 +10,7 @@ from qidsql.errors import BudgetSpent
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.measures.profiles import ClassProfile
 from qidsql.search import levelwise as room
-from qidsql.search.levelwise import Enough, levelwise
+from qidsql.search.levelwise import levelwise
 from tests.definitions import Values
 from tests.search.memory import MemoryProfiler, minimal_sets, random_rows
 
@@ -147,14 +147,20 @@ def test_a_size_with_too_many_candidates_is_not_begun() -> None:
 def test_with_enough_found_a_size_with_many_candidates_is_not_begun() -> None:
     # Columns 0 and 1 are keys of their own; of the other five only all together are one.
     rows = [(row, row, *(row >> place & 1 for place in range(5))) for row in range(32)]
-    enough = Enough(2, 9, ": say how far")
+    asked: list[tuple[int, list[int]]] = []
+
+    def enough(found: int, candidates: Sequence[int]) -> str:
+        asked.append((found, [*candidates]))
+        return "ten sets are too many" if found > 1 and len(candidates) == 10 else ""
+
     result = levelwise(MemoryProfiler(rows, 7), Key(), enough=enough)
     assert [found.mask for found in result.found] == [0b01, 0b10]
     assert (result.complete, result.complete_to_size) == (False, 1)
-    assert str(result.stopped).endswith("more than 9 column sets of 2 columns would have to be profiled: say how far")
-    for more in (replace(enough, found=3), replace(enough, candidates=10)):
-        whole = levelwise(MemoryProfiler(rows, 7), Key(), enough=more)
-        assert (len(whole.found), whole.complete) == (3, True)
+    assert str(result.stopped) == "ten sets are too many"
+    pairs = [1 << one | 1 << other for one, other in combinations(range(2, 7), 2)]
+    assert asked == [(2, sorted(pairs))]
+    whole = levelwise(MemoryProfiler(rows, 7), Key())
+    assert (len(whole.found), whole.complete) == (3, True)
 
 
 def test_too_many_candidates_beyond_max_size_stop_nothing() -> None:

@@ -1,5 +1,6 @@
 """The minimal column sets to blame for a violation, and the fewest columns to withhold that follow from them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 from math import comb
@@ -12,6 +13,7 @@ from qidsql.core.tables import Nulls, names_of
 from qidsql.errors import BudgetSpent
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile
+from qidsql.profiling.budget import at_most
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.borders import borders
@@ -20,6 +22,7 @@ from qidsql.search.levelwise import Enough, levelwise
 from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.search.result import Found, SearchResult
+from qidsql.search.row_pairs import AgreeingPairs
 from qidsql.wording.numbers import plural
 from qidsql.wording.option_names import setting
 
@@ -27,11 +30,13 @@ MAX_SETS = 1000  # minimal sets listed by one search; qidsql keys --all lists th
 MORE_ROWS = 2_000_000_000  # scanned for one more size of column sets if so many are listed: rows x sets
 MAX_STATEMENTS = 5_000  # of each search and of the remedies, unless the policy has a budget of statements
 MAX_VALUES = 12_000_000_000  # read by a search, unless the policy has one: rows x columns of each scan
+LARGE = 20  # scans of all columns that read as much, at most, of a large table
 WIDE = 32  # columns; keys of more columns are searched up to a size with at most ...
 MANY_SETS = 10_000_000  # ... so many sets
 MAX_MASKS = 20_000  # difference masks that one statement returns
 PAIRS_PER_ROW = 2  # that it compares, if rows are packed or many
 MAX_VALUES_FOR_PAIRS = 4_000_000_000  # the same where pairs of rows are compared, which takes longer
+COMPARISONS = 4  # statements that compare rows; with fewer no key is found, as a rule
 
 
 def allow(profiler: TableProfiler, policy: Policy, criterion: Criterion | None = None) -> None:
@@ -75,8 +80,10 @@ def search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, p
 
 def _minimal_keys(profiler: TableProfiler, policy: Policy) -> tuple[SearchResult, tuple[Found, ...]]:
     """All minimal keys; of a wide table those of so few columns that memory does not grow with their number."""
-    if profiler.columns <= WIDE or policy.max_statements is not None:
-        pairs = PairsThatAgree(profiler)
+    limited = policy.max_statements is None
+    few = limited and COMPARISONS * 2 * (profiler.rows or 0) * profiler.columns > MAX_VALUES_FOR_PAIRS
+    if few or not limited or profiler.columns <= WIDE:
+        pairs = _NotCompared(profiler) if few else PairsThatAgree(profiler)
         return minimal_keys(profiler, pairs, policy.max_size, MAX_SETS, known=profiler.measured), ()
     last = min(policy.max_size or profiler.columns, largest_size(profiler.columns))
     pairs = PairsThatAgree(profiler, max_masks=MAX_MASKS, pairs_per_row=PAIRS_PER_ROW)
@@ -85,6 +92,13 @@ def _minimal_keys(profiler: TableProfiler, policy: Policy) -> tuple[SearchResult
         wide = f"{profiler.columns} columns have too many larger sets to list; qidsql keys finds a smallest key"
         result = replace(result, stopped=BudgetSpent(wide))
     return result, ()
+
+
+class _NotCompared(PairsThatAgree):
+    """Pairs of the rows of a table so large that the budget allows a comparison or two, from which no key follows."""
+
+    def agreeing(self, sets: Sequence[int]) -> list[AgreeingPairs]:
+        raise BudgetSpent(f"{at_most(MAX_VALUES_FOR_PAIRS)}, too few to compare the rows; qidsql keys compares them")
 
 
 def largest_size(columns: int) -> int:
@@ -115,12 +129,24 @@ def _minimal_sets(
     return borders(profiler, criterion, policy.max_size, limit=MAX_SETS, breadth=profiler.breadth), early
 
 
-def _enough(profiler: TableProfiler, policy: Policy) -> Enough | None:
-    """After which sizes of column sets the list is long enough, unless the policy says how far to search."""
-    if policy.max_size is not None or policy.max_statements is not None:
-        return None
-    further = f", and {MAX_SETS:,} sets or more are found: {setting('max_size')} says how far to search"
-    return Enough(MAX_SETS, MORE_ROWS // max(1, profiler.rows or 0), further)
+def _enough(profiler: TableProfiler, policy: Policy) -> Enough:
+    """After which sizes of column sets the search ends, unless the policy says how far to search.
+
+    A long list is long enough. Of a large table a size that the budget cannot finish is not begun, once there is a set.
+    """
+
+    def why_not(found: int, candidates: Sequence[int]) -> str:
+        rows = max(1, profiler.rows or 0)
+        most = MORE_ROWS // rows
+        if found >= MAX_SETS and len(candidates) > most:
+            why = f"more than {most:,} column sets of {candidates[0].bit_count()} columns would have to be profiled, "
+            return why + f"and {MAX_SETS:,} sets or more are found: {setting('max_size')} says how far to search"
+        if found and rows * profiler.columns * LARGE >= MAX_VALUES and not profiler.affords(candidates):
+            sets = f"{plural(len(candidates), 'column set')} of {candidates[0].bit_count()} columns"
+            return f"{at_most(MAX_VALUES)}, and those of {sets} are more"
+        return ""
+
+    return why_not if policy.max_size is policy.max_statements is None else lambda found, candidates: ""
 
 
 def _least_withheld(profiler: TableProfiler, criterion: Criterion, result: SearchResult, draft: Draft) -> None:

@@ -49,6 +49,11 @@ def at_risk(columns: set[str]) -> int:
     return sum(size for size in Counter(values).values() if size < K)
 
 
+def least_class(columns: set[str]) -> int:
+    values = projected(ROWS, [place for place, name in enumerate(NAMES) if name in columns])
+    return min(Counter(values).values())
+
+
 def test_the_best_of_each_step_is_measured_and_the_others_are_estimates(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,6 +104,47 @@ def test_a_search_that_would_read_too_much_is_incomplete(engine: Engine, monkeyp
     assert any(each.startswith("withholding columns: ") and "2,000 values" in each for each in left)
     given = audit(engine, AuditRequest("t", k=K, max_statements=500))
     assert given.complete
+
+
+def test_a_size_that_the_budget_cannot_finish_is_not_begun(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a table of which a few scans are the whole budget, and once there is a set."""
+    [triple] = [{"b", "c", "d"}]
+    pairs = [{*pair} for pair in combinations(NAMES, 2) if least_class({*pair}) < K]
+    assert {"a", "b"} in pairs and not [pair for pair in pairs if pair <= triple]
+    sets = 3_000 * 2 * 6  # of all pairs, each by a scan of its columns
+    monkeypatch.setattr(causes, "MAX_VALUES", sets + 3_000 * 3 - 1)
+    early = audit(engine, AuditRequest("t", k=K))
+    [found, *_] = early.searches
+    assert [{*each.columns} for each in early.found_by(found)] == sorted(pairs, key=at_risk, reverse=True)
+    assert (found.complete, found.complete_to_size) == (False, 2)
+    assert found.unfinished.endswith("(rows x columns of each scan), and those of 1 column set of 3 columns are more")
+    monkeypatch.setattr(causes, "LARGE", 3)
+    begun = audit(engine, AuditRequest("t", k=K))
+    assert begun.searches[0].unfinished.endswith("44,999 values (rows x columns of each scan)")
+    monkeypatch.setattr(causes, "MAX_VALUES", sets + 3_000 * 3)
+    monkeypatch.setattr(causes, "LARGE", 20)
+    assert audit(engine, AuditRequest("t", k=K)).searches[0].complete
+
+
+def test_rows_are_not_compared_where_the_budget_is_too_small_to_find_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with DuckDBStore(tmp_path / "t.duckdb") as store:  # three columns with 20 values each: a key has two at least
+        values = [(i % 20, i // 20 % 20, i * i % 20, i // 100) for i in range(400)]
+        store.table("t", dict.fromkeys(NAMES, "INTEGER"), values)
+        with store.connect() as opened:
+            whole = audit(opened, AuditRequest("t", k=K))
+            assert whole.found_by(whole.searches[1])
+            compared = 2 * 400 * 4  # values, by one statement
+            monkeypatch.setattr(causes, "MAX_VALUES_FOR_PAIRS", causes.COMPARISONS * compared - 1)
+            result = audit(opened, AuditRequest("t", k=K))
+            given = audit(opened, AuditRequest("t", k=K, max_statements=500))
+    found = result.searches[1]
+    assert (found.criterion, found.complete) == ("key", False)
+    keys = whole.found_by(whole.searches[1])
+    assert found.complete_to_size == min(len(each.columns) for each in keys) - 1
+    assert result.found_by(found) == () and "qidsql keys compares them" in found.unfinished
+    assert given.searches == whole.searches
 
 
 def test_a_long_list_ends_the_search_unless_a_size_is_given(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
