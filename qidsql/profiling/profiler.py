@@ -311,9 +311,9 @@ class TableProfiler:
         [profiles] = self._run([statement], values=self._values([reduce(or_, masks)]))
         return dict(zip(masks, profiles, strict=True))
 
-    def overview(self) -> TableOverview:
-        """Rows, and of each column the rows that have a value and about how many values. One statement, one scan."""
-        [found] = self.ask([table_overview(self.engine.dialect, self.source, self.names)])
+    def overview(self, valued: Sequence[str]) -> TableOverview:
+        """Rows, of each column those with a value, of some about how many values. One statement, one scan."""
+        [found] = self.ask([table_overview(self.engine.dialect, self.source, self.names, tuple(valued))])
         self._same_rows(found.rows)
         self.rows = found.rows
         return found

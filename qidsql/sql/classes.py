@@ -189,25 +189,43 @@ NEARLY_ALL = 0.9  # of the rows with a value: with so many values a column is ta
 
 @dataclass(frozen=True, slots=True)
 class TableOverview:
-    """What one scan tells. `columns`: of each the rows that have a value, and the number of values, about."""
+    """What one scan tells: of each column the rows that have a value, and of some the number of values, about."""
 
     rows: int
-    distinct_rows: int  # about
-    columns: Mapping[str, tuple[int, int]]
+    distinct_rows: int | None  # about
+    present: Mapping[str, int]
+    values: Mapping[str, int]
+
+    @property
+    def identifiers(self) -> list[str]:
+        """The columns that have about as many values as rows with one."""
+        rows = self.present
+        return [name for name, number in self.values.items() if number >= NEARLY_ALL * rows[name] and rows[name] > 1]
 
 
-def table_overview(dialect: Dialect, source: Relation, columns: ColumnNames) -> Statement[TableOverview]:
-    """The rows, how many of them differ in these columns, and the values of each column, about. One scan."""
-    nodes = source.columns(columns)
-    counts = [dialect.about_distinct((dialect.class_hash or dialect.row_hash)(nodes))]
-    counts += [count for node in nodes for count in (exp.Count(this=node, big_int=True), dialect.about_distinct(node))]
+def table_overview(
+    dialect: Dialect, source: Relation, columns: ColumnNames, valued: ColumnNames | None = None
+) -> Statement[TableOverview]:
+    """The rows, and of each column how many have a value; about how many values the columns `valued` have.
+
+    None: all columns, and about how many rows differ in them. One scan, which these numbers make the more expensive.
+    """
+    hashed = dialect.class_hash or dialect.row_hash
+    together = [dialect.about_distinct(hashed(source.columns(columns)))] if valued is None else []
+    valued = columns if valued is None else valued
+    present = [exp.Count(this=node, big_int=True) for node in source.columns(columns)]
+    values = [dialect.about_distinct(node) for node in source.columns(valued)]
 
     def read(rows: list[Row]) -> TableOverview:
-        total, distinct, *found = (integer(cell) for cell in rows[0])
-        pairs = zip(found[::2], found[1::2], strict=True)
-        return TableOverview(total, distinct, dict(zip(columns, pairs, strict=True)))
+        total, *found = (integer(cell) for cell in rows[0])
+        distinct = found.pop(0) if together else None
+        here, numbers = found[: len(columns)], found[len(columns) :]
+        return TableOverview(
+            total, distinct, dict(zip(columns, here, strict=True)), dict(zip(valued, numbers, strict=True))
+        )
 
-    return Statement(dialect.render(_counting(source.node, counts)), f"overview of {len(columns)} columns", read)
+    counts = _counting(source.node, [*together, *present, *values])
+    return Statement(dialect.render(counts), f"overview of {len(columns)} columns", read)
 
 
 def distinct_hashes(

@@ -62,7 +62,15 @@ def test_an_overview_is_read_column_by_column() -> None:
     people = Table(TableName("people"), "table", tuple(Column(name, "INTEGER") for name in "ab"))
     asked = table_overview(DUCKDB, relation(DUCKDB, people, people.columns), ("a", "b"))
     assert asked.purpose == "overview of 2 columns"
-    assert asked.read([(13, 5, 11, 3, 12, 2)]) == TableOverview(13, 5, {"a": (11, 3), "b": (12, 2)})
+    assert asked.read([(13, 5, 11, 12, 3, 2)]) == TableOverview(13, 5, {"a": 11, "b": 12}, {"a": 3, "b": 2})
+    some = table_overview(DUCKDB, relation(DUCKDB, people, people.columns), ("a", "b"), ("b",))
+    assert some.read([(13, 11, 12, 2)]) == TableOverview(13, None, {"a": 11, "b": 12}, {"b": 2})
+    assert some.sql.count("APPROX_COUNT_DISTINCT") == 1
+
+
+def test_a_column_with_about_as_many_values_as_rows_identifies() -> None:
+    present = {"a": 10, "b": 10, "c": 1, "d": 0, "e": 100}
+    assert TableOverview(100, None, present, {"a": 9, "b": 8, "c": 1, "d": 0}).identifiers == ["a"]
 
 
 def test_profiles_are_read_in_the_order_asked_whatever_the_order_of_rows() -> None:

@@ -10,7 +10,7 @@ from qidsql.core.tables import Role
 from qidsql.errors import UsageError
 from qidsql.measures.class_sample import share_for
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.sql.classes import NEARLY_ALL, TableOverview
+from qidsql.sql.classes import TableOverview
 from qidsql.wording.numbers import count
 from qidsql.wording.option_names import setting
 
@@ -27,7 +27,7 @@ def estimated(
     if profiler.engine.dialect.class_hash is None:
         raise UsageError(f"this engine draws no sample of classes: leave out {setting('approximate')}")
     on_stage(f"counting the values of {profiler.columns} columns")
-    overview = profiler.overview()
+    overview = overview_of(profiler, request.policy)
     draft.rows = overview.rows
     if not draft.rows:
         return True
@@ -39,6 +39,13 @@ def estimated(
     return True
 
 
+def overview_of(profiler: TableProfiler, policy: Policy) -> TableOverview:
+    """What decides which columns are identifiers: values of those of which the policy does not say. One statement."""
+    kept = {name.lower() for name in policy.quasi_identifiers}
+    declared = policy.columns or policy.keep_identifiers
+    return profiler.overview([] if declared else [name for name in profiler.names if name.lower() not in kept])
+
+
 def estimate_by(
     share: int,
     overview: TableOverview,
@@ -48,20 +55,18 @@ def estimate_by(
     on_stage: Callable[[str], None] = lambda stage: None,
 ) -> None:
     """Fill the draft by one class in so many. Raises Stopped, StatementError."""
-    draft.rows, counts = overview.rows, overview.columns
-    kept = {name.lower() for name in policy.quasi_identifiers}
+    draft.rows, present = overview.rows, overview.present
     for place, finding in enumerate(draft.columns):
-        if finding.name not in counts:
+        if finding.name not in present:
             continue
-        present, values = counts[finding.name]
-        finding = replace(finding, nulls=draft.rows - present)
-        declared = finding.name.lower() in kept or policy.columns or policy.keep_identifiers
-        if not declared and values >= NEARLY_ALL * present > 0:
-            why = f"about as many values ({count(values)}) as rows that have one: taken for an identifier"
+        finding = replace(finding, nulls=draft.rows - present[finding.name])
+        if finding.name in overview.identifiers:
+            values = count(overview.values[finding.name])
+            why = f"about as many values ({values}) as rows that have one: taken for an identifier"
             finding = replace(finding, role=Role.DIRECT_IDENTIFIER, reason=why)
         draft.columns[place] = finding
     audited = profiler.narrowed(
-        [finding.name for finding in draft.columns if finding.name in counts and finding.audited]
+        [finding.name for finding in draft.columns if finding.name in present and finding.audited]
     )
     if audited.columns:
         on_stage(f"counting one class in {count(share)}")

@@ -7,7 +7,7 @@ from qidsql.commands.tables.result import ListedTable, TableCounts
 from qidsql.core.catalog import CatalogTable
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, QidsqlError, StatementError, Stopped
-from qidsql.sql.classes import NEARLY_ALL, TableOverview, table_overview
+from qidsql.sql.classes import TableOverview, table_overview
 from qidsql.sql.relation import relation
 from qidsql.sql.statements import Statement
 
@@ -56,7 +56,5 @@ def _answers(engine: Engine, statements: dict[int, Statement[TableOverview]]) ->
 
 
 def _counts(overview: TableOverview) -> TableCounts:
-    identifiers = [
-        name for name, (present, values) in overview.columns.items() if values >= NEARLY_ALL * present and present > 1
-    ]
-    return TableCounts(overview.rows, min(overview.rows, overview.distinct_rows), tuple(identifiers))
+    distinct = overview.rows if overview.distinct_rows is None else min(overview.rows, overview.distinct_rows)
+    return TableCounts(overview.rows, distinct, tuple(overview.identifiers))

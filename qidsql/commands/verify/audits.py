@@ -9,7 +9,7 @@ from itertools import combinations, islice
 from math import comb
 
 from qidsql.commands.audit.draft import Draft
-from qidsql.commands.audit.estimate import estimate_by
+from qidsql.commands.audit.estimate import estimate_by, overview_of
 from qidsql.commands.audit.figures import findings_of, measure
 from qidsql.commands.audit.remedies import obstacles
 from qidsql.commands.audit.request import AuditRequest
@@ -83,7 +83,8 @@ class AuditClaims:
         search, estimate = self._search, self._claimed.estimate
         if estimate is None:
             return measure(search.profiler, search.table, self._asked, search.roles, draft, self._on_stage)
-        estimate_by(estimate.share, search.profiler.overview(), search.profiler, self._policy, draft, self._on_stage)
+        overview = overview_of(search.profiler, self._policy)
+        estimate_by(estimate.share, overview, search.profiler, self._policy, draft, self._on_stage)
         return None
 
     def _of_columns(self, draft: Draft) -> Iterator[Claim]:
