@@ -4,6 +4,7 @@ from collections import Counter
 from math import sqrt
 from pathlib import Path
 from statistics import stdev
+from typing import Any
 
 import duckdb
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import qidsql
 from qidsql.commands.audit import estimate
 from qidsql.core.results import Verdict
+from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
 from tests.commandline import inside
 from tests.exhaustive import always
@@ -79,6 +81,19 @@ def test_identifiers_are_left_out(tmp_path: Path) -> None:
     assert sampled.share > 1 and found.verdict is Verdict.VIOLATION and found.profile is None
     everything = qidsql.audit(file, k=15, approximate=0.2, keep_identifiers=True)
     assert {column.name for column in everything.columns if column.audited} == {"id", "zip", "sex", "same"}
+
+
+@pytest.mark.parametrize(
+    ("given", "counted"),
+    [({}, 4), ({"quasi_identifiers": ["zip", "sex"]}, 2), ({"columns": ["zip"]}, 0), ({"keep_identifiers": True}, 0)],
+)
+def test_values_are_counted_of_undeclared_columns_only(tmp_path: Path, given: dict[str, Any], counted: int) -> None:
+    """Counting them takes longer than the sample."""
+    with connect(people(tmp_path, 20_000)) as engine:
+        statements: list[str] = []
+        engine.watchers.append(lambda each: statements.append(each.sql))
+        qidsql.audit(engine, k=15, approximate=0.2, **given)
+    assert sum(sql.count("APPROX_COUNT_DISTINCT") for sql in statements) == counted
 
 
 def test_no_violation_seen_is_inconclusive(tmp_path: Path) -> None:
