@@ -12,7 +12,7 @@ HPIValid    Desbordante's search for all minimal keys, the loading of the csv in
 pyCANON     its k-anonymity of the same columns, the loading by pandas included (`pip install pycanon`)
 
 `--record` keeps the ratios in recorded.json, beside this file. Without it, a row whose ratio is more than a fifth above
-the recorded one is reported as worse.
+the one recorded beside the same peer is reported as worse.
 """
 
 import argparse
@@ -298,12 +298,13 @@ def main() -> None:
             print(f"| {row.name} | left out: {'--large' if row.large else f'needs {row.needs}'} |")
             continue
         line, ratio = _line(row, options.repeat)
-        before = recorded.get(row.name, {}).get("ratio")
+        known, beside = recorded.get(row.name, {}), peer(row)[0]
+        before = known.get("ratio") if known.get("peer") == beside else None
         print(f"{line} {before or ''} |", flush=True)
         if ratio and before and ratio > WORSE * before:
             worse.append(f"{row.name}: {ratio:.2f}, recorded {before:.2f}")
         if ratio and options.record:
-            recorded[row.name] = {"ratio": round(ratio, 2), "date": time.strftime("%Y-%m-%d")}
+            recorded[row.name] = {"ratio": round(ratio, 2), "peer": beside, "date": time.strftime("%Y-%m-%d")}
     if options.record:
         RECORDED.write_text(json.dumps(recorded, indent=1) + "\n")
     for each in worse:
