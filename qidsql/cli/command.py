@@ -37,7 +37,7 @@ from qidsql.cli.options import (
 )
 from qidsql.cli.progress import showing_progress
 from qidsql.cli.source_argument import SourceArgument, source_and_table
-from qidsql.cli.streams import lines, parts, put, say, shown, write_output
+from qidsql.cli.streams import lines, parts, put, safe_text, say, write_output
 from qidsql.core.parsing import size_in_bytes
 from qidsql.core.policy import PolicyOptions
 from qidsql.declarations.commands import Command
@@ -257,7 +257,7 @@ def source_of(
         if line.show_sql:
 
             def show(each: "ExecutedStatement") -> None:
-                put(shown(formatted_sql(engine, each.purpose, each.sql), sys.stderr) + "\n", sys.stderr)
+                put(safe_text(formatted_sql(engine, each.purpose, each.sql), sys.stderr) + "\n", sys.stderr)
 
             engine.watchers.append(show)
         watch(engine)

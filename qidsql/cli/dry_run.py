@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qidsql.cli.streams import shown, write_output
+from qidsql.cli.streams import safe_text, write_output
 from qidsql.declarations.commands import Command
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def write_dry_run(
         planned = getattr(import_module(work.__module__), "planned_statements", None)
         first = planned(engine, request) if planned else engine.planned_statements(lambda: work(subject, request))
         script = _script(engine, first, getattr(request, "plan", ""))
-        write_output(script if output else shown(script, sys.stdout), output)
+        write_output(script if output else safe_text(script, sys.stdout), output)
 
 
 def _script(engine: "Engine", statements: "Sequence[Statement[Any]]", plan: str) -> str:

@@ -35,7 +35,7 @@ def put(text: str, stream: TextIO | None) -> None:
             raise UsageError(f"the report cannot be written to stdout ({error.strerror})") from None
 
 
-def shown(text: str, stream: TextIO | None) -> str:
+def safe_text(text: str, stream: TextIO | None) -> str:
     """The text as it is, but for a terminal without control characters: no name in it can give orders."""
     return without_controls(text) if stream is not None and stream.isatty() else text
 
