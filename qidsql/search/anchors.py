@@ -16,7 +16,7 @@ BEAM = 24  # sets kept at each size in the search for an anchor
 SOME = 5_000  # masks kept of an incomplete answer: they refute candidates, and prove nothing else
 MOST = 500_000  # masks kept in all
 FEW = 3_000  # pairs that a query for masks could well have more of: a scan costs as much
-PAIR = 0.6  # cost of comparing two rows, in steps of a scan
+PAIR = 1.5  # cost of comparing two rows, in steps of a scan
 NEARNESS = 0.3  # weight of how many pairs a set has lost, against how many candidates contain it
 
 
@@ -26,7 +26,7 @@ class Anchors:
     Every key hits every mask. A set that hits all masks and contains an anchor is a key: each pair that agrees on it
     agrees on the anchor too, so its mask, or a smaller one, is among the masks, and would not be hit. The result does
     not depend on chance: estimates only decide which sets to query. Needs the profile of every single column; those
-    `known` of other sets spare queries of those with few pairs, the only ones that may be queried.
+    `known` of other sets refute candidates that are part of these, and tell how many pairs a query compares.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class Anchors:
         self.crowded = False  # some set had more masks than can be transferred: there may be too many keys to list
         self.anchors = [1 << place for place, single in enumerate(singles) if not single.colliding_pairs]
         everything = (1 << self._columns) - 1
-        # A set that is no key contains no key: every key contains a column outside it.
-        none = [1 << place for place, single in enumerate(singles) if single.colliding_pairs]
         agreeing = {mask: profile.colliding_pairs for mask, profile in known.items()}
+        agreeing |= {1 << place: single.colliding_pairs for place, single in enumerate(singles)}
+        # A set that is no key contains no key: every key contains a column outside it.
+        self.masks = minimal_masks(everything ^ mask for mask, number in agreeing.items() if number)
         few = {mask: log(number) for mask, number in agreeing.items() if 0 < number <= row_pairs.max_pairs}
-        self.masks = minimal_masks(everything ^ mask for mask in (*none, *few))
         self.least_columns = _least_columns(rows, [profile.classes for profile in singles])
         # logarithms of the factors by which one more column reduces the agreeing pairs
         self._loss = [log(pairs) - log(max(1, single.colliding_pairs)) for single in singles]

@@ -86,6 +86,25 @@ def test_known_profiles_change_no_key_and_spare_queries(tables: int) -> None:
     assert spared * 10 > asked
 
 
+def test_what_known_profiles_decide_is_not_queried(tables: int) -> None:
+    """Of however many pairs a known set has: here more than a query may compare."""
+    random = Random(8)
+    decided = 0
+    for _ in range(tables):
+        rows = random_table(random)
+        width = width_of(rows)
+        profiler, witnesses = MemoryProfiler(rows, width), MemoryWitnesses(rows, 2)
+        masks = [mask for mask in range(1, 1 << width) if mask.bit_count() <= 2]
+        known = dict(zip(masks, profiler.profiles(masks), strict=True))
+        result = minimal_keys(profiler, witnesses, max_size=2, known=known)
+        every = brute_force(rows, width, is_key)
+        assert found(result) == {key for key in every if key.bit_count() <= 2}
+        if not any(is_key(class_sizes(rows, mask)) for mask in masks):
+            assert not witnesses.asked
+            decided += 1
+    assert decided
+
+
 def test_keys_up_to_a_size(tables: int) -> None:
     random = Random(9)
     for _ in range(tables):
