@@ -164,8 +164,8 @@ def _finding(finding: Finding) -> Finding:
 
 
 def _point(point: TrendPoint, audit: Audit | None, least: int) -> TrendPoint:
-    """A table in an earlier run; its number of entities is not recorded."""
-    entity = audit is not None and audit.account.policy.entity is not None
+    """A table in an earlier run; its number of entities is not recorded. Without an audit it could have entities."""
+    entity = audit is None or audit.account.policy.entity is not None
     rows = point.rows if isinstance(point.rows, Range) else total(point.rows, least)
     return replace(point, rows=None if entity else rows, smallest=None, share_below_k=None)
 

@@ -209,6 +209,7 @@ class _Run:
             owner=entry.owner,
             verdict=Verdict.INCONCLUSIVE,
             reason="",
+            trend=self._past_of(entry.source, name).trend,  # also if it breaks: it tells when it last did not
         )
         self.stopped = self.stopped or self.budget.spent
         if self.stopped:
@@ -270,7 +271,7 @@ class _Run:
         if result.interrupted:
             self.stopped = INTERRUPTED
         elif kept is not None and not result.account.unfinished:
-            self.resumption.keep(kept, replace(table, findings=tuple(found)))
+            self.resumption.keep(kept, replace(table, findings=tuple(found), trend=()))
         return self._with_history(table, found, entry)
 
     def _with_history(self, table: TableRun, found: Sequence[Finding], entry: TableEntry) -> TableRun:
@@ -279,8 +280,8 @@ class _Run:
             self.notes.append(
                 f"{table.table}: the exception of line {each.line} of {self.file.path.name} expired on {each.expires}"
             )
-        past = self.past.tables.get((table.source, table.table), PastTable())
-        before, trend = past.table, past.trend
+        past = self._past_of(table.source, table.table)
+        before = past.table
         if past.run is not None and self.past.baseline is not None and past.run != self.past.baseline.run:
             self.elsewhere.setdefault(past.run, []).append(table.table)
         listed = complete_kinds(table.audit) if table.audit else set()
@@ -289,7 +290,10 @@ class _Run:
         if before is not None and before.audit and table.audit:
             changed = changed_settings(before.audit.account.policy, table.audit.account.policy)
         states = with_states(found, old, listed, same_question=not changed)
-        return replace(table, findings=tuple(states), trend=trend, policy_changed=tuple(changed))
+        return replace(table, findings=tuple(states), policy_changed=tuple(changed))
+
+    def _past_of(self, source: str, table: str) -> PastTable:
+        return self.past.tables.get((source, table), PastTable())
 
     def read_history(self, planned: Sequence[PlannedTable]) -> None:
         """Reads, in one transaction, what these tables are compared with: the requested baseline, else for each table

@@ -7,7 +7,7 @@ import signal
 import subprocess
 from contextlib import closing
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -177,6 +177,27 @@ def test_a_table_that_vanishes_in_mid_run(postgres_store: PostgresStore, tmp_pat
     result = run(file, callbacks=RunCallbacks(stage=drop))
     assert [table.verdict for table in result.tables] == [Verdict.PASS, Verdict.ERROR]
     assert "no table" in str(result.tables[1].error)
+
+
+def test_a_table_that_breaks_still_tells_when_it_last_had_a_verdict(tmp_path: Path) -> None:
+    """So one run that broke makes nobody unhealthy: docker/compose.yaml reads the time from the metrics."""
+    with DuckDBStore(tmp_path / "people.duckdb") as store:
+        fill(store, safe=SAFE, calm=SAFE)
+    policy_file(tmp_path, store.url, entries("main.safe", "main.calm"))
+    first = ran(tmp_path)[1]
+    (tmp_path / "people.duckdb").rename(tmp_path / "away.duckdb")
+    for _ in range(2):  # the second breaks as the first did
+        assert inside("run", "-q", "-o", "a.prom", "-o", "a.html", "-o", "a.json", cwd=tmp_path).code == 2
+        document = json.loads((tmp_path / "a.json").read_text())
+        assert [table["verdict"] for table in document["tables"]] == ["error", "error"]
+        assert all(table["trend"][0]["run"] == first["run"] for table in document["tables"])
+        samples = dict(line.rsplit(" ", 1) for line in (tmp_path / "a.prom").read_text().splitlines())
+        since = datetime.fromisoformat(first["started"]).timestamp()
+        assert float(samples["qidsql_run_last_success_timestamp_seconds"]) == pytest.approx(since, abs=1)
+    inside("run", "-q", "--min-count", "11", "-o", "a.json", cwd=tmp_path)
+    hidden = json.loads((tmp_path / "a.json").read_text())
+    points = [point for table in hidden["tables"] for point in table["trend"]]
+    assert points and all(point["rows"] is None for point in points), "who knows whether it has entities?"
 
 
 def test_budgets_of_a_table_and_of_the_run(store: Store, tmp_path: Path) -> None:
