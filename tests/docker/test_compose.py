@@ -126,6 +126,7 @@ def test_every_file_and_volume_that_is_named_exists() -> None:
             assert (FOLDER / source).exists() if source.startswith(".") else source in COMPOSE["volumes"], source
         for secret in service.get("secrets", []):
             assert secret in COMPOSE["secrets"]
+    assert SERVICES["reports"]["depends_on"] == ["auditor"], "podman: a new volume belongs to the first that mounts it"
     build = SERVICES["auditor"]["build"]
     assert (FOLDER / build["context"] / build["dockerfile"]).is_file()
 
