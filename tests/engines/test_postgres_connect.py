@@ -9,6 +9,8 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from qidsql.engines.connect import connect
+from qidsql.engines.postgres.engine import connection_parameters
+from qidsql.engines.postgres.kind import PostgresKind
 from qidsql.errors import SourceError, UsageError
 from tests.postgres_server import PostgresServer, server_folder
 from tests.stores import PostgresStore
@@ -203,6 +205,65 @@ def test_a_password_with_bare_signs_is_told_how_to_be_written(userinfo: str) -> 
     told = refusal(f"postgresql://{userinfo}@127.0.0.1:1/db")
     assert "percent-encoded" in told
     assert "4711" not in told
+
+
+@pytest.mark.parametrize(
+    "source", ["postgresql://me:{}@127.0.0.1:1/db?ssl_mode=on", "host=127.0.0.1 sslmod=on user={}"]
+)
+def test_a_parameter_that_libpq_lacks_is_no_matter_of_signs_in_a_password(source: str) -> None:
+    told = refusal(source.format(CANARY))
+    assert "a parameter that libpq does not know" in told
+    assert "sslmode=require" in told
+
+
+def test_a_value_with_spaces_in_a_connection_string_is_told_how_to_be_written() -> None:
+    assert "expected keyword=value pairs" in refusal(f"host=127.0.0.1 port=1 password=two words {CANARY}")
+
+
+def test_a_value_that_libpq_lacks_is_named_by_its_parameter() -> None:
+    told = refusal(f"postgresql://me@127.0.0.1:1/db?sslmode={CANARY}")
+    assert told == "the value of sslmode is none that libpq has; correct it in the source"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "postgresql://me@:5433/db?host=/tmp",  # two servers on one machine share the folder of their sockets
+        "postgresql://me@[::1]:5433/db",
+        "postgresql://me@[::1]/db",
+        "postgresql://me%40example.org@db.example.org/my%20db",
+        "postgresql://größe@db.example.org/größe",
+        "postgresql://me@db.example.org/50%25%3Fa",
+    ],
+)
+def test_the_label_can_be_used_as_a_source_again(source: str) -> None:
+    label = PostgresKind().shown(source)
+    assert label == source
+    given = conninfo_to_dict(source)
+    assert {key: connection_parameters(label).get(key) for key in given} == given
+
+
+def test_a_server_of_another_protocol_is_no_matter_of_certificates() -> None:
+    """A web server answers the question for TLS with a page."""
+    import socket
+    import threading
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer() -> None:
+            with suppress(OSError):  # the test is over
+                while True:
+                    line = listener.accept()[0]
+                    line.recv(64)
+                    line.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                    line.close()
+
+        threading.Thread(target=answer, daemon=True).start()
+        port = listener.getsockname()[1]
+        assert (
+            refusal(f"postgresql://me:{CANARY}@127.0.0.1:{port}/db")
+            == f"127.0.0.1 port {port} is not a Postgres server"
+        )
 
 
 def test_a_server_that_closes_is_no_postgres() -> None:

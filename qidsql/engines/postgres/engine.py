@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import NoReturn, TypeVar, cast
+from urllib.parse import quote
 
 import psycopg
 from psycopg import conninfo, pq
@@ -28,7 +29,7 @@ from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.postgres.condition import parse_condition
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
 from qidsql.engines.postgres.doctor import examine
-from qidsql.engines.postgres.errors import not_connected, translate
+from qidsql.engines.postgres.errors import not_connected, translate, unreadable
 from qidsql.engines.postgres.lock_watch import LockWatch, hang_up
 from qidsql.engines.postgres.types import PATTERNS
 from qidsql.engines.table_names import find_table, no_schema
@@ -750,14 +751,11 @@ def connection_parameters(source: str) -> dict[str, str]:
     defaults = {each.keyword.decode(): each.val.decode() for each in pq.Conninfo.get_defaults() if each.val}
     try:
         given = {key: str(value) for key, value in conninfo.conninfo_to_dict(source).items() if value is not None}
-    except psycopg.Error:
-        given = None
+    except psycopg.Error as error:
+        raise unreadable(error) from None
     # With an unescaped / or @ in a password, libpq parses parts of it as host or port, and errors would show them.
-    if given is None or re.match(r"^\w+://([^/?]*@[^/?]*@|[^?]*/[^?]*@)", source) or not _is_port(given.get("port")):
-        raise SourceError(
-            "the Postgres URL cannot be read; expected postgresql://user@host:5432/database, with any of "
-            "% @ : / ? # in a name or password percent-encoded (@ is %40, % is %25)"
-        )
+    if re.match(r"^\w+://([^/?]*@[^/?]*@|[^?]*/[^?]*@)", source) or not _is_port(given.get("port")):
+        raise unreadable(None)
     hidden = {"password"} | {key for key in ("host", "dbname") if "@" in given.get(key, "")}
     return {key: value for key, value in (defaults | given).items() if key not in hidden}
 
@@ -799,14 +797,20 @@ def connection_label(info: psycopg.ConnectionInfo, parameters: Mapping[str, str]
 def parameters_label(parameters: Mapping[str, str], socket_given: bool = True) -> str:
     """The same before connecting. `socket_given`: whether a socket's folder was given and is not a default."""
     host, port = parameters.get("host", ""), parameters.get("port", "5432")
-    user = f"{parameters['user']}@" if parameters.get("user") else ""
+    user = f"{_in_url(parameters['user'])}@" if parameters.get("user") else ""
     if not host and parameters.get("service"):
         return f"service={parameters['service']}"
-    if host.startswith("/"):
-        place, query = "", f"?host={host}" if socket_given else ""
+    if host.startswith("/"):  # servers on one machine can share the folder, by their ports
+        place, query = "", f"?host={_in_url(host)}" if socket_given else ""
     else:
-        place, query = host + (f":{port}" if port != "5432" else ""), ""
-    return redacted(f"postgresql://{user}{place}/{parameters.get('dbname', '')}{query}")
+        place, query = f"[{host}]" if ":" in host else host, ""
+    place += f":{port}" if port != "5432" else ""
+    return redacted(f"postgresql://{user}{place}/{_in_url(parameters.get('dbname', ''))}{query}")
+
+
+def _in_url(text: str) -> str:
+    """The text with what has a meaning in a URL percent-encoded; / stays, which has none in a folder or at the end."""
+    return re.sub(r"[^\w.~/-]", lambda found: quote(found[0]), text)
 
 
 def _raise(error: Exception) -> NoReturn:

@@ -10,7 +10,8 @@ import psycopg
 
 from qidsql.errors import AccessError, ConnectionLost, QidsqlError, SourceError, StatementError, UsageError
 
-# {host} is the server, or the service that names it; {user} and {database} are those requested.
+# {host} is the server, or the service that names it; {user} and {database} are those requested. {option} is a name of
+# libpq's own.
 WHY_NOT_CONNECTED = (
     (r"no password supplied", "{host} requires a password for {user}; set PGPASSWORD or ~/.pgpass"),
     (
@@ -31,10 +32,30 @@ WHY_NOT_CONNECTED = (
     (r"service file|definition of service", "{host} is not defined; look into ~/.pg_service.conf or PGSERVICEFILE"),
     (r"resolve host|translate host name", "the host {host} cannot be resolved; check the URL"),
     (r"timeout expired|timed out", "{host} did not answer in time; check host, port and firewall"),
+    (r"invalid response", "{host} is not a Postgres server"),
     (r"SSL|certificate", "no secure connection to {host} could be established; check sslmode and certificates"),
     (r"Permission denied", "this user may not use the socket of {host}"),
     (r"Connection refused|No such file", "no Postgres server answers at {host}; is it running there?"),
-    (r"server closed the connection|invalid response", "{host} is not a Postgres server, or it closed the connection"),
+    (r"server closed the connection", "{host} is not a Postgres server, or it closed the connection"),
+    (r"invalid (?P<option>[a-z_]+) value: ", "the value of {option} is none that libpq has; correct it in the source"),
+)
+
+# Of a source that libpq cannot read. Its text can quote a part of the password.
+UNREADABLE = (
+    (
+        r"invalid (URI query parameter|connection option)",
+        "the Postgres source has a parameter that libpq does not know; expected its own, such as sslmode=require (in a "
+        "URL, a ? in a name or password is written as %3F)",
+    ),
+    (
+        r'missing "="|unterminated quoted string',
+        "the Postgres connection string cannot be read; expected keyword=value pairs, with ' around a value that has "
+        "spaces (in it, \\' is a ' and \\\\ a \\)",
+    ),
+)
+UNREADABLE_URL = (
+    "the Postgres URL cannot be read; expected postgresql://user@host:5432/database, with any of % @ : / ? # in a name "
+    "or password percent-encoded (@ is %40, % is %25)"
 )
 
 # Names in a view are resolved when it is created, names in a function when it is called.
@@ -116,11 +137,19 @@ def not_connected(error: Exception, parameters: Mapping[str, str]) -> SourceErro
         names["host"] = f"service {parameters['service']}"
     text = str(error)
     for pattern, message in WHY_NOT_CONNECTED:
-        if re.search(pattern, text):
-            return SourceError(message.format(**names))
+        if found := re.search(pattern, text):
+            return SourceError(message.format(**names, **found.groupdict()))
     state = getattr(error, "sqlstate", None)
     code = f" (SQLSTATE {state})" if state else ""
     return SourceError(f"no connection to {names['host']} could be established{code}; try the same with psql")
+
+
+def unreadable(error: Exception | None) -> SourceError:
+    """The error for a source that cannot be read; without an error, one that libpq reads otherwise than it is meant."""
+    for pattern, message in UNREADABLE:
+        if re.search(pattern, str(error)):
+            return SourceError(message)
+    return SourceError(UNREADABLE_URL)
 
 
 def translate(error: Exception, purpose: str) -> QidsqlError:
