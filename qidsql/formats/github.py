@@ -6,6 +6,7 @@ from qidsql.core.results import Verdict
 from qidsql.operations.coverage import Coverage
 from qidsql.operations.document import RunResult
 from qidsql.operations.table_run import FindingKind, FindingState, TableRun
+from qidsql.wording.texts import without_controls
 
 LEVELS = {
     Verdict.PASS: "notice",
@@ -54,7 +55,8 @@ def _command(level: str, properties: Mapping[str, str], message: list[str]) -> s
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """The text escaped, without control characters: the log shows it in a page and in terminals, which obey them."""
+    return without_controls(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -222,7 +222,7 @@ def test_a_value_with_spaces_in_a_connection_string_is_told_how_to_be_written() 
 
 def test_a_value_that_libpq_lacks_is_named_by_its_parameter() -> None:
     told = refusal(f"postgresql://me@127.0.0.1:1/db?sslmode={CANARY}")
-    assert told == "the value of sslmode is none that libpq has; correct it in the source"
+    assert told == "the value of sslmode is none that libpq has; correct it in the source or environment"
 
 
 @pytest.mark.parametrize(

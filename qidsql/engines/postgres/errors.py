@@ -37,7 +37,10 @@ WHY_NOT_CONNECTED = (
     (r"Permission denied", "this user may not use the socket of {host}"),
     (r"Connection refused|No such file", "no Postgres server answers at {host}; is it running there?"),
     (r"server closed the connection", "{host} is not a Postgres server, or it closed the connection"),
-    (r"invalid (?P<option>[a-z_]+) value: ", "the value of {option} is none that libpq has; correct it in the source"),
+    (
+        r"invalid (?P<option>[a-z_]+) value: ",
+        "the value of {option} is none that libpq has; correct it in the source or environment",
+    ),
 )
 
 # Of a source that libpq cannot read. Its text can quote a part of the password.
