@@ -225,6 +225,13 @@ def test_locked_by_another_process(tmp_path: Path, document: RunResult) -> None:
     assert [head.run for head in open_history(str(path)).runs()] == ["third", "first"]
 
 
+def test_a_history_has_the_same_name_before_it_is_read(history: History, document: RunResult) -> None:
+    """The list of runs is headed by the first, that of one table by the second."""
+    before = history.label
+    history.record(document)
+    assert history.label == before
+
+
 def refusal(folder: Path, kept: str, *arguments: object) -> str:
     outcome = inside("run", "-q", "--history", kept, *arguments, cwd=folder)
     assert outcome.code == 2, outcome

@@ -11,7 +11,12 @@ import psycopg
 
 from qidsql.core.time_limit import earlier, limit
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
-from qidsql.engines.postgres.engine import connection_label, connection_options, connection_parameters
+from qidsql.engines.postgres.engine import (
+    connection_label,
+    connection_options,
+    connection_parameters,
+    parameters_label,
+)
 from qidsql.engines.postgres.errors import not_connected
 from qidsql.engines.postgres.lock_watch import hang_up
 from qidsql.engines.store import PATIENCE, Prepared, Store, Transaction
@@ -40,7 +45,7 @@ class PostgresStore(Store):
         self.url = url
         self.schema = schema
         self.parameters = connection_parameters(url)
-        self.label = f"schema {schema} of {self.parameters.get('host', 'the local socket')}"
+        self.label = f"schema {schema} of {parameters_label(self.parameters, 'host' in self.parameters)}"
 
     def exists(self) -> bool:
         with self._connected() as line:
