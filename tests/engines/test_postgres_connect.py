@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.errors import ConfigurationLimitExceeded
 
 from qidsql.engines.connect import connect
 from qidsql.engines.postgres.engine import connection_parameters
+from qidsql.engines.postgres.errors import not_connected
 from qidsql.engines.postgres.kind import PostgresKind
 from qidsql.errors import SourceError, UsageError
 from tests.postgres_server import PostgresServer, server_folder
@@ -241,6 +243,12 @@ def test_the_label_can_be_used_as_a_source_again(source: str) -> None:
     assert label == source
     given = conninfo_to_dict(source)
     assert {key: connection_parameters(label).get(key) for key in given} == given
+
+
+def test_a_first_statement_that_fails_is_no_failed_connection() -> None:
+    """A tiny statement_timeout or temp_file_limit of the role ends it, before there is a table to name."""
+    failed = not_connected(ConfigurationLimitExceeded(), {"host": "db.example.org", "user": "me"})
+    assert str(failed).startswith("db.example.org refused to begin a session of user me (SQLSTATE 53400); look at")
 
 
 def test_a_server_of_another_protocol_is_no_matter_of_certificates() -> None:

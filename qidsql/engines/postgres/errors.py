@@ -116,6 +116,11 @@ WHY_NOT_ANSWERED: tuple[tuple[str, type[QidsqlError], str], ...] = (
         "Postgres could not compute or convert a value at the {purpose} (SQLSTATE {state}); look at the where "
         "condition and at the expressions of the view",
     ),
+    (
+        "P0",
+        StatementError,
+        "a function behind the view or condition raised an error at the {purpose} (SQLSTATE {state}); try it with psql",
+    ),
     ("HV", StatementError, "the foreign table could not be read at the {purpose} (SQLSTATE {state}); try it with psql"),
     (
         "08",
@@ -142,9 +147,12 @@ def not_connected(error: Exception, parameters: Mapping[str, str]) -> SourceErro
     for pattern, message in WHY_NOT_CONNECTED:
         if found := re.search(pattern, text):
             return SourceError(message.format(**names, **found.groupdict()))
-    state = getattr(error, "sqlstate", None)
-    code = f" (SQLSTATE {state})" if state else ""
-    return SourceError(f"no connection to {names['host']} could be established{code}; try the same with psql")
+    if state := getattr(error, "sqlstate", None):  # of a first statement; libpq gives a failed connection none
+        return SourceError(
+            f"{names['host']} refused to begin a session of {names['user']} (SQLSTATE {state}); look at the settings "
+            f"of the role and the database, and into the server's log"
+        )
+    return SourceError(f"no connection to {names['host']} could be established; try the same with psql")
 
 
 def unreadable(error: Exception | None) -> SourceError:
