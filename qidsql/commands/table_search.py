@@ -71,7 +71,7 @@ def one_answer(
 
 
 COMPARED = {
-    Comparison.TEXT: "compared by their text, since the type has no equality of its own, or a looser one",
+    Comparison.TEXT: "compared by their text, since the type has no equality or hash of its own, or a looser equality",
     Comparison.BYTES: "compared byte by byte, since the collation merges texts that look different",
 }
 

@@ -3,7 +3,9 @@
 -- Result: column_name, data_type, is_nullable, readable (this role may SELECT it),
 --         comparison: text   the equality of the type, or of a type inside it, merges values that a reader can
 --                            distinguish (citext; interval: 1 month is 30 days), fails only at run time (composites),
---                            or belongs to an extension, which the search path does not find (hstore, ltree)
+--                            has no hash, which samples of whole classes need (bit, money, tsvector; their texts are
+--                            equal if they are), or belongs to an extension, which the search path does not find
+--                            (hstore, ltree)
 --                     bytes  a collation of the type merges texts that differ
 --                     value  the type's own equality, if it has one (see postgres/groupable.sql)
 --         oid, base_type (the base type of a domain; enum for all enums)
@@ -42,7 +44,7 @@ WITH RECURSIVE parts AS (
     parts.oid,
     parts.place,
     bool_or(
-      type.typname IN ('citext', 'interval')
+      type.typname IN ('citext', 'interval', 'bit', 'money', 'tsquery', 'tsvector', 'varbit')
       OR type.typtype IN ('c', 'm')
       OR (type.typtype = 'b' AND type.typelem = 0 AND namespace.nspname <> 'pg_catalog')
     ) AS by_text,
