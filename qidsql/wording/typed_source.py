@@ -1,21 +1,29 @@
-"""The source in suggested commands: as the user wrote it, if that is a name of it.
+"""The source in suggested commands: as the user wrote it, if that is a name of it or a URL without a secret.
 
-A report names the source without its password; a command with that text might not connect, but env:NAME does.
+A report names the source without its password and settings; a command with that text might not connect, or without
+the encryption that was asked for.
 """
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from qidsql.errors import names_a_secret
+
+PLAIN_URL = r"\w+://([\w.~%-]+@)?[\w.~%:\[\]-]*(/[\w.~%/-]*)?(\?[\w.~%/=&-]*)?"  # no password can be in it
 _typed: ContextVar[str | None] = ContextVar("typed_source", default=None)
 
 
 @contextmanager
 def typed_as(source: str | None) -> Iterator[None]:
-    """Within the block the source is suggested as `env:NAME`, if it was typed so or taken from QIDSQL_URL."""
-    default = "env:QIDSQL_URL" if os.environ.get("QIDSQL_URL") else None
-    token = _typed.set(default if source is None else source if source.startswith("env:") else None)
+    """Within the block the source is suggested as typed, unless that can hold a secret; or as `env:QIDSQL_URL`."""
+    if source is None:
+        token = _typed.set("env:QIDSQL_URL" if os.environ.get("QIDSQL_URL") else None)
+    else:
+        plain = re.fullmatch(PLAIN_URL, source) is not None and not names_a_secret(source)
+        token = _typed.set(source if plain or source.startswith("env:") else None)
     try:
         yield
     finally:
