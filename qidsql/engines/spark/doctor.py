@@ -33,6 +33,7 @@ class Introduction:
     catalog: str
     schema: str
     user: str
+    is_apache: bool = True
 
 
 def checks(server: Address, found: Introduction, latency: float, missing: Sequence[str]) -> Iterator[Check]:

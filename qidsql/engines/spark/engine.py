@@ -6,6 +6,7 @@ import re
 import time
 from bisect import bisect_left
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, NoReturn, TypeVar, cast
@@ -14,7 +15,7 @@ import grpc
 
 from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable, find_schema
 from qidsql.core.checks import Examination
-from qidsql.core.tables import Column, Condition, Table, TableName, Version
+from qidsql.core.tables import Column, Comparison, Condition, Table, TableName, Version
 from qidsql.core.value_kinds import kind_of
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
@@ -25,7 +26,7 @@ from qidsql.engines.spark.condition import parse_condition
 from qidsql.engines.spark.dialect import SPARK
 from qidsql.engines.spark.doctor import NEEDED, Introduction, checks
 from qidsql.engines.spark.errors import not_there, translate, unreachable
-from qidsql.engines.spark.plans import planned_bytes, planned_sizes
+from qidsql.engines.spark.plans import planned_bytes, planned_sizes, unsigned
 from qidsql.engines.spark.session import ServerGone, SparkSession
 from qidsql.engines.spark.types import PATTERNS, column, width
 from qidsql.engines.table_names import find_table, parsed_name
@@ -139,8 +140,18 @@ class SparkEngine(Engine):
         kept += [SAME_FILES if all(self._files.values()) else EACH_ITS_OWN] if self._files else []
         self.snapshot = "; of others, ".join(kept)
         kind = "data file" if name.catalog in FORMATS else "table"
-        table = Table(name, kind, tuple(column(field) for field in fields), version=version)
+        table = Table(name, kind, self._columns(name, version, fields), version=version)
         return checked_view(table, self._functions(name)) if kind == "table" and version is None else table
+
+    def _columns(self, name: TableName, version: Version | None, fields: list[Any]) -> tuple[Column, ...]:
+        """The columns of these fields. Sail has no hash of unsigned numbers: their texts are compared. A call to it."""
+        columns = tuple(column(field) for field in fields)
+        if self._introduction.is_apache or not columns:
+            return columns
+        odd = unsigned(self._plan(name, version))
+        if len(odd) != len(columns):
+            return columns
+        return tuple(replace(c, comparison=Comparison.TEXT) if o else c for c, o in zip(columns, odd, strict=True))
 
     def table_bytes(self, table: TableName) -> TableBytes | None:
         """The server's estimate of the rows, divided among the columns by the widths of their types."""
@@ -158,10 +169,13 @@ class SparkEngine(Engine):
 
     def _functions(self, name: TableName) -> ViewFunctions:
         """The functions that change in the plan of reading a table or view: its catalog does not say which it is."""
-        rows = self._rows(f"EXPLAIN EXTENDED {_all_of(name)}", f"plan of {name}")
-        plan = "\n".join(str(row[0]) for row in rows)
+        plan = self._plan(name)
         changing = (next(filter(None, each.groups())) for each in CHANGING.finditer(plan))
         return ViewFunctions(frozenset(changing), TIME.search(plan) is not None)
+
+    def _plan(self, name: TableName, version: Version | None = None) -> str:
+        rows = self._rows(f"EXPLAIN EXTENDED {_all_of(name, version)}", f"plan of {name}")
+        return "\n".join(str(row[0]) for row in rows)
 
     def _version(self, name: TableName) -> Version | None:
         """The version in which a table of Delta or Iceberg is read: the newest when it was seen first."""
@@ -256,7 +270,8 @@ class SparkEngine(Engine):
     def _listed(self, name: TableName) -> CatalogTable:
         try:
             version = self._version(name)
-            columns = tuple(_catalog_column(column(field)) for field in self._fields(name, version) or ())
+            fields = self._fields(name, version) or []
+            columns = tuple(map(_catalog_column, self._columns(name, version, fields)))
         except (StatementError, AccessError) as error:
             return CatalogTable(name, "table", (), obstacle=str(error).replace(";", ","))
         obstacle = None if columns else f"{name} cannot be read"
@@ -313,7 +328,7 @@ def _introduced(session: SparkSession) -> Introduction:
     [(version, catalog, schema, user)] = session.execute(WHERE_AND_WHAT)
     number, _, commit = str(version).partition(" ")
     name = f"Spark {number}" if commit else f"Spark Connect server {number}"
-    return Introduction(name, str(catalog), str(schema), str(user))
+    return Introduction(name, str(catalog), str(schema), str(user), bool(commit))
 
 
 def _path(typed: str) -> TableName | None:

@@ -1,4 +1,4 @@
-"""What a server's plan of reading a table says of its size, as Spark and Sail write it."""
+"""What a server's plan of reading a table says of its size and types, as Spark and Sail write it."""
 
 import re
 
@@ -19,3 +19,9 @@ def planned_bytes(plan: str, row: int) -> int | None:
     found += [int(number) * row for number in ROWS.findall(plan)]
     largest = max(found, default=UNKNOWN)
     return largest if largest < UNKNOWN else None
+
+
+def unsigned(plan: str) -> list[bool]:
+    """Of each column in an EXPLAIN EXTENDED of Sail whether it holds unsigned numbers, which it describes as signed."""
+    analyzed = re.search(r"^== Analyzed Logical Plan ==\n#\d+: (.*)$", plan, re.MULTILINE)
+    return [] if analyzed is None else ["UInt" in kind for kind in re.split(r", #\d+: ", analyzed[1])]
