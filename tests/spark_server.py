@@ -4,6 +4,7 @@ QIDSQL_TEST_SPARK is the server for the tests marked spark: sail (the default), 
 Java), or the address of a server that reads the files of this machine.
 """
 
+import atexit
 import importlib.util
 import os
 import re
@@ -106,6 +107,7 @@ class _Java:
             self.process = subprocess.Popen(
                 command, stdout=stream, stderr=stream, env=environment, start_new_session=True
             )
+        atexit.register(self.kill)  # what a module keeps is not deleted at the end
 
     def wait_for(self, sign: str | int) -> None:
         """For words in the log, or a port that answers."""
