@@ -100,9 +100,10 @@ def _judge_estimate(table: str, policy: Policy, estimate: ClassEstimate, audited
     rows, sample = estimate.rows, f"estimated from one class in {count(estimate.share)}"
     low, about, high = (percent(Fraction(each, rows)) for each in estimate.rows_below_k.ends)
     if 0 < estimate.smallest < policy.k:
+        about = about if about[0] in "<>" else f"about {about}"
         return Verdict.VIOLATION, (
             f"{table} is {estimate.smallest}-anonymous or less on {_columns(audited)}; k = {policy.k} is required: "
-            f"about {about} of the rows ({low} to {high}) are in classes of fewer than {policy.k}, {sample}"
+            f"{about} of the rows ({low} to {high}) are in classes of fewer than {policy.k}, {sample}"
         )
     return Verdict.INCONCLUSIVE, (
         f"none of {plural(estimate.sampled_classes, 'sampled class', 'sampled classes')} of {table} on "
