@@ -1,6 +1,6 @@
 """Which tables and columns of its sources a policy covers: part of a run's verdict, so that no table is overlooked."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated
@@ -125,22 +125,12 @@ class Coverage:
     @property
     def by_severity(self) -> list[Gap]:
         """For reading: violations before warnings, new before others; a table's unconfirmed columns are one."""
-        undecided: dict[tuple[object, ...], list[str]] = {}
-        apart: list[Gap] = []
-        for gap in self.gaps:
-            if gap.change is GapKind.UNDECIDED and gap.column is not None:
-                columns = undecided.setdefault((gap.source, gap.table, gap.severity, gap.state), [])
-                columns.append(gap.column)
-                if len(columns) > 1:
-                    continue
-            apart.append(gap)
-        found = []
-        for gap in apart:
-            columns = undecided.get((gap.source, gap.table, gap.severity, gap.state), [])
-            if gap.column in columns[:1] and len(columns) > 1:
-                text = f"{gap.table}: not confirmed (CHECK): {few(columns, TOGETHER)}"
-                gap = replace(gap, column=None, text=text, roles=())
-            found.append(gap)
+        groups: dict[object, list[Gap]] = {}
+        for place, gap in enumerate(self.gaps):
+            unconfirmed = gap.change is GapKind.UNDECIDED and gap.column is not None
+            shared = (gap.source, gap.table, gap.severity, gap.state)
+            groups.setdefault(shared if unconfirmed else place, []).append(gap)
+        found = [_together(group) if len(group) > 1 else group[0] for group in groups.values()]
         return sorted(found, key=lambda gap: (gap.severity is Severity.WARNING, gap.state is not GapState.NEW))
 
     @reported
@@ -177,3 +167,9 @@ class Coverage:
         places = {source.source: place for place, source in enumerate(self.sources)}
         ordered = sorted(every.values(), key=lambda gap: (places.get(gap.source, 0), gap.table, gap.column or ""))
         return replace(self, gaps=tuple(ordered))
+
+
+def _together(gaps: Sequence[Gap]) -> Gap:
+    """The unconfirmed columns of a table as one gap, for reading."""
+    columns = few([gap.column or "" for gap in gaps], TOGETHER)
+    return replace(gaps[0], column=None, text=f"{gaps[0].table}: not confirmed (CHECK): {columns}", roles=())

@@ -58,12 +58,17 @@ def levelwise(
         border += failing
         candidates = sorted(islice(_next_level(failing), max_candidates + 1))  # those of the same few columns together
         if done < last and candidates:
-            many = f"more than {max_candidates:,} column sets of {done + 1} columns would have to be profiled"
-            why_not = many if len(candidates) > max_candidates else enough(len(found), candidates)
+            many = len(candidates) > max_candidates
+            why_not = more_than(max_candidates, done + 1) if many else enough(len(found), candidates)
             stopped = BudgetSpent(why_not) if why_not else None
     complete = not candidates
     size = profiler.columns if complete else done
     return SearchResult(criterion, "levelwise", tuple(found), complete, size, stopped, failing=tuple(border))
+
+
+def more_than(most: int, size: int) -> str:
+    """Why a size with more column sets is not started."""
+    return f"more than {most:,} column sets of {size} columns would have to be profiled"
 
 
 def _larger(candidates: Sequence[int], sizes: int) -> Iterator[int]:

@@ -18,7 +18,7 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.borders import borders
 from qidsql.search.greedy_minimal import greedy_minimal
-from qidsql.search.levelwise import Enough, levelwise
+from qidsql.search.levelwise import Enough, levelwise, more_than
 from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.search.result import Found, SearchResult
@@ -136,17 +136,19 @@ def _enough(profiler: TableProfiler, policy: Policy) -> Enough:
     """
 
     def why_not(found: int, candidates: Sequence[int]) -> str:
-        rows = max(1, profiler.rows or 0)
+        if policy.max_size is not None or policy.max_statements is not None:
+            return ""
+        rows, size = max(1, profiler.rows or 0), candidates[0].bit_count()
         most = MORE_ROWS // rows
         if found >= MAX_SETS and len(candidates) > most:
-            why = f"more than {most:,} column sets of {candidates[0].bit_count()} columns would have to be profiled, "
-            return why + f"and {MAX_SETS:,} sets or more are found: {setting('max_size')} says how far to search"
+            further = f"{MAX_SETS:,} sets or more are found: {setting('max_size')} says how far to search"
+            return f"{more_than(most, size)}, and {further}"
         if found and rows * profiler.columns * LARGE >= MAX_VALUES and not profiler.affords(candidates):
-            sets = f"{plural(len(candidates), 'column set')} of {candidates[0].bit_count()} columns"
+            sets = f"{plural(len(candidates), 'column set')} of {size} columns"
             return f"{at_most(MAX_VALUES)}, and those of {sets} are more"
         return ""
 
-    return why_not if policy.max_size is policy.max_statements is None else lambda found, candidates: ""
+    return why_not
 
 
 def _least_withheld(profiler: TableProfiler, criterion: Criterion, result: SearchResult, draft: Draft) -> None:

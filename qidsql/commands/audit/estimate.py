@@ -55,12 +55,12 @@ def estimate_by(
     on_stage: Callable[[str], None] = lambda stage: None,
 ) -> None:
     """Fill the draft by one class in so many. Raises Stopped, StatementError."""
-    draft.rows, present = overview.rows, overview.present
+    draft.rows, present, identifiers = overview.rows, overview.present, overview.identifiers
     for place, finding in enumerate(draft.columns):
         if finding.name not in present:
             continue
         finding = replace(finding, nulls=draft.rows - present[finding.name])
-        if finding.name in overview.identifiers:
+        if finding.name in identifiers:
             values = count(overview.values[finding.name])
             why = f"about as many values ({values}) as rows that have one: taken for an identifier"
             finding = replace(finding, role=Role.DIRECT_IDENTIFIER, reason=why)
