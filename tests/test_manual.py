@@ -44,8 +44,11 @@ SAMPLE = [each for each in TYPED if {"clinic.duckdb", "register.duckdb"} & {*eac
 
 @pytest.fixture(scope="module")
 def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the demo's database and the files that the pages show."""
-    folder = tmp_path_factory.mktemp("manual")
+    return sample(tmp_path_factory.mktemp("manual"))
+
+
+def sample(folder: Path) -> Path:
+    """The folder, with the demo's database and the files that the pages show."""
     inside("demo", "--keep", "clinic.duckdb", "--quiet", cwd=folder)
     [file] = re.findall(r"`outside.toml`\n\n```toml\n(.*?)```", WHOLE, flags=re.DOTALL)
     (folder / "outside.toml").write_text(file)
@@ -155,9 +158,14 @@ def test_every_command_in_the_manual_can_be_typed(typed: tuple[str, ...]) -> Non
 
 
 @pytest.mark.exhaustive
-def test_every_command_on_the_sample_runs(clinic: Path) -> None:
-    """In the order of the pages, since some read what others have written."""
-    for typed in SAMPLE:
+@pytest.mark.parametrize("k", [None, "2", "3", "7", "11"])
+def test_every_command_on_the_sample_runs(k: str | None, tmp_path: Path) -> None:
+    """As printed and with another k. In the order of the pages, since some read what others have written."""
+    clinic = sample(tmp_path)
+    for printed in SAMPLE:
+        typed = [*printed]
+        if k and "--k" in typed:
+            typed[typed.index("--k") + 1] = k
         if "--update" not in typed:
             (clinic / "qidsql.toml").unlink(missing_ok=True)  # which the commands would follow
         outcome = inside(*typed, cwd=clinic)

@@ -81,10 +81,12 @@ def add_subsets(counts: NDArray[np.unsignedinteger], most: int) -> None:
 def _add(counts: NDArray[np.unsignedinteger], most: int) -> None:
     """The same for lines that need not be next to each other."""
     words = counts.view(np.uint64)
-    lines = counts.reshape(-1, min(counts.size, LINE)) if counts.flags.c_contiguous else counts
+    sets, lanes = counts.shape
+    joined = min(sets, 1 << max(0, (LINE // lanes).bit_length() - 1))  # a power of two, as `sets` is: it divides them
+    lines = counts.reshape(-1, joined * lanes) if counts.flags.c_contiguous else counts
     highest = np.full(lines.shape[1], most, dtype=counts.dtype)
     doublings = (int(np.iinfo(counts.dtype).max) // most).bit_length() - 1
-    columns = len(counts).bit_length() - 1
+    columns = sets.bit_length() - 1
     for column in range(columns):
         pairs = words.reshape(-1, 2, 1 << column, words.shape[1])
         np.add(pairs[:, 1], pairs[:, 0], out=pairs[:, 1])

@@ -59,6 +59,17 @@ def test_the_set_is_that_of_brute_force(way: str, seed: int, monkeypatch: pytest
         assert found.tolist() == wanted, (differences, sizes, k, weights)
 
 
+@pytest.mark.parametrize("columns", [7, 8, 9, 12])
+@pytest.mark.parametrize("records", [1, 7, 8, 9, 17, 24, 63, 65])
+def test_records_are_solved_alone_as_side_by_side(records: int, columns: int) -> None:
+    """Whatever their number leaves of a block, records lose what each loses by itself."""
+    draw = np.random.default_rng(records)
+    _, sizes, k = drawn(draw, columns)
+    differences = draw.integers(0, 1 << columns, (records, len(sizes))).astype(np.uint32)
+    ways = SuppressionByCounts(sizes, k, [1] * columns, lambda: None)
+    assert ways.of(differences).tolist() == [int(ways.of(line[None])[0]) for line in differences]
+
+
 @pytest.mark.parametrize("light", [0, 1, 5, 20])
 @pytest.mark.parametrize("most", [0, 10, 1000])
 def test_what_is_found_within_limits_is_right(light: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -187,14 +187,22 @@ def test_the_lightest_union_is_that_of_brute_force() -> None:
 
 
 @pytest.mark.parametrize("most", [2, 3, 10, 127, 128, 40_000])
-@pytest.mark.parametrize("cached", [1, 1 << 19])
-def test_counts_are_summed_over_subsets(most: int, cached: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exactly, but for those above the most, which may be anything from there on."""
+@pytest.mark.parametrize("cached", [1, 1 << 10, 1 << 19])
+@pytest.mark.parametrize("lanes", [8, 24, 40])
+@pytest.mark.parametrize("line", [1, 100, 1 << 12])
+def test_counts_are_summed_over_subsets(
+    most: int, cached: int, lanes: int, line: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exactly, but for those above the most, which may be anything from there on.
+
+    Parts and lines of counts are smaller and larger than all counts, and no multiple of each other.
+    """
     monkeypatch.setattr("qidsql.protection.suppression.by_counts.CACHED", cached)
+    monkeypatch.setattr("qidsql.protection.suppression.by_counts.LINE", line)
     kind = np.uint8 if most < 128 else np.uint16 if most < 1 << 15 else np.uint64
     random = np.random.default_rng(most)
     for columns in range(1, 9):
-        drawn = random.integers(0, most + 1, (1 << columns, 8)) * (random.random((1 << columns, 8)) < 0.2)
+        drawn = random.integers(0, most + 1, (1 << columns, lanes)) * (random.random((1 << columns, lanes)) < 0.2)
         counts = drawn.astype(kind)
         add_subsets(counts, most)
         for mask in range(1 << columns):
