@@ -1,5 +1,6 @@
 """A lock between processes of one machine; the system releases it when its process ends, even if killed."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,8 +21,11 @@ def file_lock(path: Path) -> Iterator[None]:
     with file:
         try:
             _lock(file.fileno())
+            kept = os.path.samestat(os.fstat(file.fileno()), path.stat())  # else removed before it was locked
         except OSError:
-            raise LockHeld(f"another qidsql is at work: it holds {path}") from None
+            kept = False
+        if not kept:
+            raise LockHeld(f"another qidsql is at work: it holds {path}")
         yield
 
 
