@@ -1,6 +1,7 @@
 """What a user may call a DuckDB source, and the one line that refuses what cannot be one."""
 
 import gzip
+import os
 import struct
 import subprocess
 import sys
@@ -176,6 +177,12 @@ def test_a_database_open_for_writing_elsewhere_and_its_copy(database: Path, tmp_
     finally:
         writer.communicate("\n")
     assert rows(str(database)) == 4
+
+
+def test_a_pipe_in_place_of_the_write_ahead_log(database: Path) -> None:
+    """Opening it would wait for a writer, without end."""
+    os.mkfifo(database.with_suffix(".duckdb.wal"))
+    assert "clinic.duckdb.wal is not an ordinary file" in complaint(str(database))
 
 
 def test_a_database_open_in_this_process(database: Path) -> None:

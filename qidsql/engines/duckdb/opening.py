@@ -45,6 +45,9 @@ def open_database(
     Raises SourceError, UsageError, Interrupted, BudgetSpent.
     """
     paths = [path, path.with_name(f"{path.name}.wal"), *(beside.paths if beside else ())]
+    for each in paths:
+        if each.exists() and not each.is_file():  # opening a pipe waits for its writer, without end
+            raise SourceError(f"{label} cannot be opened: {each.name} is not an ordinary file; remove it")
     token = file_token(paths)  # computed before reading, so that later changes show
     with _opening(label) as folder:
         settings = _config(folder, options)
