@@ -179,6 +179,12 @@ def test_a_database_open_for_writing_elsewhere_and_its_copy(database: Path, tmp_
     assert rows(str(database)) == 4
 
 
+def test_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.csv")).write_text("a\n1\n")
+    for source in (tmp_path, tmp_path / "*.csv"):
+        assert r"'\udcff.csv' is a name that is not UTF-8" in complaint(str(source))
+
+
 def test_a_pipe_in_place_of_the_write_ahead_log(database: Path) -> None:
     """Opening it would wait for a writer, without end."""
     os.mkfifo(database.with_suffix(".duckdb.wal"))

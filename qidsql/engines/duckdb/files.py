@@ -90,6 +90,10 @@ def _kind(path: Path, label: str) -> str:
             f"{path.name} has a backslash and one of * ? [ in its path, which DuckDB cannot find; rename it"
         )
     try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise SourceError(f"{path.name!a} is a name that is not UTF-8, which DuckDB cannot find; rename it") from None
+    try:
         with path.open("rb") as file:
             start = file.read(16)
     except OSError as error:
