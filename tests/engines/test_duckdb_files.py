@@ -13,6 +13,7 @@ from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import QidsqlError, SourceError, StatementError
+from qidsql.sql.relation import table_node
 from tests.commandline import refused
 from tests.exhaustive import always
 
@@ -300,6 +301,32 @@ def test_other_files_stay_closed(tmp_path: Path) -> None:
             with pytest.raises(duckdb.Error):
                 session.execute(statement)
     assert not (tmp_path / "new.csv").exists()
+
+
+def test_no_macro_of_a_database_opens_other_files(tmp_path: Path) -> None:
+    """A list in SQL calls list_value, and reading a file calls read_csv: each could be a macro of the database."""
+    secret, beside, source = tmp_path / "secret.csv", tmp_path / "beside.csv", tmp_path / "people.duckdb"
+    secret.write_text("age\n1\n1\n")
+    beside.write_text("age\n2\n2\n3\n3\n")
+    with duckdb.connect(source) as connection:
+        connection.execute("CREATE TABLE people AS SELECT i % 2 AS age FROM range(10) AS r(i)")
+        connection.execute(f"CREATE VIEW opened AS FROM read_csv('{secret}')")
+        connection.execute(
+            "CREATE MACRO list_value(a) AS system.main.list_value(a), (a, b) AS string_split('/', ','), "
+            "(a, b, c) AS string_split('/', ',')"
+        )
+    with pytest.raises(QidsqlError, match="opened"):
+        qidsql.audit(str(source), "opened", k=2)
+    with duckdb.connect(source) as connection:
+        options = "delim header all_varchar union_by_name hive_partitioning hive_types_autocast quote escape comment "
+        options += "skip allow_quoted_nulls null_padding ignore_errors strict_mode"
+        parameters = ", ".join(f"{name} := NULL" for name in options.split())
+        connection.execute(f"CREATE MACRO read_csv(a, {parameters}) AS TABLE SELECT 1 AS age")
+    assert qidsql.audit(str(source), "people", k=2).verdict == Verdict.PASS
+    with connect(str(source), beside=str(beside)) as engine:
+        table = engine.describe_beside(None)
+        rows = engine._connection.execute(f"FROM {engine.dialect.render(table_node(table.name))}")  # type: ignore[attr-defined]
+        assert rows.fetchall() == [(2,), (2,), (3,), (3,)]
 
 
 # Columns under their own names

@@ -68,12 +68,14 @@ def attach_beside(beside: Beside, folder: PrivateFolder, execute: Execute) -> No
     if not beside.files:
         execute(_attach(beside.path, catalog, "READ_ONLY"))
         return
+    execute("SET search_path = 'system.main'")  # a macro of the first source could be called read_csv
     path = folder.path / "beside.duckdb"
     execute("SET checkpoint_threshold = '1B'")  # no write-ahead log
     execute(_attach(path, catalog, "READ_WRITE"))
     remove_name(path)
     for each in beside.files:
         read_files(execute, each, beside.options if each.kind == "csv" else {}, catalog)
+    execute("RESET search_path")
 
 
 def _attach(path: Path, catalog: str, mode: str) -> str:

@@ -234,6 +234,7 @@ def _connection(database: str, settings: Settings, read_only: bool = False) -> d
 
 def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], folder: PrivateFolder) -> None:
     """Denies access to other files and changes of settings but one of speed, whatever a view's definition tries."""
+    connection.execute(DuckDBEngine.search_path)  # [...] calls list_value, which a macro of the database could be
     if paths:
         connection.execute(f"SET allowed_paths = [{', '.join(map(DUCKDB.literal, paths))}]")
     # Files in memory are links there; from DuckDB 2.0.1 on, access is checked where a link leads.
@@ -242,4 +243,5 @@ def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], folder: P
     connection.execute("SET enable_external_access = false")
     if CAN_BE_SET:
         connection.execute(f"SET allowed_configs = ['{SETTING}']")
+    connection.execute("RESET search_path")  # the engine asks for the path of unqualified names
     connection.execute("SET lock_configuration = true")
