@@ -86,6 +86,8 @@ def parsed(path: Path, written: bytes) -> TomlFile:
         raise TomlFileError([f"{path}:{line}: not UTF-8; save the file in that encoding"]) from None
     try:
         return TomlFile(path, written, tomllib.loads(text))
+    except RecursionError:
+        raise TomlFileError([f"{path}: brackets lie too deep in each other"]) from None
     except tomllib.TOMLDecodeError as error:  # its message could quote the file
         found = re.search(r"\(at line (\d+), column (\d+)\)$", str(error))
         if found is None:
