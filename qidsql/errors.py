@@ -188,3 +188,14 @@ class Refuted(Stopped):
 
 class Interrupted(Stopped):
     """The user interrupted the work."""
+
+
+def internal(error: BaseException) -> str:
+    """An unexpected error by its type and the last line of our own code: its text can contain cell values."""
+    import traceback
+    from pathlib import Path
+
+    house = Path(__file__).parent
+    frames = traceback.extract_tb(error.__traceback__)
+    place = next((each for each in reversed(frames) if Path(each.filename).is_relative_to(house)), frames[-1])
+    return f"internal error ({type(error).__name__} at {Path(place.filename).name}:{place.lineno}); please report it"

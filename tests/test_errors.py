@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from qidsql import errors
+from qidsql.core.toml_file import key_lines
 from qidsql.errors import UnknownName, near_misses
 
 
@@ -66,3 +67,11 @@ def test_every_error_is_in_the_tree() -> None:
     assert set(found) - NOT_FOR_USERS <= listed
     for name in set(found) - NOT_FOR_USERS - {"QidsqlError"}:
         assert issubclass(getattr(errors, name), errors.QidsqlError)
+
+
+def test_an_internal_error_names_our_last_line_and_no_text() -> None:
+    """Not the line of the standard library that raised it."""
+    with pytest.raises(ValueError) as raised:
+        key_lines("hunter2 = = 1")
+    said = errors.internal(raised.value)
+    assert re.fullmatch(r"internal error \(TOMLDecodeError at toml_file.py:\d+\); please report it", said), said

@@ -5,10 +5,8 @@ Imports nothing heavy, so that `--help` is fast.
 
 import os
 import sys
-import traceback
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,7 +17,7 @@ from qidsql.cli.memory import bounded_memory
 from qidsql.cli.parameters import LazyCommand, LazyConversion
 from qidsql.cli.streams import say
 from qidsql.core.signals import Ending, ending
-from qidsql.errors import QidsqlError, Stopped
+from qidsql.errors import QidsqlError, Stopped, internal
 from qidsql.version import __version__
 
 if TYPE_CHECKING:
@@ -214,8 +212,4 @@ def _internal(error: Exception) -> str:
     """Reports an unexpected error by type and place only: text and traceback can contain cell values."""
     if os.environ.get("QIDSQL_DEBUG"):
         raise error
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    return (
-        f"internal error ({type(error).__name__} at {Path(place.filename).name}:{place.lineno}); please report it. "
-        f"QIDSQL_DEBUG=1 shows the traceback, which can contain cell values"
-    )
+    return f"{internal(error)}. QIDSQL_DEBUG=1 shows the traceback, which can contain cell values"

@@ -17,7 +17,7 @@ from qidsql.duckdb_extension.capi import Api
 from qidsql.duckdb_extension.functions import FUNCTIONS, TRACE, Columns, Row, TableFunction, in_sql
 from qidsql.duckdb_extension.interrupts import raising_interrupts
 from qidsql.duckdb_extension.values import LogicalType, argument, put_rows
-from qidsql.errors import Interrupted, QidsqlError, SourceError, UsageError
+from qidsql.errors import Interrupted, QidsqlError, SourceError, UsageError, internal
 from qidsql.records.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def _message(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "qidsql: interrupted"
     if not isinstance(error, QidsqlError):  # its text can contain cell values
-        return f"qidsql: internal error ({type(error).__name__}); please report it"
+        return f"qidsql: {internal(error)}"
     return f"qidsql: {_one_line(error)}"
 
 

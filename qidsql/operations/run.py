@@ -2,12 +2,10 @@
 
 import secrets
 import time
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import field, fields, replace
 from datetime import UTC, date, datetime
-from pathlib import Path
 from typing import TypeVar
 
 from qidsql.commands.audit.audit import audit
@@ -17,7 +15,7 @@ from qidsql.core.policy import Policy, changed_settings
 from qidsql.core.results import Verdict, worst
 from qidsql.core.time_limit import within
 from qidsql.engines.base import Engine
-from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, Stopped, StoreError, UsageError
+from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, Stopped, StoreError, UsageError, internal
 from qidsql.operations.changes import expired, verdict_with_exceptions, with_exceptions, with_states
 from qidsql.operations.compact_form import PackedTables
 from qidsql.operations.coverage import Coverage, Gap, GapKind
@@ -230,9 +228,7 @@ class _Run:
         except QidsqlError as error:
             return _failed(blank, str(error))
         except Exception as error:  # noqa: BLE001 - one table must not stop the rest; the text could contain values
-            at = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{type(error).__name__} at {Path(at.filename).name}:{at.lineno}"
-            return _failed(blank, f"internal error ({where}); please report it")
+            return _failed(blank, internal(error))
 
     def _audited(self, blank: TableRun, planned: PlannedTable, stage: Callable[[str], None]) -> TableRun:
         entry, source = planned.entry, self.file.sources[planned.entry.source]
