@@ -138,7 +138,9 @@ def options(
 
 
 def main() -> None:
-    """Runs the command line. An error becomes one line on stderr and exit code 2, a signal exit code 3."""
+    """Runs the command line. An error becomes one line on stderr and exit code 2. A signal: exit code 3, or 1 if a
+    violation was proved before it.
+    """
     with ending() as signals:
         try:
             code = _run(signals)
@@ -146,7 +148,7 @@ def main() -> None:
         except KeyboardInterrupt:
             say("interrupted")
             code = ExitCode.INCONCLUSIVE
-        if signals.interrupted and code in (ExitCode.VIOLATION, ExitCode.ERROR):  # which the signal may have caused
+        if signals.interrupted and code == ExitCode.ERROR:  # which the signal may have caused; a violation is proved
             code = ExitCode.INCONCLUSIVE
     sys.exit(code)
 

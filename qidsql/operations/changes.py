@@ -99,7 +99,7 @@ def verdict_with_exceptions(
         if not (finding.kind is FindingKind.K_ANONYMITY and explained):
             return verdict
     unmeasured = not all(each.measured_by(result.profile) for each in result.account.policy.criteria)
-    if unmeasured or any(column.role is Role.UNREADABLE for column in result.columns):
+    if result.interrupted or unmeasured or any(column.role is Role.UNREADABLE for column in result.columns):
         return Verdict.INCONCLUSIVE
     return Verdict.PASS
 

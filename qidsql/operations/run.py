@@ -222,7 +222,7 @@ class _Run:
                 return self._audited(blank, planned, lambda words: self.callbacks.stage(f"{head}: {words}"))
         except (KeyboardInterrupt, Interrupted):
             self.stopped = INTERRUPTED
-            return replace(blank, reason=f"{name} was interrupted.")
+            return replace(blank, reason=f"{name} was interrupted")
         except Stopped as stop:
             return replace(blank, reason=f"{name} was not fully audited: {stop}")
         except QidsqlError as error:

@@ -289,7 +289,7 @@ def test_a_ratio_reached_by_all_columns_is_a_finding_where_its_search_found_no_s
     assert "distinct/age" in ids(audit(**ratios, searches=(found,)))
     assert "distinct/age+zip" not in ids(audit(**ratios, searches=(found,)))
     assert ids(audit(SAFE, distinct=Fraction(1, 4))) == []  # 4 classes of 20 rows
-    assert ids(audit(None, **ratios)) == []
+    assert ids(audit(None, **ratios)) == ["k-anonymity"], "none of them was measured"
     text = findings(audit(SAFE, distinct=Fraction(1, 5)), "src")[0].text
     assert text == "all audited columns together are a 0.2-distinct quasi-identifier"
 
@@ -473,6 +473,14 @@ def test_the_verdict_once_what_is_accepted_does_not_count(
     unreadable = replace(ZIP, role=Role.UNREADABLE)
     expected = "inconclusive" if verdict == "pass" else verdict
     assert verdict_with_exceptions(audit(columns=(AGE, unreadable)), found, listed) == expected
+    assert verdict_with_exceptions(replace(audit(), interrupted=True), found, listed) == expected, "never a pass"
+
+
+def test_a_violation_has_a_finding_also_if_the_table_was_not_measured_whole() -> None:
+    """By one column alone, for example, where a budget ended the audit: a report that lists findings is not empty."""
+    [found] = findings(audit(None), "db")
+    assert (found.kind, found.columns, found.text) == ("k-anonymity", ("age", "zip"), "main.people is not 5-anonymous")
+    assert findings(audit(None, verdict="inconclusive"), "db") == []
 
 
 # coverage

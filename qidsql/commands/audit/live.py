@@ -15,7 +15,7 @@ class LiveReport:
     def __init__(self, show: Callable[[Section], None]) -> None:
         self._show = show
         self._shown = 0
-        self._verdict: Verdict | None = None
+        self._opening: tuple[Verdict, bool] | None = None  # the verdict as shown, and whether it says: interrupted
 
     def streamed(self, request: AuditRequest) -> AuditRequest:
         """The request with each part of its report shown as it becomes final."""
@@ -24,7 +24,7 @@ class LiveReport:
     def part(self, result: AuditResult) -> None:
         """Show the sections of a result so far that are not on the screen."""
         if not self._shown:
-            self._verdict = result.verdict
+            self._opening = result.verdict, result.interrupted
         for section in sections(result)[self._shown :]:
             self._show(section)
             self._shown += 1
@@ -33,5 +33,5 @@ class LiveReport:
         """Show the rest of the report; the verdict again if the audit was interrupted after it was shown."""
         self.part(result)
         self._show(last_section(result))
-        if result.verdict is not self._verdict:
+        if (result.verdict, result.interrupted) != self._opening:
             self._show(lambda console: verdict(console, result))

@@ -25,8 +25,9 @@ def verdict_on(draft: Draft, policy: Policy) -> tuple[Verdict, str]:
         verdict, reason = of_persons(policy, whole or draft.profile, draft.unnamed, reason)
     if not draft.interrupted:
         return verdict, reason
-    proved = f" Proved by then: {reason}" if verdict is Verdict.VIOLATION else ""
-    return Verdict.INCONCLUSIVE, f"{name} was interrupted before the end.{proved}"
+    if verdict is Verdict.VIOLATION:  # proved, whatever the rest shows
+        return verdict, f"{reason}. The audit was interrupted before the end"
+    return Verdict.INCONCLUSIVE, f"{name} was interrupted before the end"
 
 
 def judge(

@@ -187,7 +187,7 @@ def test_on_a_terminal_the_same_report_comes_in_parts(engine: Engine) -> None:
     assert shown["violation found; measuring the effects of withholding columns"] == 3
 
 
-def test_a_verdict_shown_before_ctrl_c_is_corrected(engine: Engine) -> None:
+def test_a_violation_shown_before_ctrl_c_remains_one_and_the_report_says_so(engine: Engine) -> None:
     parts: list[str] = []
     live = LiveReport(lambda section: parts.append(report_text(section, 120, False)))
 
@@ -197,9 +197,11 @@ def test_a_verdict_shown_before_ctrl_c_is_corrected(engine: Engine) -> None:
 
     result = audit(engine, live.streamed(AuditRequest("t", k=K)), interrupt)
     live.last(result)
-    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.verdict is Verdict.VIOLATION
     assert parts[0].startswith("VIOLATION")
-    assert parts[-1].startswith("INCONCLUSIVE")
+    assert "interrupted" not in parts[0]
+    assert parts[-1].startswith("VIOLATION")
+    assert "The audit was interrupted before the end" in " ".join(parts[-1].split())
 
 
 def test_parts_hold_only_what_is_proved(engine: Engine) -> None:

@@ -158,10 +158,11 @@ def test_the_verdict_on_a_draft_counts_entities_and_says_when_the_work_was_inter
     assert verdict_on(draft, Policy())[0] is Verdict.PASS
     assert verdict_on(draft, Policy(entity="person"))[0] is Verdict.INCONCLUSIVE
     draft.interrupted = True
-    assert verdict_on(draft, Policy()) == (Verdict.INCONCLUSIVE, "people was interrupted before the end.")
+    assert verdict_on(draft, Policy()) == (Verdict.INCONCLUSIVE, "people was interrupted before the end")
     verdict, reason = verdict_on(replace(draft, profile=RISKY), Policy())
-    assert verdict is Verdict.INCONCLUSIVE
-    assert reason.startswith("people was interrupted before the end. Proved by then: people is 1-anonymous")
+    assert verdict is Verdict.VIOLATION, "proved is proved, as with a spent budget"
+    assert reason.startswith("people is 1-anonymous")
+    assert reason.endswith(". The audit was interrupted before the end")
 
 
 def test_a_pass_without_the_columns_left_out_by_proposal_has_to_hold_with_them() -> None:
