@@ -247,6 +247,33 @@ def test_hive_folders_keep_their_texts(tmp_path: Path) -> None:
     assert classes(str(tmp_path / "**/*.parquet"), "month") == 2
 
 
+FOLDERS = {  # a place beside born=1950/ and born=1951/: how an error shows it; None if their columns are the same
+    "born=1952/x": None,
+    "born=1950/old/x": None,
+    "born=/x": None,
+    "x": "x",
+    "old/x": "old/x",
+    "born=1950/sex=f/x": "born=.../sex=.../x",
+    "Born=1950/x": "Born=.../x",
+    "sex=f/x": "sex=.../x",
+}
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+@pytest.mark.parametrize("place", FOLDERS)
+def test_columns_of_folders_are_those_of_each_file(tmp_path: Path, place: str, form: str) -> None:
+    for each in ("born=1950/y", "born=1951/y", place):
+        file = tmp_path / "people" / f"{each}.{form}"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        duckdb.sql(f"COPY (SELECT 1 AS a) TO '{file}' (FORMAT {form})")
+    source, shown = f"{tmp_path}/people/**/*.{form}", FOLDERS[place]
+    if shown is None:
+        assert classes(source, "born") == (2 if "1950" in place else 3)
+    else:
+        message = complaint(source)
+        assert f"{shown}.{form} lies in " in message and "195" not in message.replace(str(tmp_path), "")
+
+
 def test_where_on_a_column_that_stayed_text_is_refused_in_words(tmp_path: Path) -> None:
     source = written(tmp_path / "t.csv", "age,b\n007,x\n7,y\n")
     with pytest.raises(StatementError, match="write CAST"):

@@ -4,6 +4,7 @@ import glob
 import hashlib
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -36,12 +37,8 @@ class DataFiles:
 
     @property
     def folder_columns(self) -> tuple[str, ...]:
-        """The columns from folder names such as year=2024/month=01/; empty unless all files have the same ones."""
-        found = {
-            tuple(part.partition("=")[0] for part in path.parts[:-1] if re.fullmatch(FOLDER_COLUMN, part))
-            for path in self.paths
-        }
-        return found.pop() if len(found) == 1 else ()
+        """The columns from folder names such as year=2024/month=01/."""
+        return _folder_columns(self.paths[0])  # those of all files: see `_check_folders`
 
 
 def find_files(path: Path, label: str) -> tuple[DataFiles, ...]:
@@ -80,7 +77,34 @@ def _one_table(path: Path, label: str) -> DataFiles:
     kinds = {_kind(file, label): file.name for file in paths}
     if len(kinds) > 1:
         raise SourceError(f"{label} matches files of several kinds ({', '.join(sorted(kinds.values()))}); narrow it")
+    _check_folders(paths, label)
     return DataFiles(label, _table_name(path), next(iter(kinds)), paths)
+
+
+def _folder_columns(path: Path) -> tuple[str, ...]:
+    return tuple(part.partition("=")[0] for part in path.parts[:-1] if re.fullmatch(FOLDER_COLUMN, part))
+
+
+def _check_folders(paths: Sequence[Path], label: str) -> None:
+    """Raises SourceError unless the folders of all files make the same columns: DuckDB would make none of them."""
+    found = {path: _folder_columns(path) for path in paths}
+    columns = Counter(found.values())
+    if len(columns) < 2:
+        return
+    (usual, _), *_ = columns.most_common()
+    path, own = next((path, own) for path, own in found.items() if own != usual)
+    top = os.path.commonpath(paths)
+    # Without the values in the folders' names.
+    shown = re.sub("=[^/=?]*/", "=.../", Path(os.path.relpath(path, top)).as_posix())
+    raise SourceError(
+        f"{label}: {shown} lies in {_folders(own)}, other files in {_folders(usual)}, so that a column of the folders "
+        f"would be lost; move the file, or name only files whose folders have the same names"
+    )
+
+
+def _folders(columns: Sequence[str]) -> str:
+    names = "/".join(f"{name}=..." for name in columns)
+    return f"folders {names}" if names else "no folder that makes a column"
 
 
 def _kind(path: Path, label: str) -> str:

@@ -18,7 +18,8 @@ from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.direct_grouping import CAN_BE_SET, SETTING
 from qidsql.engines.duckdb.driver_errors import open_error
 from qidsql.engines.duckdb.engine import DuckDBEngine
-from qidsql.engines.duckdb.files import allowed_paths, file_token, find_files
+from qidsql.engines.duckdb.files import DataFiles, allowed_paths, file_token, find_files, in_place
+from qidsql.engines.duckdb.parquet_files import MEASURED
 from qidsql.engines.duckdb.progress_bar import without_progress_bar
 from qidsql.engines.duckdb.reading import read_files
 from qidsql.engines.duckdb.spill import bytes_on_disk
@@ -50,7 +51,7 @@ def open_database(
             raise SourceError(f"{label} cannot be opened: {each.name} is not an ordinary file; remove it")
     token = file_token(paths)  # computed before reading, so that later changes show
     with _opening(label) as folder:
-        settings = _config(folder, options)
+        settings = _config(folder, options) | _measured(beside.files if beside else ())
         make = partial(_connection, str(path), settings, read_only=not writable)
         connection = _connected(make, partial(_attach, beside, folder))
         _seal(connection, beside.allowed_paths if beside else [], folder)
@@ -68,6 +69,7 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
     token = file_token([file for each in files for file in each.paths] + (beside.paths if beside else []))
     with _opening(label) as folder:
         settings = _config(folder, {name: value for name, value in options.items() if name not in reading})
+        settings |= _measured([*files, *(beside.files if beside else ())])
         parsed = [path for each in files if each.kind != "parquet" for path in each.paths]
 
         def read(connection: duckdb.DuckDBPyConnection) -> None:
@@ -211,6 +213,11 @@ def _config(folder: PrivateFolder, options: Mapping[str, str]) -> Settings:
         "autoload_known_extensions": False,
         **options,
     }
+
+
+def _measured(files: Sequence[DataFiles]) -> Settings:
+    """The settings under which statements measure these files, and believe nothing that they say about themselves."""
+    return dict(MEASURED) if in_place(files) else {}
 
 
 def _small(files: Sequence[Path]) -> bool:

@@ -1,0 +1,80 @@
+"""What the footer of a parquet file says about its values is not believed: it can be wrong."""
+
+import struct
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import qidsql
+from qidsql.core.results import Verdict
+from qidsql.engines.connect import connect
+from qidsql.sql.statements import Statement
+
+VALUES = [100] * 400 + [3, 5] * 200 + [1, 2, 257, 513] * 100  # the last row group's true maximum is 513
+
+
+def number(value: int) -> bytes:
+    return struct.pack("<q", value)
+
+
+def lying(path: Path, *changes: tuple[bytes, bytes]) -> str:
+    """A file of VALUES in three row groups, in whose footer bytes are replaced by as many others."""
+    table = pa.table(
+        {
+            "a": pa.array(VALUES, pa.int64()),
+            "s": pa.array([f"{value:04d}" for value in VALUES]),
+            "n": pa.array([None if value > 200 else value for value in VALUES], pa.int64()),
+        }
+    )
+    pq.write_table(table, path, compression="none", row_group_size=400)
+    whole = path.read_bytes()
+    (size,) = struct.unpack("<I", whole[-8:-4])
+    body, footer = whole[: -8 - size], whole[-8 - size : -8]
+    for old, new in changes:
+        assert old in footer and len(old) == len(new)
+        footer = footer.replace(old, new)
+    path.write_bytes(body + footer + whole[-8:])
+    return str(path)
+
+
+LOW_MAXIMUM = ((number(513), number(2)), (b"0513", b"0002"))
+NO_NULLS = ((b"\x16\x90\x03", b"\x16\x80\x00"),)  # the varint of 200 NULLs
+
+
+@pytest.mark.parametrize("columns", [("a",), ("s",), ("a", "s")])
+@pytest.mark.parametrize("changes", [(), LOW_MAXIMUM])
+def test_values_beyond_the_footers_bounds_are_values_of_their_own(
+    tmp_path: Path, columns: tuple[str, ...], changes: tuple[tuple[bytes, bytes], ...]
+) -> None:
+    source = lying(tmp_path / "t.parquet", *changes)
+    found = qidsql.profile(source, columns=columns, k=150).column_sets[0].profile
+    assert (found.rows, found.classes) == (len(VALUES), len(set(VALUES)))
+    assert found.smallest == min(Counter(VALUES).values())
+    assert qidsql.audit(source, columns=columns, k=150).verdict is Verdict.VIOLATION
+
+
+@pytest.mark.parametrize("where", ["a > 200", "a = 513 or a = 257", "s >= '0257'", "a in (257, 513)", "n IS NULL"])
+def test_row_groups_that_false_bounds_exclude_are_read(tmp_path: Path, where: str) -> None:
+    source = lying(tmp_path / "t.parquet", *LOW_MAXIMUM, *NO_NULLS)
+    found = qidsql.profile(source, columns=("a",), k=2, where=where).column_sets[0].profile
+    assert (found.rows, found.classes) == (200, 2)
+
+
+def test_nulls_that_the_footer_denies_match_everything(tmp_path: Path) -> None:
+    honest = qidsql.profile(lying(tmp_path / "u.parquet"), columns=("n",), k=2, nulls="wildcard")
+    source = lying(tmp_path / "t.parquet", *NO_NULLS)
+    found = qidsql.profile(source, columns=("n",), k=2, nulls="wildcard")
+    assert found.column_sets[0].profile == honest.column_sets[0].profile
+
+
+def test_joins_and_first_rows_of_an_order_read_each_row_group(tmp_path: Path) -> None:
+    lying(tmp_path / "t.parquet", *LOW_MAXIMUM)
+    pq.write_table(pa.table({"b": [257, 513]}), tmp_path / "u.parquet")
+    first = "SELECT a FROM memory.main.t ORDER BY a DESC LIMIT 1"
+    joined = "SELECT COUNT(*) FROM memory.main.t INNER JOIN memory.main.u ON t.a = u.b"
+    with connect(str(tmp_path)) as engine:
+        for sql, expected in ((first, 513), (joined, 200)):
+            assert engine.run(Statement(sql, "test", lambda rows: rows), None) == [(expected,)]
