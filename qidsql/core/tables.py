@@ -10,6 +10,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any, TypeAlias
 
+from qidsql.core.value_kinds import has_order
 from qidsql.errors import UnknownName, UsageError
 from qidsql.records.dataclass import dataclass
 
@@ -58,7 +59,8 @@ FILES = ("file", "data file")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as the catalog describes it. `obstacle`: why it is not readable, unless this user lacks the right."""
+    """A column as the catalog describes it. `obstacle`: why it is not readable, unless this user lacks the right.
+    `base`: the type underlying the type, where the engine has such types; "enum" for those of listed values."""
 
     name: str
     type: str
@@ -66,6 +68,12 @@ class Column:
     readable: bool = True
     comparison: Comparison = Comparison.VALUE
     obstacle: str = ""
+    base: str = ""
+
+    @property
+    def in_order(self) -> bool:
+        """Whether its values are compared as those of a type whose order has a meaning."""
+        return self.comparison in (Comparison.VALUE, Comparison.NUMBER) and has_order(self.base or self.type)
 
 
 @dataclass(frozen=True, slots=True, order=True)

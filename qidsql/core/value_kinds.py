@@ -28,6 +28,19 @@ NUMBERS = (
 )  # each can represent the earlier ones, up to its precision
 WITH_DISTANCES = (*NUMBERS, ValueKind.DATE)  # kinds with distances, among which some lie close together
 
+# Types whose order has a meaning, on any engine: numbers, truth values, dates, times, and enums, which declare theirs.
+# Not texts: 100 comes before 11 there.
+IN_ORDER = (
+    r"u?(tiny|small|medium|big|huge|uhuge)?int(eger|\d+)?|byte|short|long|bignum|(dec(imal)?|numeric)(\(.*\))?"
+    r"|double( precision)?|real|float\d*|bool(ean)?|enum|date"
+    r"|(datetime|time(stamp)?)(_s|_ms|_ns|_ntz|_ltz|tz)?(\(\d\))?( with(out)? time zone)?"
+)
+
+
+def has_order(type_name: str) -> bool:
+    """Whether the order of a type's values has a meaning."""
+    return re.fullmatch(IN_ORDER, type_name.lower()) is not None
+
 
 def kind_of(type_name: str, patterns: Sequence[tuple[ValueKind, str]]) -> ValueKind | None:
     """The kind of the values of a type, by an engine's patterns of its types' names; None if they are not compared.

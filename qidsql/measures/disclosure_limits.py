@@ -27,10 +27,11 @@ MILLION = 1_000_000
 class DisclosureLimit(Criterion):
     """Some class discloses more about the sensitive column than the limit allows.
 
-    `of_entities`: it is defined for distinct entities.
+    `of_entities`: it is defined for distinct entities. `by_order`: it depends on the order of the values.
     """
 
     counts_classes = True
+    by_order: ClassVar[bool] = False
     of_entities: ClassVar[bool] = False
 
     sensitive: str
@@ -283,9 +284,10 @@ class Distant(DisclosureLimit):
 class DistantInOrder(Distant):
     """The same by the distance of ordered values: the mean difference of the cumulated shares.
 
-    The order is the engine's over the values of the whole table; NULL comes last.
+    The order is that of the column's type over the values of the whole table; NULL comes last.
     """
 
+    by_order = True
     finding = "t-ordered"
     distance = ", by order"
 

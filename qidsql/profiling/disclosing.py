@@ -10,7 +10,7 @@ from qidsql.measures.criteria import Criterion
 from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
 from qidsql.profiling.batches import ProfileStatement
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.sql.disclosure import disclosing_profile, values_outside
+from qidsql.sql.disclosure import disclosing_profile, texts_among, values_outside
 from qidsql.sql.relation import relation
 from qidsql.wording.numbers import plural
 from qidsql.wording.option_names import setting
@@ -45,6 +45,15 @@ class DisclosingProfiler(TableProfiler):
                 file = f"{setting('hierarchy')} {Path(limit.hierarchy).name}"
                 raise UsageError(f"{file} lacks {plural(values, 'value')} of {sensitive}{also}")
 
+    def check_texts(self) -> None:
+        """Raise UsageError if a column whose order counts holds texts, where its type does not exclude them. A
+        statement for each. Raises as `ask`."""
+        for limit, sensitive in self._limits:
+            if limit.by_order and self.engine.dialect.texts_among is not None:
+                [texts] = self.ask([texts_among(self.engine.dialect, self.source, sensitive)])
+                if texts:
+                    raise _without_order(sensitive, f"has {plural(texts, 'value')} that are texts")
+
     def _has_a_hash_per_row(self) -> bool:
         return False
 
@@ -64,14 +73,27 @@ class DisclosingProfiler(TableProfiler):
 def disclosing(profiler: TableProfiler, table: Table, criteria: Sequence[Criterion]) -> TableProfiler:
     """The profiler itself, or one that also measures the limits on disclosure among the criteria, if there are any.
 
-    Raises UnknownName, UsageError if a sensitive column is one of the profiler's.
+    Raises UnknownName, UsageError if a sensitive column is one of the profiler's, or has no order that a limit needs.
     """
     limits = limits_among(criteria)
     for each in limits:
         if table.column(each.sensitive).name in profiler.names:
             raise UsageError(f"{each.sensitive} is searched itself; leave it out to search for what discloses it")
+        column = table.column(each.sensitive)
+        if each.by_order and profiler.engine.dialect.texts_among is None and not column.in_order:
+            raise _without_order(column.name, f"is {column.type}")
     if not limits:
         return profiler
     found = DisclosingProfiler(profiler, table, limits)
+    found.check_texts()
     found.check_hierarchies()
     return found
+
+
+def _without_order(sensitive: str, why: str) -> UsageError:
+    """Texts are in the order of their letters, 100 before 11, so classes far apart can seem close."""
+    return UsageError(
+        f"{setting('t_ordered')} needs the order of the values, and {sensitive} {why}, which the engine puts in order "
+        "by letters, 100 before 11; cast it to a number, a date or an enum in a view, or use "
+        f"{setting('t_closeness')}, which needs no order"
+    )

@@ -34,15 +34,15 @@ class Dialect:
     `caseless`: names never differ only in letter case. `lowers`: unquoted names are read in lower case. `longest_name`:
     the maximum bytes of a name, beyond which the engine silently truncates; None if unlimited. `materialized`: a common
     table expression that says so is evaluated once; without it a numbering of its rows must be decided by their
-    contents (see `decided`). `cancel`: the seconds that a cancelled statement gets to end before its session is given
-    up. `timeout`: each statement has a limit of time of its own. `snapshot`: a session can read all its statements'
-    data and time as of one moment. `bytes`: how far it is known what a scan reads, in words; empty if it is not.
-    `tested`: the engines on which the tests ran, as `Engine.version` begins; for others of this dialect statements are
-    rendered only. `recodable`: patterns of the types whose columns can be recoded, by the kind of their values.
-    `quote`: stands around names, twice within them, as ' around texts; empty if that is not all. `kept_texts`: the
-    texts of frequent statements are kept in a file, see `in_pieces`. `own_hashes`: the hashes are functions of the
-    connection, which a printed script cannot call. `opening`, `closing`: statements before and after a script (see
-    `script`).
+    contents (see `decided`). `texts_among`: counts the texts among the values of a column, of rows, if columns of any
+    type can hold them. `cancel`: the seconds that a cancelled statement gets to end before its session is given up.
+    `timeout`: each statement has a limit of time of its own. `snapshot`: a session can read all its statements' data
+    and time as of one moment. `bytes`: how far it is known what a scan reads, in words; empty if it is not. `tested`:
+    the engines on which the tests ran, as `Engine.version` begins; for others of this dialect statements are rendered
+    only. `recodable`: patterns of the types whose columns can be recoded, by the kind of their values. `quote`: stands
+    around names, twice within them, as ' around texts; empty if that is not all. `kept_texts`: the texts of frequent
+    statements are kept in a file, see `in_pieces`. `own_hashes`: the hashes are functions of the connection, which a
+    printed script cannot call. `opening`, `closing`: statements before and after a script (see `script`).
     """
 
     name: str
@@ -76,6 +76,7 @@ class Dialect:
     quote: str = ""
     kept_texts: bool = False
     materialized: bool = True
+    texts_among: Callable[[exp.Expr, exp.Expr], exp.Expr] | None = None
     cancel: float = 3.0
     timeout: bool = False
     snapshot: bool = True

@@ -132,6 +132,17 @@ def values_outside(
     return Statement(dialect.render(tree), f"values of {sensitive} outside the hierarchy", read)
 
 
+def texts_among(dialect: Dialect, source: Relation, sensitive: str) -> Statement[int]:
+    """How many different values of a column are texts, dates aside, whatever its type. One scan."""
+    assert dialect.texts_among is not None
+    tree = dialect.texts_among(source.node, source.column(sensitive))
+
+    def read(rows: list[Row]) -> int:
+        return integer(rows[0][0])
+
+    return Statement(dialect.render(tree), f"texts among the values of {sensitive}", read)
+
+
 def _hierarchy(hierarchy: Hierarchy) -> dict[str, exp.Expr | int]:
     return {"hierarchy": exp.values(hierarchy.edges, alias="listed"), "height": hierarchy.height}
 

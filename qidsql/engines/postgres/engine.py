@@ -487,8 +487,8 @@ class PostgresEngine(Engine):
         name = self._find(table, rows)
         oid, _, _, kind, estimate, *_ = rows[name]
         columns = tuple(
-            Column(str(column), str(data_type), bool(nullable), bool(readable), Comparison(str(comparison)))
-            for column, data_type, nullable, readable, comparison, *_ in self._catalog("columns", oids=[integer(oid)])
+            Column(str(column), str(kind), bool(nullable), bool(readable), Comparison(str(comparison)), base=str(base))
+            for column, kind, nullable, readable, comparison, _, base in self._catalog("columns", oids=[integer(oid)])
         )
         return self._table(name, KINDS[str(kind)], columns, None if estimate is None else integer(estimate))
 
@@ -496,7 +496,7 @@ class PostgresEngine(Engine):
         """One statement, to the planner."""
         if listed.obstacle is not None:
             raise AccessError(listed.obstacle)
-        columns = (Column(c.name, c.type, c.nullable, c.readable, c.comparison) for c in listed.columns)
+        columns = (Column(c.name, c.type, c.nullable, c.readable, c.comparison, base=c.base) for c in listed.columns)
         return self._table(listed.name, listed.kind, tuple(columns), listed.estimated_rows)
 
     def _table(self, name: TableName, kind: str, columns: tuple[Column, ...], rows: int | None) -> Table:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from qidsql.core.tables import Comparison
 from qidsql.core.value_kinds import ValueKind
 from qidsql.sql.dialects import Dialect
+from qidsql.sql.templates import fill
 from qidsql.sql.trees import exp
 
 SERIES = "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < {}) SELECT n AS {} FROM s"
@@ -61,6 +62,7 @@ SQLITE = SQLiteDialect(
     bytes="the whole file",
     tested=("SQLite 3",),
     own_hashes=True,
+    texts_among=lambda rows, column: fill("sqlite/texts_among", relation=rows, sensitive=column),
     recodable=((ValueKind.TEXT, r"text|clob|n?(var)?char(acter)?(\(\d+\))?"),),  # no dates, and no exact remainders
 )
 
