@@ -5,6 +5,7 @@ results.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -43,6 +44,8 @@ class Comparison(StrEnum):
     VALUE = "value"  # the engine's own equality
     TEXT = "text"  # the type has no equality: its text form is compared
     BYTES = "bytes"  # the collation merges texts that look different
+    DIGITS = "digits"  # exact numbers without a fixed scale: 70 and 70.00 are equal, but published as different texts
+    PADDED = "padded"  # a text of which the type ignores the trailing blanks
     NUMBER = "number"  # floats: what is not a number has several forms, which are one value
 
 
@@ -74,6 +77,11 @@ class Column:
     def in_order(self) -> bool:
         """Whether its values are compared as those of a type whose order has a meaning."""
         return self.comparison in (Comparison.VALUE, Comparison.NUMBER) and has_order(self.base or self.type)
+
+    @property
+    def learned(self) -> "Column":
+        """The column as a secret: whoever learns 70 or 70.00 learns the same."""
+        return replace(self, comparison=Comparison.VALUE) if self.comparison is Comparison.DIGITS else self
 
 
 @dataclass(frozen=True, slots=True, order=True)

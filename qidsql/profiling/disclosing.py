@@ -26,7 +26,8 @@ class DisclosingProfiler(TableProfiler):
         sensitive = [table.column(each.sensitive).name for each in limits]
         entity = (profiler.entity,) if profiler.entity else ()
         names = dict.fromkeys((*profiler.names, *entity, *sensitive))
-        source = relation(profiler.engine.dialect, table, [table.column(name) for name in names])
+        columns = [table.column(name).learned if name in sensitive else table.column(name) for name in names]
+        source = relation(profiler.engine.dialect, table, columns)
         super().__init__(
             profiler.engine, source, profiler.names, profiler.k, profiler.entity, profiler.rows, nulls=profiler.nulls
         )

@@ -21,7 +21,7 @@ def disclosures(profiler: TableProfiler, table: Table, roles: Mapping[str, tuple
         return
     dialect, sensitive = profiler.engine.dialect, [column.name for column in columns]
     others = dict.fromkeys((*profiler.names, *((profiler.entity,) if profiler.entity else ())))
-    source = relation(dialect, table, (*(table.column(name) for name in others), *columns))
+    source = relation(dialect, table, (*(table.column(name) for name in others), *(each.learned for each in columns)))
     for name in sensitive:
         more = (each for each in sensitive if each != name)
         for known in dict.fromkeys((tuple(profiler.names), (*profiler.names, *more))):

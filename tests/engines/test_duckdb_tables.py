@@ -167,6 +167,10 @@ TYPES = {
     "TIMESTAMP_NS": ["2024-01-01 00:00:00.000000001", "2024-01-01 00:00:00.000000002"],
     "TIMESTAMPTZ": ["2024-01-01 00:00:00+00", "2024-01-01 00:00:01+00"],
     "INTERVAL": ["1 month", "30 days", "720 hours"],
+    "INTERVAL[]": ["[1 month]", "[30 days]"],
+    "INTERVAL[1]": ["[1 month]", "[30 days]"],
+    "STRUCT(a INTERVAL)": ["{'a': 1 month}", "{'a': 30 days}"],
+    "MAP(VARCHAR, INTERVAL[])": ["{a=[1 month]}", "{a=[30 days]}"],
     "UUID": ["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "b0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"],
     "ENUM ('red', 'it''s, (a) ''label''')": ["red", "it's, (a) 'label'"],
     "JSON": ['{"a":1}', '{"a": 1}'],
@@ -196,11 +200,18 @@ def test_every_type(duckdb_store: DuckDBStore, kind: str) -> None:
         assert profile(engine, "t", "b", entity="a").rows == found.classes
 
 
-@pytest.mark.parametrize("kind", ["VARIANT", "GEOMETRY"])
+@pytest.mark.parametrize(
+    "kind", ["VARIANT", "VARIANT[]", "STRUCT(v VARIANT)", "UNION(i INTERVAL, n INTEGER)", "GEOMETRY"]
+)
 def test_types_that_not_every_duckdb_has(duckdb_store: DuckDBStore, kind: str) -> None:
-    texts = {"VARIANT": ["1::INTEGER", "1.0::DECIMAL(2, 1)", "'x'"], "GEOMETRY": ["'POINT (1 2)'", "'POINT (2 1)'"]}[
-        kind
-    ]
+    variants = ["1::INTEGER", "1.0::DECIMAL(2, 1)", "'1'", "'x'"]
+    texts = {
+        "VARIANT": variants,
+        "VARIANT[]": [f"[CAST({value} AS VARIANT)]" for value in variants],
+        "STRUCT(v VARIANT)": [f"{{'v': CAST({value} AS VARIANT)}}" for value in variants],
+        "UNION(i INTERVAL, n INTEGER)": ["INTERVAL 1 MONTH", "INTERVAL 30 DAYS", "30"],
+        "GEOMETRY": ["'POINT (1 2)'", "'POINT (2 1)'"],
+    }[kind]
     try:
         duckdb_store.execute(f"CREATE TABLE t (a {kind}, b INTEGER)")
     except Exception as error:  # noqa: BLE001 - whatever an older version says to a type it does not know

@@ -12,6 +12,7 @@ from qidsql.core.tables import Comparison
 from tests.stores import PostgresStore
 
 TEXT, BYTES, VALUE = Comparison.TEXT, Comparison.BYTES, Comparison.VALUE
+DIGITS, PADDED = Comparison.DIGITS, Comparison.PADDED
 
 TYPES = """
 CREATE TYPE pair AS (number int, word text);
@@ -21,6 +22,20 @@ CREATE DOMAIN document AS json;
 CREATE DOMAIN duration AS interval;
 CREATE DOMAIN long_duration AS duration;
 CREATE TYPE span AS RANGE (subtype = interval);
+CREATE DOMAIN free_number AS numeric;
+CREATE DOMAIN fixed_number AS numeric(5, 2);
+CREATE TYPE mood AS ENUM ('good', 'bad');
+CREATE FUNCTION always(mood, mood) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true';
+CREATE FUNCTION tied(mood, mood) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 0';
+CREATE FUNCTION hashed(mood) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 0';
+CREATE FUNCTION tied(text, text) RETURNS int LANGUAGE sql IMMUTABLE AS
+  $$ SELECT CASE WHEN $1 < 'c' AND $2 < 'c' OR $1 = $2 THEN 0 WHEN $1 < $2 THEN -1 ELSE 1 END $$;
+CREATE OPERATOR ==== (LEFTARG = mood, RIGHTARG = mood, FUNCTION = always);
+CREATE OPERATOR CLASS mood_hash DEFAULT FOR TYPE mood USING hash AS OPERATOR 1 ====, FUNCTION 1 hashed(mood);
+CREATE OPERATOR CLASS mood_order DEFAULT FOR TYPE mood USING btree AS OPERATOR 3 ====, FUNCTION 1 tied(mood, mood);
+CREATE OPERATOR CLASS loose_text FOR TYPE text USING btree AS
+  OPERATOR 1 <, OPERATOR 3 =, OPERATOR 5 >, FUNCTION 1 tied(text, text);
+CREATE TYPE loose_span AS RANGE (subtype = text, subtype_opclass = loose_text);
 """
 
 CASES = [  # type, two values, how they are compared, how many classes they make
@@ -56,12 +71,27 @@ CASES = [  # type, two values, how they are compared, how many classes they make
     ("timestamptz", "'2020-01-01 12:00+02'", "'2020-01-01 10:00+00'", VALUE, 1),
     ("date", "'0044-03-15 BC'", "'0044-03-15'", VALUE, 2),
     ("time", "'24:00'", "'00:00'", VALUE, 2),
-    ("numeric", "'NaN'", "'NaN'", VALUE, 1),
-    ("numeric", "1.0", "1.00", VALUE, 1),
+    ("numeric", "'NaN'", "'NaN'", DIGITS, 1),
+    ("numeric", "1.0", "1.00", DIGITS, 2),
+    ("numeric(5,2)", "1.0", "1.00", VALUE, 1),
+    ("free_number", "1.0", "1.00", DIGITS, 2),
+    ("fixed_number", "1.0", "1.00", VALUE, 1),
+    ("fixed_number[]", "'{1.0}'", "'{1.00}'", VALUE, 1),
+    ("numeric[]", "'{1.0}'", "'{1.00}'", TEXT, 2),
+    ("numeric(5,2)[]", "'{1.0}'", "'{1.00}'", VALUE, 1),
+    ("numrange", "'[1,2]'", "'[1.0,2]'", TEXT, 2),
+    ("bpchar", "'a'", "'a  '", PADDED, 2),
+    ("bpchar[]", "'{a}'", """'{"a  "}'""", TEXT, 2),
+    ("char(5)[]", "'{a}'", """'{"a  "}'""", VALUE, 1),
+    ("mood", "'good'", "'bad'", TEXT, 2),
+    ("mood[]", "'{good}'", "'{bad}'", TEXT, 2),
+    ("loose_span", "loose_span('a', 'c')", "loose_span('b', 'c')", TEXT, 2),
     ("numeric(38,0)", "12345678901234567890123456789012345678", "12345678901234567890123456789012345679", VALUE, 2),
     ("float8", "'NaN'", "'NaN'", VALUE, 1),
     ("float8", "'-0'", "0", VALUE, 1),
-    ("jsonb", """'{"a":1}'""", """'{"a": 1}'""", VALUE, 1),
+    ("jsonb", """'{"a":1}'""", """'{"a": 1}'""", TEXT, 1),
+    ("jsonb", """'{"a":1}'""", """'{"a": 1.0}'""", TEXT, 2),
+    ("jsonb[]", "ARRAY['1'::jsonb]", "ARRAY['1.0'::jsonb]", TEXT, 2),
     ("tsvector", "'a b'", "'b a'", TEXT, 1),  # this and the next have an equality, but no hash
     ("tsvector[]", "ARRAY['a b'::tsvector]", "ARRAY['b:1'::tsvector]", TEXT, 2),
     ("tsquery", "'a & b'", "'a&b'", TEXT, 1),
@@ -89,6 +119,22 @@ def audited(store: PostgresStore, table: str = "t", **options: Any) -> AuditResu
         return audit(engine, AuditRequest(table, **options))
 
 
+def published_lines(store: PostgresStore, column: str) -> list[bytes]:
+    """What the server itself writes of a column of t into a csv file, a line for each row."""
+    statement = f"COPY (SELECT {column} FROM t) TO STDOUT (FORMAT csv)".encode()
+    with store.admin.cursor() as cursor, cursor.copy(statement) as lines:
+        return [bytes(line) for line in lines]
+
+
+def test_a_secret_number_is_the_same_with_more_zeros(postgres_store: PostgresStore) -> None:
+    postgres_store.execute("CREATE TABLE t (zip int, salary numeric)")
+    postgres_store.execute("INSERT INTO t VALUES (1, 70), (1, 70.00), (1, 70.0), (2, 70), (2, 71), (2, 71)")
+    result = audited(postgres_store, columns="zip", k=2, sensitive="salary", l_diversity=2)
+    assert result.verdict == "violation"
+    as_quasi_identifier = audited(postgres_store, columns="salary", k=2)
+    assert as_quasi_identifier.verdict == "violation"
+
+
 def test_every_type_is_compared_as_a_reader_would(all_types: PostgresStore) -> None:
     with all_types.connect() as engine:
         columns = engine.describe("t").columns
@@ -97,6 +143,8 @@ def test_every_type_is_compared_as_a_reader_would(all_types: PostgresStore) -> N
         f"c{place}": (columns[place].type, case[3]) for place, case in enumerate(CASES)
     }
     classes = [finding.profile.classes for finding in result.columns if finding.profile]
+    published = {case[:3]: len(set(published_lines(all_types, f"c{place}"))) for place, case in enumerate(CASES)}
+    assert published == {case[:3]: case[4] + ("'-0'" in case) for case in CASES}  # which floats take for 0
     assert dict(zip((case[:3] for case in CASES), classes, strict=True)) == {case[:3]: case[4] for case in CASES}
     assert result.profile is not None  # all of them together, too
     assert result.profile.classes == 2

@@ -11,7 +11,6 @@ from qidsql.commands.table_search import COMPARED
 from qidsql.core.catalog import CatalogTable
 from qidsql.core.checks import Check, State
 from qidsql.core.results import Verdict
-from qidsql.core.tables import Comparison
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import shown
 from qidsql.engines.source import Source
@@ -117,7 +116,7 @@ def _checks(engine: Engine, listed: CatalogTable) -> list[Check]:
     if unread:
         text = f"this user may not read {few(unread)}: left out of audits"
         checks.append(Check(State.NOTE, text, "grant SELECT on them, if they are to be audited"))
-    for comparison in (Comparison.TEXT, Comparison.BYTES):
+    for comparison in COMPARED:
         names = [column.name for column in table.columns if column.readable and column.comparison is comparison]
         if names:
             checks.append(Check(State.NOTE, f"{few(names)}: {COMPARED[comparison]}"))

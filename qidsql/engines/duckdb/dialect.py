@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from qidsql.core.tables import Comparison
 from qidsql.core.value_kinds import ValueKind
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.trees import exp
+
+
+class DuckDBDialect(Dialect):
+    """Texts alone would merge the values 1 and '1' of a VARIANT, values alone 1 month and 30 days: both count."""
+
+    def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
+        if comparison is not Comparison.TEXT:
+            return super().comparable(column, comparison)
+        text = super().comparable(column.copy(), comparison)
+        null = exp.Is(this=column.copy(), expression=exp.null())
+        both = exp.Anonymous(this="ROW", expressions=[column, text])
+        return exp.Case(ifs=[exp.If(this=null, true=exp.null())], default=both)
 
 
 def _row_hash(values: Sequence[exp.Expr]) -> exp.Expr:
@@ -34,7 +47,7 @@ def _about_distinct(value: exp.Expr) -> exp.Expr:
     return exp.ApproxDistinct(this=value.copy())
 
 
-DUCKDB = Dialect(
+DUCKDB = DuckDBDialect(
     name="duckdb",
     quote='"',
     kept_texts=True,

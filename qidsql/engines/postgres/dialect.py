@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from qidsql.core.tables import Comparison
 from qidsql.core.value_kinds import ValueKind
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.trees import exp
@@ -12,6 +13,16 @@ from qidsql.sql.trees import exp
 # in a schema of the role's path could replace count() or = (CVE-2018-1058).
 # The schema of temporary tables is searched first unless it is listed.
 SYSTEM_PATH = "SET LOCAL search_path = pg_catalog, pg_temp"
+
+
+class PostgresDialect(Dialect):
+    """A cast to text would cut off the trailing blanks of a bpchar."""
+
+    def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
+        if comparison is not Comparison.PADDED:
+            return super().comparable(column, comparison)
+        text = exp.Anonymous(this="TEXTIN", expressions=[exp.Anonymous(this="BPCHAROUT", expressions=[column])])
+        return exp.Collate(this=text, expression=exp.to_identifier(self.byte_collation, quoted=True))
 
 
 def _row_hash(values: Sequence[exp.Expr]) -> exp.Expr:
@@ -53,7 +64,7 @@ def _about_distinct(value: exp.Expr) -> exp.Expr:
     return exp.Count(this=exp.Distinct(expressions=[value.copy()]), big_int=True)
 
 
-POSTGRES = Dialect(
+POSTGRES = PostgresDialect(
     name="postgres",
     quote='"',
     kept_texts=True,
