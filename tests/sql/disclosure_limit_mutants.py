@@ -267,7 +267,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         "limit entropy-l",
         [
             ("fewest = most AND", "TRUE AND"),
-            ("class_values * :denominator = :numerator", "FALSE"),
+            ("CAST(class_values AS WIDE) * :denominator = :numerator", "FALSE"),
             ("entropy < LN", "entropy > LN"),
             ("/ CAST(SUM(cell_size) AS DOUBLE) AS entropy", "/ CAST(COUNT(*) AS DOUBLE) AS entropy"),
             ("EXP(-entropy)", "EXP(entropy)"),
