@@ -156,23 +156,38 @@ def disclosure_of(rows: Sequence[Values], k: int) -> Disclosure:
     )
 
 
+def values_by_person(persons: set[Hashable], own: Mapping[Hashable, set[Hashable]]) -> int:
+    """The different values of a class: 1 if its persons have one in common; else those that are somebody's only one."""
+    if set.intersection(*(own[person] for person in persons)):
+        return 1
+    return max(2, len({value for person in persons for value in own[person] if len(own[person]) == 1}))
+
+
+def own_values(values: Sequence[Hashable], entities: Sequence[Hashable]) -> dict[Hashable, set[Hashable]]:
+    found: dict[Hashable, set[Hashable]] = defaultdict(set)
+    for value, person in zip(values, entities, strict=True):
+        found[person].add(value)
+    return found
+
+
 def entity_disclosure_of(rows: Sequence[Values], entities: Sequence[Hashable], k: int) -> Disclosure:
     """The same for entities: a person is as exposed as in the class of theirs that holds the fewest values."""
-    values: dict[Values, set[Hashable]] = defaultdict(set)
-    for *known, value in rows:
-        values[tuple(known)].add(value)
-    own: dict[Hashable, list[set[Hashable]]] = defaultdict(list)
-    for (*known, _), person in zip(rows, entities, strict=True):
-        own[person].append(values[tuple(known)])
-    least = {person: min(len(each) for each in found) for person, found in own.items()}
-    worst = {person: [each for each in found if len(each) == least[person]] for person, found in own.items()}
+    own = own_values([row[-1] for row in rows], entities)
+    found: dict[Hashable, list[tuple[int, bool]]] = defaultdict(list)
+    for members in _members([row[:-1] for row in rows], entities).values():
+        number, stated = values_by_person(members, own), [own[person] - {None} for person in members]
+        common = bool(set.intersection(*stated))
+        alike = bool(set.intersection(*([each for each in stated if each] or [set()])))
+        for person in members:
+            found[person].append((number, not common if number == 1 else alike))
+    worst = [min(each) for each in found.values()]
     return Disclosure(
         rows=len(own),
         values=len({value for *_, value in rows}),
-        fewest_values=min(least.values(), default=0),
-        revealed=sum(number == 1 for number in least.values()),
-        revealed_null=sum(all(each == {None} for each in found) for found in worst.values()),
-        nearly_revealed=sum(least[person] == 2 and all(None in each for each in worst[person]) for person in own),
+        fewest_values=min((number for number, _ in worst), default=0),
+        revealed=sum(number == 1 for number, _ in worst),
+        revealed_null=worst.count((1, True)),
+        nearly_revealed=worst.count((2, True)),
         k=k,
         entities=True,
     )

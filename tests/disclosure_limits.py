@@ -23,7 +23,7 @@ from qidsql.measures.disclosure_limits import (
 from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
-from tests.definitions import entity_profile_of, exceeds, profile_of, projected
+from tests.definitions import entity_profile_of, exceeds, own_values, profile_of, projected, values_by_person
 
 SENSITIVE = "s"
 K = 3
@@ -80,6 +80,16 @@ def judged(limit: DisclosureLimit, rows: Sequence[Row], places: Sequence[int]) -
     return sum(map(len, found)), len(found)
 
 
+def judged_by_person(limit: DisclosureLimit, rows: Sequence[Row], places: Sequence[int]) -> tuple[int, int]:
+    """The persons and the classes beyond the limit."""
+    own = own_values([row[3] for row in rows], [row[4] for row in rows])
+    classes: dict[Row, set[Hashable]] = defaultdict(set)
+    for row in rows:
+        classes[tuple(row[place] for place in places)].add(row[4])
+    found = [persons for persons in classes.values() if values_by_person(persons, own) < limit.limit]
+    return len(set().union(*found)), len(found)
+
+
 def differences(engine: Engine, name: str, rows: Sequence[Row]) -> list[str]:
     """The column sets of a table and the limits for which the engine's figures are not those of the definitions."""
     table = engine.describe(name)
@@ -99,8 +109,6 @@ def differences(engine: Engine, name: str, rows: Sequence[Row]) -> list[str]:
             if (figures.rows, figures.classes) != judged(limit, rows, places) or limit.of(profile) != figures:
                 wrong.append(f"{name} {places}: {limit.name}")
         for limit, figures in zip(LIMITS[:2], of_persons.disclosing, strict=True):
-            beyond = {key for key, group in groups(rows, places).items() if len(set(group)) < limit.limit}
-            exposed = {row[4] for row in rows if tuple(row[place] for place in places) in beyond}
-            if (figures.rows, figures.classes) != (len(exposed), len(beyond)):
+            if (figures.rows, figures.classes) != judged_by_person(limit, rows, places):
                 wrong.append(f"{name} {places}: {limit.name}, persons")
     return wrong

@@ -29,7 +29,7 @@ class Disclosure:
     """What the classes of a column set disclose about one sensitive column, in exact counts.
 
     With `entities`, "rows" are distinct entities: an entity is counted by its class of the fewest values, and there is
-    no guess, as an entity can have several values.
+    no guess, as an entity can have several values. A value that all entities of a class have counts as its only one.
     """
 
     rows: int

@@ -41,13 +41,7 @@ def disclosure(
     purpose = f"disclosure of {sensitive} by {len(known)} columns"
     column, columns = source.column(sensitive), grouping_nodes(source, known)
     if entity is not None:
-        tree = fill(
-            "disclosure/by_entities",
-            relation=source.node,
-            sensitive=column,
-            entity=source.column(entity),
-            **columns,
-        )
+        tree = fill("disclosure/by_entities", persons=_persons(source, known, sensitive, entity))
 
         def of_entities(rows: list[Row]) -> Disclosure:
             counts = [[integer(cell) for cell in row] for row in rows]
@@ -105,17 +99,30 @@ def disclosing_profile(
 def _exceeding(
     source: Relation, columns: ColumnNames, number: int, limit: DisclosureLimit, sensitive: str, entity: str | None
 ) -> exp.Expr:
+    if entity is not None:
+        persons = _persons(source, columns, sensitive, entity)
+        return fill("disclosure/exceeding_of_entities", set_number=number, persons=persons, **limit.limits)
     nodes = grouping_nodes(source, columns)
     same: dict[str, exp.Expr | int] = {
         "set_number": number,
         "relation": source.node,
         "sensitive": source.column(sensitive),
     }
-    if entity is not None:
-        return fill("disclosure/exceeding_of_entities", entity=source.column(entity), **same, **nodes, **limit.limits)
     more = {} if limit.hierarchy is None else _hierarchy(read_hierarchy(limit.hierarchy))
     classes = fill_query(CLASSES[limit.finding], names=nodes["names"], **limit.limits, **more)
     return fill("disclosure/exceeding", classes=classes.subquery("classes"), **same, **nodes)
+
+
+def _persons(source: Relation, columns: ColumnNames, sensitive: str, entity: str) -> exp.Expr:
+    """Each person's classes, with the values of a class by persons."""
+    query = fill_query(
+        "disclosure/of_persons",
+        relation=source.node,
+        sensitive=source.column(sensitive),
+        entity=source.column(entity),
+        **grouping_nodes(source, columns),
+    )
+    return query.subquery("persons")
 
 
 def values_outside(

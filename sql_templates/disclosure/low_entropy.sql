@@ -5,7 +5,7 @@
 SELECT
   class_size,
   CASE
-    WHEN fewest = most AND class_values * :denominator = :numerator THEN 0
+    WHEN fewest = most AND CAST(class_values AS WIDE) * :denominator = :numerator THEN 0
     WHEN entropy < LN(CAST(:numerator AS DOUBLE) / :denominator) + 0.000000001 THEN 1
     ELSE 0
   END AS exceeds,

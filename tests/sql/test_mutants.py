@@ -476,14 +476,20 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("SUM(class_size) AS row_count", "COUNT(*) AS row_count"),
         ],
     ),
+    "disclosure/of_persons": (
+        "entity disclosure",
+        [
+            ("WHEN commonest = class_size THEN 1 WHEN", "WHEN"),
+            ("JOIN held ON held.person = belonging.person", "JOIN held ON held.person <= belonging.person"),
+            ("MAX(value_number) AS table_values", "MIN(value_number) AS table_values"),
+        ],
+    ),
     "disclosure/by_entities": (
         "entity disclosure",
         [
             ("MIN(2 * class_values", "MAX(2 * class_values"),
-            ("stated_values < class_values", "stated_values <= class_values"),
-            ("place = 1 AND sensitive_value IS NOT NULL", "place = 1"),
-            ("PARTITION BY :names, sensitive_value", "PARTITION BY :names"),
-            ("GROUP BY entity\n", "GROUP BY entity, class_values\n"),
+            ("+ only_if_stated", ""),
+            ("GROUP BY person\n", "GROUP BY person, class_values\n"),
             ("MAX(table_values)", "COUNT(*)"),
         ],
     ),

@@ -1,4 +1,4 @@
-"""SQLite's dialect. Functions missing in its SQL are Python functions: a hash, a bit count, a sum beyond 64 bits."""
+"""SQLite's dialect. Functions missing in its SQL are Python functions: a hash, a bit count, numbers beyond 64 bits."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from qidsql.sql.dialects import Dialect
 from qidsql.sql.templates import fill
 from qidsql.sql.trees import exp
 
+COMPARISONS = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.EQ)
 SERIES = "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < {}) SELECT n AS {} FROM s"
 
 
@@ -22,10 +23,13 @@ class SQLiteDialect(Dialect):
         return column if comparison is Comparison.VALUE else exp.Collate(this=column, expression=binary)
 
     def adapted(self, tree: exp.Expr) -> exp.Expr:
-        """A sum that may exceed 64 bits becomes WIDE_SUM, since SQLite would return a float; a
-        series of numbers becomes a recursive query."""
+        """What may exceed 64 bits becomes a Python function, since SQLite would go on in floats: sums, and both sides
+        of comparisons. A series of numbers becomes a recursive query."""
+        for compared in list(tree.find_all(*COMPARISONS)):
+            if _wide(compared):
+                _compare_exactly(compared)
         for total in list(tree.find_all(exp.Sum)):
-            if any(cast.to.args.get("kind") == "WIDE" for cast in total.find_all(exp.Cast)):
+            if _wide(total):
                 factors = list(total.this.args.values())[:2] if isinstance(total.this, exp.Mul) else [total.this]
                 total.replace(exp.Anonymous(this="WIDE_SUM", expressions=factors))
         for series in list(tree.find_all(exp.GenerateSeries)):
@@ -33,7 +37,26 @@ class SQLiteDialect(Dialect):
             assert table is not None
             text = SERIES.format(series.args["end"].sql("sqlite"), table.args["alias"].columns[0].name)
             table.replace(exp.maybe_parse(text, dialect="sqlite", into=exp.Select).subquery(table.alias))
+        for cast in _wide(tree):  # SQLite has no wider type: a cast would cut the text of a wide number to 64 bits
+            cast.replace(cast.this)
         return tree
+
+
+def _wide(tree: exp.Expr) -> list[exp.Cast]:
+    return [cast for cast in tree.find_all(exp.Cast) if cast.to.args.get("kind") == "WIDE"]
+
+
+def _compare_exactly(compared: exp.Expr) -> None:
+    """Calculates both sides in Python, where a literal beyond 64 bits comes as text: SQLite would read a float."""
+    for node in list(compared.find_all(exp.Mul, exp.Add, exp.Literal)):
+        if isinstance(node, exp.Literal):
+            node.replace(exp.Literal.string(node.name))
+        else:
+            name = "WIDE_PRODUCT" if isinstance(node, exp.Mul) else "WIDE_TOTAL"
+            node.replace(exp.Anonymous(this=name, expressions=[node.this, node.expression]))
+    sides = [compared.this, compared.expression]
+    compared.set("this", exp.Anonymous(this="WIDE_DIFFERENCE", expressions=sides))
+    compared.set("expression", exp.Literal.number(0))
 
 
 def _hash(*values: exp.Expr) -> exp.Expr:
@@ -72,13 +95,37 @@ def hash_63(*values: object) -> int:
     return int.from_bytes(hashlib.blake2b(repr(values).encode(), digest_size=8).digest(), "big") >> 1
 
 
+def exact(value: int | str) -> int:
+    """A number, or the text of one beyond 64 bits. A float is what SQLite makes of an overflow."""
+    if isinstance(value, float):
+        raise OverflowError
+    return int(value)
+
+
+def _fitting(value: int) -> int | str:
+    return value if value.bit_length() < 64 else str(value)
+
+
+def wide_product(one: int | str, other: int | str) -> int | str:
+    return _fitting(exact(one) * exact(other))
+
+
+def wide_total(one: int | str, other: int | str) -> int | str:
+    return _fitting(exact(one) + exact(other))
+
+
+def wide_difference(one: int | str, other: int | str) -> int:
+    """The sign of the difference."""
+    return (exact(one) > exact(other)) - (exact(one) < exact(other))
+
+
 class WideSum:
     """The exact sum of integers, or of products of two; returned as text if it exceeds 64 bits."""
 
     total: int | None = None
 
-    def step(self, value: int | None, times: int = 1) -> None:
-        self.total = (self.total or 0) + (value or 0) * times
+    def step(self, value: int | str | None, times: int | str = 1) -> None:
+        self.total = (self.total or 0) + exact(value or 0) * exact(times)
 
     def finalize(self) -> int | str | None:
-        return self.total if self.total is None or self.total.bit_length() < 64 else str(self.total)
+        return None if self.total is None else _fitting(self.total)

@@ -14,7 +14,14 @@ from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.changing_views import ViewFunctions, checked_view
-from qidsql.engines.sqlite.dialect import SQLITE, WideSum, hash_63
+from qidsql.engines.sqlite.dialect import (
+    SQLITE,
+    WideSum,
+    hash_63,
+    wide_difference,
+    wide_product,
+    wide_total,
+)
 from qidsql.engines.table_names import find_table
 from qidsql.engines.workers import PATIENCE, Worker
 from qidsql.errors import ConnectionLost, QidsqlError, SourceError, StatementError, UsageError
@@ -23,6 +30,8 @@ from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import fill
 from qidsql.sql.trees import exp
 
+OVERFLOWS = ("integer overflow", "user-defined")  # ours raise when they get a float
+WIDE_FUNCTIONS = {"WIDE_PRODUCT": wide_product, "WIDE_TOTAL": wide_total, "WIDE_DIFFERENCE": wide_difference}
 DATES = {"date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff"}
 WHY = {  # by SQLite's result codes
     "BUSY": "is locked by another process that writes to it; try again later, or audit a copy",
@@ -44,6 +53,8 @@ class SQLiteSession:
         self._line.create_function("HASH_63", -1, hash_63, deterministic=True)
         self._line.create_function("BIT_COUNT", 1, int.bit_count, deterministic=True)
         self._line.create_function("LN", 1, log, deterministic=True)  # SQLite has it only if built with it
+        for name, function in WIDE_FUNCTIONS.items():
+            self._line.create_function(name, 2, function, deterministic=True)
         self._line.create_aggregate("WIDE_SUM", -1, cast(Any, WideSum))
         for sql in ("PRAGMA query_only = ON", "PRAGMA trusted_schema = OFF", "BEGIN", "SELECT 1 FROM sqlite_schema"):
             self._line.execute(sql).fetchall()
@@ -129,7 +140,7 @@ class SQLiteEngine(Engine):
         result = getattr(error, "sqlite_errorname", "SQLITE_ERROR").split("_")[1]
         if result == "INTERRUPT":
             return ConnectionLost(f"SQLite was interrupted ({purpose})")
-        if isinstance(error, OverflowError) or "integer overflow" in str(error):
+        if isinstance(error, OverflowError) or any(each in str(error) for each in OVERFLOWS):
             return StatementError(f"SQLite's integers are too small for the result ({purpose})")
         return StatementError(f"{self.label} {WHY.get(result, 'could not be read by SQLite')} ({purpose}; {result})")
 
