@@ -36,8 +36,23 @@ class Introduction:
     is_apache: bool = True
 
 
-def checks(server: Address, found: Introduction, latency: float, missing: Sequence[str]) -> Iterator[Check]:
-    """The checks, from what is known since connecting, and what is missing of `NEEDED`. No statement."""
+def not_promised(refused: Sequence[str]) -> str:
+    """What is not sure without the settings of files that a server refuses."""
+    return (
+        f"the server refuses to set {few(list(refused))}: columns that only some files have, folders such as zip=01 "
+        "and zip=1, and files that cannot be read may go unnoticed"
+    )
+
+
+def checks(
+    server: Address, found: Introduction, latency: float, missing: Sequence[str], refused: Sequence[str] = ()
+) -> Iterator[Check]:
+    """The checks, from what is known since connecting, what is missing of `NEEDED`, and the settings that the server
+    refused. No statement."""
+    if refused:
+        yield Check(
+            State.WARNING, not_promised(refused), "have its configuration set them, or audit a copy as one file"
+        )
     if missing:
         yield Check(
             State.PROBLEM, f"the server lacks {few(missing)}", "statements that need it fail: use a newer server"

@@ -24,7 +24,7 @@ from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.spark.address import Address, address
 from qidsql.engines.spark.condition import parse_condition
 from qidsql.engines.spark.dialect import SPARK
-from qidsql.engines.spark.doctor import NEEDED, Introduction, checks
+from qidsql.engines.spark.doctor import NEEDED, Introduction, checks, not_promised
 from qidsql.engines.spark.errors import not_there, translate, unreachable
 from qidsql.engines.spark.plans import planned_bytes, planned_sizes, unsigned
 from qidsql.engines.spark.session import ServerGone, SparkSession
@@ -77,13 +77,15 @@ class SparkEngine(Engine):
         self._seconds = statement_seconds
         self._files: dict[TableName, frozenset[str]] = {}  # of the tables described, but those in a version
         self._versions: dict[TableName, Version | None] = {}  # of the tables described; None: it keeps none
+        self._exact: bool | None = None  # whether columns of the tables described are found exactly; None: no table
         self._introduction = self._asked("version", _introduced)
+        self._refused = self._asked("settings", lambda session: session.refused)
         self.version = self._introduction.version
         self.latency = min(self._seconds_of(EMPTY) for _ in range(2))
 
     def _open(self, deadline: float | None) -> list[Worker]:
         workers = [
-            Worker(partial(SparkSession, self._server, self._seconds))
+            Worker(partial(SparkSession, self._server, self._seconds, bool(self._exact)))
             for _ in range(self.workers - len(self._sessions))
         ]
         try:
@@ -129,7 +131,29 @@ class SparkEngine(Engine):
             raise UnknownName("table", [str(found)], self.label, ())
         return self._described(found, fields)
 
+    def _look_up(self, name: TableName, fields: list[Any]) -> None:
+        """Has columns found in any letter case, or exactly where the table has some that differ only in that.
+
+        One way for all tables that an answer may read. Raises StatementError if those before need the other.
+        """
+        same = _same_but_for_case([field.name for field in fields])
+        if self._exact is None:
+            if same:
+                self._end_sessions(list(self._sessions))
+            self._exact = bool(same)
+        if self._exact and not same:
+            raise StatementError(
+                f"columns of a table before {name} differ in letter case only, so that names must be exact, which may "
+                f"not find those in files of {name}: audit {name} with a connection of its own"
+            )
+        if same and not self._exact:
+            raise StatementError(
+                f"columns {same[0]} and {same[1]} of {name} differ in letter case only; those of tables before may "
+                f"not: audit {name} with a connection of its own"
+            )
+
     def _described(self, name: TableName, fields: list[Any]) -> Table:
+        self._look_up(name, fields)
         version = self._version(name)
         if version is None:
             self._files[name] = self._state_of(name)
@@ -140,7 +164,8 @@ class SparkEngine(Engine):
         kept += [SAME_FILES if all(self._files.values()) else EACH_ITS_OWN] if self._files else []
         self.snapshot = "; of others, ".join(kept)
         kind = "data file" if name.catalog in FORMATS else "table"
-        table = Table(name, kind, self._columns(name, version, fields), version=version)
+        notes = (not_promised(self._refused),) if self._refused else ()
+        table = Table(name, kind, self._columns(name, version, fields), version=version, notes=notes)
         return checked_view(table, self._functions(name)) if kind == "table" and version is None else table
 
     def _columns(self, name: TableName, version: Version | None, fields: list[Any]) -> tuple[Column, ...]:
@@ -253,6 +278,9 @@ class SparkEngine(Engine):
     def _renew_sessions(self) -> bool:
         self._versions.clear()
         self._files.clear()
+        if self._exact:
+            self._end_sessions(list(self._sessions))
+        self._exact = None
         return super()._renew_sessions()
 
     def parse_condition(self, table: Table, where: str) -> Condition:
@@ -281,7 +309,7 @@ class SparkEngine(Engine):
         if role is not None:
             raise UsageError("the rights of a Spark server are those of its catalog; ask there what a role may read")
         missing = [name for name, sql in NEEDED.items() if not self._runs(sql)]
-        return Examination(tuple(checks(self._server, self._introduction, self.latency, missing)))
+        return Examination(tuple(checks(self._server, self._introduction, self.latency, missing, self._refused)))
 
     def _runs(self, sql: str) -> bool:
         try:
@@ -355,6 +383,15 @@ def _quotes(typed: str) -> str:
 
 def _all_of(name: TableName, version: Version | None = None) -> str:
     return SPARK.render(exp.select("*").from_(rows_node(Table(name, "table", (), version=version))))
+
+
+def _same_but_for_case(names: list[str]) -> tuple[str, ...]:
+    """The first two names that differ in letter case only; none if there are none."""
+    seen: dict[str, str] = {}
+    for name in names:
+        if seen.setdefault(name.lower(), name) != name:
+            return seen[name.lower()], name
+    return ()
 
 
 def _catalog_column(found: Column) -> CatalogColumn:

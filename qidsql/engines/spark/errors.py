@@ -10,7 +10,7 @@ from typing import Any
 import grpc
 
 from qidsql.engines.spark.messages import message_class
-from qidsql.engines.spark.session import ServerGone
+from qidsql.engines.spark.session import ServerGone, ServerRestarted
 from qidsql.errors import AccessError, ConnectionLost, QidsqlError, SourceError, StatementError
 
 Code = grpc.StatusCode
@@ -32,6 +32,8 @@ def unreachable(error: grpc.RpcError, label: str) -> QidsqlError:
 
 def translate(error: Exception, purpose: str, label: str) -> QidsqlError:
     """The error of a statement."""
+    if isinstance(error, ServerRestarted):
+        return ConnectionLost(f"{label} was restarted, or replaced by another server; run this again ({purpose})")
     if isinstance(error, ServerGone):
         return ConnectionLost(f"{label} no longer answers ({purpose})")
     if not isinstance(error, grpc.RpcError):

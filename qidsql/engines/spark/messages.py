@@ -16,6 +16,8 @@ OPERATION = 3  # INTERRUPT_TYPE_OPERATION_ID
 MARK = "[]"  # of a list
 
 OF_REQUEST = {"session_id": (1, "string"), "user_context": (2, "UserContext")}
+OBSERVED = "client_observed_server_side_session_id"  # of requests: the last that the server answered with
+SERVED = "server_side_session_id"  # of answers: the server's own name of the session, another after a restart
 NAMES = (  # of the types of columns, as SQL has them, by their numbers in DataType from 1
     "null binary boolean tinyint smallint int bigint float double decimal string char varchar date timestamp "
     "timestamp_ntz interval interval_year_to_month interval_day_to_second array struct map user_defined unparsed "
@@ -35,16 +37,18 @@ MESSAGES: dict[str, dict[str, tuple[int, str]]] = {
         "plan": (3, "Plan"),
         "client_type": (4, "string"),
         "operation_id": (6, "string"),
+        OBSERVED: (8, "string"),
     },
-    "ExecutePlanResponse": {"arrow_batch": (2, "ArrowBatch")},
+    "ExecutePlanResponse": {"arrow_batch": (2, "ArrowBatch"), SERVED: (15, "string")},
     "ArrowBatch": {"row_count": (1, "int64"), "data": (2, "bytes")},
     "OfPlan": {"plan": (1, "Plan")},
     "AnalyzePlanRequest": {
         **OF_REQUEST,
         "schema": (4, "OfPlan"),
         "input_files": (9, "OfPlan"),
+        OBSERVED: (17, "string"),
     },
-    "AnalyzePlanResponse": {"schema": (2, "Schema"), "input_files": (7, "Files")},
+    "AnalyzePlanResponse": {"schema": (2, "Schema"), "input_files": (7, "Files"), SERVED: (15, "string")},
     "Schema": {"schema": (1, "DataType")},
     "Files": {"files": (1, "string[]")},
     "DataType": {name: (number, DETAILS.get(name, "Empty")) for name, number in TYPES.items()},
@@ -56,11 +60,11 @@ MESSAGES: dict[str, dict[str, tuple[int, str]]] = {
     "Field": {"name": (1, "string"), "data_type": (2, "DataType"), "nullable": (3, "bool")},
     "InterruptRequest": {**OF_REQUEST, "interrupt_type": (4, "int32"), "operation_id": (6, "string")},
     "InterruptResponse": {},
-    "ConfigRequest": {**OF_REQUEST, "operation": (3, "Operation")},
+    "ConfigRequest": {**OF_REQUEST, "operation": (3, "Operation"), OBSERVED: (8, "string")},
     "Operation": {"set": (1, "Pairs")},
     "Pairs": {"pairs": (1, "Pair[]")},
     "Pair": {"key": (1, "string"), "value": (2, "string")},
-    "ConfigResponse": {},
+    "ConfigResponse": {SERVED: (4, "string")},
     "ReleaseSessionRequest": OF_REQUEST,
     "ReleaseSessionResponse": {},
     # of an error, from google/rpc/status.proto and error_details.proto

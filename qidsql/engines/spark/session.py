@@ -19,7 +19,7 @@ import pyarrow as arrow
 import pyarrow.parquet as parquet
 
 from qidsql.engines.spark.address import Address
-from qidsql.engines.spark.messages import OPERATION, SERVICE, message_class
+from qidsql.engines.spark.messages import OBSERVED, OPERATION, SERVED, SERVICE, message_class
 from qidsql.sql.statements import Row
 
 CONNECTING = 10.0  # seconds
@@ -31,24 +31,46 @@ LOST = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 SETTINGS = {
     "spark.sql.ansi.enabled": "true",  # a number that is too large is an error, not NULL
     "spark.sql.variable.substitute": "false",  # ${NAME} in a name stays what it is
-    "spark.sql.caseSensitive": "true",  # columns whose names differ in letter case only are two
     "spark.sql.constraintPropagation.enabled": "false",  # it takes minutes where rows are compared over 63 columns
     "spark.sql.debug.maxToStringFields": "1000000",  # plans list all expressions
 }
+# How files are read. A platform that fixes its settings may refuse these: then the user is told what is not promised.
+OF_FILES = {
+    "spark.sql.parquet.mergeSchema": "true",  # columns that only some files have are read
+    "spark.sql.orc.mergeSchema": "true",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # folders zip=01 and zip=1 are two values
+    "spark.sql.files.ignoreCorruptFiles": "false",  # a file that cannot be read is an error
+    "spark.sql.files.ignoreMissingFiles": "false",
+}
+LETTER_CASE = "spark.sql.caseSensitive"
 
 
 class ServerGone(Exception):
     """The server did not show that it is alive while a statement ran."""
 
 
-class SparkSession:
-    """One session. A statement runs until it ends, `cancel` or `hang_up` is called, or its time is up."""
+class ServerRestarted(ServerGone):
+    """The server no longer is the one that was told the settings."""
 
-    def __init__(self, address: Address, statement_seconds: float) -> None:
+
+def settings(exact: bool) -> dict[str, str]:
+    """What each session is told. Names of columns are looked up in files, too: those of a catalog are often in lower
+    case there. If that is `exact`, a column whose name a file has in other letter case is NULL in every row."""
+    return SETTINGS | OF_FILES | {LETTER_CASE: "true" if exact else "false"}
+
+
+class SparkSession:
+    """One session. A statement runs until it ends, `cancel` or `hang_up` is called, or its time is up.
+
+    `exact`: columns whose names differ in letter case only are two. `refused`: settings that the server did not accept.
+    """
+
+    def __init__(self, address: Address, statement_seconds: float, exact: bool = False) -> None:
         self._seconds = statement_seconds
         self._operation: str | None = None
         self._call: Any = None
         self._gone = False
+        self._served = ""  # the server's own name of the session
         self.borrowed = address.session is not None
         self._metadata = address.headers
         self._session = {
@@ -69,11 +91,35 @@ class SparkSession:
             f"{SERVICE}ExecutePlan", _bytes, message_class("ExecutePlanResponse").FromString
         )
         try:
-            pairs = [{"key": key, "value": value} for key, value in SETTINGS.items()]
-            self._ask("Config", CONNECTING, operation={"set": {"pairs": pairs}})
+            self.refused = self._configure(settings(exact))
         except BaseException:
             self._channel.close()
             raise
+
+    def _configure(self, wanted: dict[str, str]) -> tuple[str, ...]:
+        """Sets all in one call; if the server refuses that, one by one. Returns those of files that it refuses. Raises
+        grpc.RpcError."""
+        try:
+            self._set(wanted)
+        except grpc.RpcError as error:
+            if error.code() in (*LOST, grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.UNIMPLEMENTED):
+                raise
+            self._set({key: value for key, value in wanted.items() if key not in OF_FILES})
+            return tuple(key for key in OF_FILES if not self._accepts(key, wanted[key]))
+        return ()
+
+    def _accepts(self, key: str, value: str) -> bool:
+        try:
+            self._set({key: value})
+        except grpc.RpcError as error:
+            if error.code() in LOST:
+                raise
+            return False
+        return True
+
+    def _set(self, wanted: dict[str, str]) -> None:
+        pairs = [{"key": key, "value": value} for key, value in wanted.items()]
+        self._ask("Config", CONNECTING, operation={"set": {"pairs": pairs}})
 
     def execute(self, sql: str) -> list[Row]:
         rows: list[Row] = []
@@ -124,21 +170,39 @@ class SparkSession:
         self._channel.close()
 
     def _ask(self, method: str, seconds: float, **fields: Any) -> Any:
-        """The answer to a call other than a statement. Raises grpc.RpcError."""
-        request = message_class(f"{method}Request")(**self._session, **fields)
-        return self._stub[method](request, timeout=seconds, metadata=self._metadata)
+        """The answer to a call other than a statement. Raises grpc.RpcError, ServerRestarted."""
+        kind = message_class(f"{method}Request")
+        observed = {OBSERVED: self._served} if OBSERVED in kind.DESCRIPTOR.fields_by_name else {}
+        answer = self._stub[method](
+            kind(**self._session, **observed, **fields), timeout=seconds, metadata=self._metadata
+        )
+        if observed:
+            self._check_served(answer)
+        return answer
+
+    def _check_served(self, answer: Any) -> None:
+        """Raises ServerRestarted if another server answers, or the same one that has lost the session."""
+        found = getattr(answer, SERVED)
+        if found and self._served not in ("", found):
+            raise ServerRestarted
+        self._served = self._served or found
 
     def _tables(self, sql: str) -> Iterator[arrow.Table]:
         """The rows of a statement, batch by batch; at least one, which may be empty. Raises grpc.RpcError, ServerGone,
         ValueError if rows are missing."""
         self._operation = str(uuid.uuid4())
         request = message_class("ExecutePlanRequest")(
-            **self._session, plan=_plan(sql), client_type="qidsql", operation_id=self._operation
+            **self._session,
+            **{OBSERVED: self._served},
+            plan=_plan(sql),
+            client_type="qidsql",
+            operation_id=self._operation,
         )
         self._call = self._execute(request, timeout=self._seconds, metadata=self._metadata)
         try:
             with self._watched(self._call):
                 for response in self._call:
+                    self._check_served(response)
                     if response.HasField("arrow_batch"):
                         table = arrow.ipc.open_stream(response.arrow_batch.data).read_all()
                         if table.num_rows != response.arrow_batch.row_count:
@@ -171,6 +235,10 @@ class SparkSession:
                     self._gone = True
                     call.cancel()
                     return
+            except ServerRestarted:
+                self._gone = True
+                call.cancel()
+                return
             except ValueError:  # the channel is closed
                 return
 

@@ -1,0 +1,182 @@
+"""How a cluster reads files: names in other letter case, several files, folders; a server that was restarted."""
+
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import duckdb
+import grpc
+import pytest
+
+import qidsql
+from qidsql.engines.connect import connect
+from qidsql.engines.spark import session
+from qidsql.engines.spark.address import address
+from qidsql.engines.spark.doctor import not_promised
+from qidsql.engines.spark.errors import translate
+from qidsql.engines.spark.messages import message_class
+from qidsql.engines.spark.session import ServerGone, ServerRestarted, SparkSession
+from qidsql.errors import ConnectionLost, SourceError, StatementError
+from tests.spark_server import spark_url
+
+ROWS = "SELECT i AS {}, i % 2 AS {} FROM RANGE(40) AS t(i)"
+
+
+@pytest.fixture
+def owned() -> Iterator[tuple[str, SparkSession]]:
+    """A session's address, and the session, for tables and views of the test's own."""
+    url = f"{spark_url()}/;session_id={uuid.uuid4()}"
+    owner = SparkSession(address(url), 60)
+    yield url, owner
+    owner.borrowed = False
+    owner.close()
+
+
+@pytest.fixture
+def table(owned: tuple[str, SparkSession]) -> Iterator[str]:
+    """The name of a table of the test's own, which is dropped at the end."""
+    name = f"t{uuid.uuid4().hex}"
+    yield name
+    owned[1].execute(f"DROP TABLE IF EXISTS {name}")
+
+
+def written(path: Path, query: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    duckdb.sql(query).write_parquet(str(path))
+    return path
+
+
+def classes(url: str, table: str) -> dict[str, int]:
+    """The number of classes of each column."""
+    return {each.name: each.profile.classes for each in qidsql.audit(url, table, k=2).columns if each.profile}
+
+
+@pytest.mark.parametrize("names", [("zip", "sex"), ("ZIP", "SEX")])
+def test_names_of_a_catalog_find_columns_of_files_in_other_letter_case(
+    names: tuple[str, str], owned: tuple[str, SparkSession], table: str, tmp_path: Path
+) -> None:
+    """As in Hive metastores, whose names are in lower case. Read exactly, each would be NULL in every row."""
+    url, owner = owned
+    written(tmp_path / "a.parquet", ROWS.format(*names))
+    owner.execute(f"CREATE TABLE {table} (zip BIGINT, sex BIGINT) USING parquet LOCATION '{tmp_path}'")
+    result = qidsql.audit(url, table, k=20)
+    assert result.verdict == "violation"
+    assert next(each for each in result.columns if each.name.lower() == "zip").profile.classes == 40
+
+
+def test_fields_of_structs_are_found_in_other_letter_case(
+    owned: tuple[str, SparkSession], table: str, tmp_path: Path
+) -> None:
+    url, owner = owned
+    written(tmp_path / "a.parquet", "SELECT {'ZIP': i} AS S FROM RANGE(40) AS t(i)")
+    owner.execute(f"CREATE TABLE {table} (s STRUCT<zip: BIGINT>) USING parquet LOCATION '{tmp_path}'")
+    with suppress(StatementError):  # of Sail, which finds fields by their exact name only
+        assert qidsql.audit(url, table, k=20).verdict == "violation"
+
+
+def test_columns_that_differ_in_letter_case_only_are_two(owned: tuple[str, SparkSession]) -> None:
+    """They are read exactly; not beside a table that is read in any letter case."""
+    url, owner = owned
+    owner._set({"spark.sql.caseSensitive": "true"})
+    owner.execute("CREATE TEMPORARY VIEW two AS SELECT id % 2 AS a, id % 5 AS A FROM RANGE(40)")
+    owner.execute("CREATE TEMPORARY VIEW one AS SELECT id % 2 AS a FROM RANGE(40)")
+    assert classes(url, "two") == {"a": 2, "A": 5}
+    assert (qidsql.audit(url, "two", k=4).verdict, qidsql.audit(url, "two", k=5).verdict) == ("pass", "violation")
+    assert qidsql.audit(url, "one", k=20).verdict == "pass"
+    with connect(url) as engine:
+        engine.describe("one")
+        with pytest.raises(StatementError, match="a and A of two differ in letter case only"):
+            engine.describe("two")
+        assert engine.renew()
+        engine.describe("two")
+        with pytest.raises(StatementError, match="letter case"):
+            engine.describe("one")
+
+
+@pytest.mark.parametrize("form", ["{}", "{}/*.parquet"])
+def test_columns_that_only_one_file_has_are_read(form: str, tmp_path: Path) -> None:
+    written(tmp_path / "a.parquet", "SELECT 1 AS a FROM RANGE(40)")
+    written(tmp_path / "b.parquet", "SELECT 1 AS a, i AS zip FROM RANGE(40) AS t(i)")
+    result = qidsql.audit(spark_url(), form.format(tmp_path), k=20)
+    assert {each.name for each in result.columns} == {"a", "zip"}
+    assert result.verdict == "violation"
+
+
+def test_values_in_names_of_folders_stay_texts(tmp_path: Path) -> None:
+    for value in ("01", "1"):
+        written(tmp_path / f"zip={value}" / "a.parquet", "SELECT 1 AS a FROM RANGE(10)")
+    assert classes(spark_url(), f"parquet.`{tmp_path}`") == {"a": 1, "zip": 2}
+
+
+def test_settings_that_decide_how_files_are_read() -> None:
+    """The session's own: whatever the server's configuration says."""
+    for key, value in {
+        "spark.sql.caseSensitive": "false",
+        "spark.sql.parquet.mergeSchema": "true",
+        "spark.sql.orc.mergeSchema": "true",
+        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+        "spark.sql.files.ignoreCorruptFiles": "false",
+        "spark.sql.files.ignoreMissingFiles": "false",
+    }.items():
+        assert session.settings(exact=False)[key] == value
+    assert session.settings(exact=True)["spark.sql.caseSensitive"] == "true"
+
+
+class Stub(grpc.GenericRpcHandler):
+    """A server that answers settings only: refuses some of them, and may be restarted."""
+
+    def __init__(self, refused: tuple[str, ...] = ()) -> None:
+        self.refused, self.id = refused, "first"
+        self._server = grpc.server(ThreadPoolExecutor(2), handlers=[self])
+        self.port = self._server.add_insecure_port("127.0.0.1:0")
+        self.url = f"sc://127.0.0.1:{self.port}"
+
+    def service(self, call: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler:
+        if call.method.endswith("Config"):
+            return grpc.unary_unary_rpc_method_handler(self._config)
+        if call.method.endswith("ExecutePlan"):
+            return grpc.unary_stream_rpc_method_handler(self._execute)
+        return grpc.unary_unary_rpc_method_handler(lambda request, context: b"")
+
+    def _config(self, request: bytes, context: grpc.ServicerContext) -> bytes:
+        pairs = message_class("ConfigRequest").FromString(request).operation.set.pairs
+        if any(pair.key in self.refused for pair in pairs):
+            context.abort(grpc.StatusCode.INTERNAL, "no")
+        return bytes(message_class("ConfigResponse")(server_side_session_id=self.id).SerializeToString())
+
+    def _execute(self, request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+        yield message_class("ExecutePlanResponse")(server_side_session_id=self.id).SerializeToString()
+
+    def __enter__(self) -> "Stub":
+        self._server.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.stop(0)
+
+
+def test_a_server_that_was_restarted_is_noticed() -> None:
+    """Its settings are lost: whatever it answers, no answer counts."""
+    with Stub() as stub:
+        opened = SparkSession(address(stub.url), 60)
+        assert opened.execute("SELECT 1") == []
+        stub.id = "second"
+        for work in (lambda: opened.execute("SELECT 1"), opened.pulse):
+            with pytest.raises(ServerRestarted):
+                work()
+        opened.close()
+    assert issubclass(ServerRestarted, ServerGone)
+    found = translate(ServerRestarted(), "classes", "sc://h")
+    assert isinstance(found, ConnectionLost) and "restarted" in str(found)
+
+
+def test_settings_that_a_platform_refuses_are_named() -> None:
+    with Stub(("spark.sql.parquet.mergeSchema",)) as stub:
+        opened = SparkSession(address(stub.url), 60)
+        assert opened.refused == ("spark.sql.parquet.mergeSchema",)
+        assert "refuses to set spark.sql.parquet.mergeSchema: columns" in not_promised(opened.refused)
+        opened.close()
+    with Stub(("spark.sql.ansi.enabled",)) as stub, pytest.raises(SourceError, match="refuses this session"):
+        connect(stub.url)
