@@ -21,7 +21,7 @@ FROM (
       WHEN function.proname IN ('now', 'transaction_timestamp', 'age') THEN 'time'
       WHEN function.proname ~ '_to_xml|^(has|pg|txid)_|^to_reg'
         OR function.proname IN ('statement_timestamp', 'current_setting', 'current_schemas', 'row_security_active')
-        OR (function.pronargs = 0 AND NOT function.proname ~ '^(current_database|jsonb?_build_(array|object))$')
+        OR (function.pronargs = 0 AND NOT function.proname ~ '^jsonb?_build_(array|object)$')
         OR EXISTS (
           SELECT 1
           FROM pg_type AS type

@@ -125,14 +125,77 @@ def test_what_postgres_declares(postgres_store: PostgresStore) -> None:
         assert qidsql.audit(store.url, view, k=2).verdict == "pass"
 
 
-def test_who_asks_is_not_when(postgres_store: PostgresStore) -> None:
-    postgres_store.table("people", {"name": "VARCHAR", "age": "INTEGER"}, ROWS)
-    postgres_store.execute(
-        "CREATE VIEW own AS SELECT age FROM people WHERE name <> CURRENT_USER OR name <> SESSION_USER"
+OF_SESSION = {
+    DuckDBStore: (
+        *("current_user", "session_user", "current_role", "current_schema", "current_catalog", "current_schemas(true)"),
+        *("current_setting('threads')", "current_database()", "getvariable('who')"),
+        "(SELECT max(value) FROM duckdb_settings() WHERE name = 'threads')",
+        *("(SELECT max(name) FROM pg_settings)", "(SELECT max(x) FROM query('SELECT current_user AS x'))"),
+    ),
+    PostgresStore: (
+        *("current_user", "user", "session_user", "current_role", "current_schema", "current_schemas(true)::text"),
+        *("current_setting('application_name')", "has_table_privilege('pg_class', 'insert')::text"),
+        *("inet_client_addr()::text", "pg_backend_pid()::text", "(SELECT max(usename) FROM pg_stat_activity)"),
+        "(SELECT max(table_name) FROM information_schema.tables)",
+    ),
+}
+
+
+@TWO_ENGINES
+def test_a_view_that_shows_others_other_rows(people: Store) -> None:
+    for number, who in enumerate(OF_SESSION[type(people)]):
+        people.execute(f"CREATE VIEW v{number} AS SELECT name, age FROM people WHERE CAST({who} AS VARCHAR(20)) <> 'x'")
+    people.execute("CREATE VIEW behind AS SELECT age FROM v0")
+    with people.connect() as engine:
+        for view in (*(f"v{number}" for number in range(len(OF_SESSION[type(people)]))), "behind"):
+            with pytest.raises(UsageError, match="can show other rows to others") as error:
+                engine.describe(view)
+            assert "audit a copy" in str(error.value)
+
+
+@TWO_ENGINES
+def test_a_view_of_columns_that_are_called_like_the_session(store: Store) -> None:
+    store.table("logins", {"user": "VARCHAR(20)", "age": "INTEGER"}, ROWS)
+    store.execute(
+        "CREATE VIEW fine AS SELECT logins.\"user\", lower('current_user') AS word, age + 1 AS pg_age, "
+        'sum(age) OVER (PARTITION BY logins."user") AS ages FROM logins WHERE logins."user" <> \'pg_stat_activity\''
     )
+    assert qidsql.audit(store.url, "fine", k=2).verdict == "pass"
+
+
+def test_macros_of_duckdb_that_ask_the_session(duckdb_store: DuckDBStore) -> None:
+    duckdb_store.table("people", {"name": "VARCHAR", "age": "INTEGER"}, ROWS)
+    duckdb_store.execute("CREATE MACRO own(x) AS x <> current_user")
+    duckdb_store.execute("CREATE MACRO owned(x) AS own(x)")
+    duckdb_store.execute("CREATE VIEW shown AS SELECT age FROM people WHERE owned(name)")
+    with duckdb_store.connect() as engine, pytest.raises(UsageError, match="uses current_user, so it can show other"):
+        engine.describe("shown")
+
+
+def test_functions_of_postgres_that_ask_the_session(postgres_store: PostgresStore) -> None:
+    """The text of a function counts, and of those that it calls, whatever they are declared as."""
+    store = postgres_store
+    store.table("people", {"name": "VARCHAR(20)", "age": "INTEGER"}, ROWS)
+    makes = "(x text) RETURNS boolean STABLE LANGUAGE"
+    store.execute(f"CREATE FUNCTION own{makes} sql AS $$ SELECT x <> current_user $$")
+    store.execute(f"CREATE FUNCTION owned{makes} plpgsql AS $$ BEGIN RETURN {store.schema}.own(x); END $$")
+    store.execute(f"CREATE FUNCTION atomic{makes} sql BEGIN ATOMIC SELECT x <> session_user; END")
+    store.execute(
+        f"CREATE FUNCTION plain{makes} sql AS $$ SELECT pg_catalog.lower(x) <> 'current_user' -- of a user $$"
+    )
+    for name in ("own", "owned", "atomic", "plain"):
+        store.execute(f"CREATE VIEW by_{name} AS SELECT age FROM people WHERE {name}(name)")
+    with store.connect() as engine:
+        for name in ("own", "owned", "atomic"):
+            with pytest.raises(UsageError, match=r"_user, so it can show other rows"):
+                engine.describe(f"by_{name}")
+        assert engine.describe("by_plain").kind == "view"
+
+
+def test_a_view_of_the_time_of_day(postgres_store: PostgresStore) -> None:
+    postgres_store.table("people", {"name": "VARCHAR", "age": "INTEGER"}, ROWS)
     postgres_store.execute("CREATE VIEW today AS SELECT age FROM people WHERE LOCALTIMESTAMP > '2000-01-01'")
     with postgres_store.connect() as engine:
-        assert not engine.describe("own").time_dependent
         assert engine.describe("today").time_dependent
 
 

@@ -13,7 +13,7 @@ from qidsql.core.results import Verdict
 from qidsql.engines.postgres.tokens import tokens
 from qidsql.errors import UnknownName, UsageError
 from tests.commandline import inside as run
-from tests.stores import DuckDBStore, PostgresStore, Store
+from tests.stores import TWO_ENGINES, DuckDBStore, PostgresStore, Store
 
 
 def rows(source: object, where: str, table: str = "people", column: str = "age") -> int | None:
@@ -112,6 +112,17 @@ def test_a_table_may_have_a_column_by_the_name_of_a_hidden_one(duckdb_store: Duc
 
 
 # what is the engine's own
+
+
+@TWO_ENGINES
+def test_no_condition_asks_the_session(store: Store) -> None:
+    store.table("people", {"user": "VARCHAR(20)", "age": "INTEGER"}, [("a", 1), ("a", 1)])
+    words = ["current_user", "CURRENT_ROLE", "session_user", "current_catalog", "current_schema", "current_database()"]
+    words += ["user"] if isinstance(store, PostgresStore) else ["user()", "current_user()"]
+    for word in words:
+        with pytest.raises(UsageError, match=r"depends on the session"):
+            rows(store.url, f"{word} = 'x' OR age = 1")
+    assert rows(store.url, "\"user\" = 'a' AND \"user\" <> 'current_user'") == 2
 
 
 @pytest.mark.parametrize(

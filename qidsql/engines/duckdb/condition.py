@@ -39,7 +39,8 @@ REFUSED = {"SUBQUERY": NO_QUERY, "WINDOW": NO_GROUPS, "STAR": NO_STAR, "PARAMETE
 HIDDEN = "rowid"
 MOMENTS = {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}
 # Keywords of SQL that call a function without parentheses, unless a column has that name.
-WORDS = MOMENTS | {"current_catalog", "current_role", "current_schema", "current_user", "session_user", "user"}
+OF_SESSION = {"current_catalog", "current_role", "current_schema", "current_user", "session_user", "user"}
+WORDS = MOMENTS | OF_SESSION
 UP_TO_NOW = {"age"}  # age(x) is the time from x to today; the catalog does not say so
 # Functions that depend on more than their arguments, although the catalogs of DuckDB 1.4 and 1.5 do not say so.
 UNSTABLE = {"current_setting", "getvariable", "vector_type"}
@@ -61,6 +62,11 @@ class FunctionEntry(NamedTuple):
     def depends_on_time(self) -> bool:
         of_time = (self.returns or "").startswith(("DATE", "TIME"))
         return self.name in UP_TO_NOW or (of_time and (self.parameters == 0 or self.stability != "CONSISTENT"))
+
+    @property
+    def depends_on_session(self) -> bool:
+        within_query = self.stability == "CONSISTENT_WITHIN_QUERY" and not self.depends_on_time
+        return self.name in UNSTABLE or (self.internal and within_query)
 
 
 def parse_condition(
@@ -206,7 +212,7 @@ def _why_not(versions: Sequence[FunctionEntry]) -> str | None:
         if {"aggregate", "window"} & kinds:
             raise UsageError(NO_GROUPS)
         return NOT_OF_A_ROW
-    if versions[0].name in UNSTABLE:
+    if versions[0].name in OF_SESSION | UNSTABLE:
         return SESSION
     stabilities = {version.stability for version in versions if not version.depends_on_time}
     return CHANGES if "VOLATILE" in stabilities else SESSION if "CONSISTENT_WITHIN_QUERY" in stabilities else None

@@ -8,11 +8,19 @@ from collections.abc import Mapping, Sequence
 
 from qidsql.engines.changing_views import ViewFunctions
 from qidsql.engines.condition import CatalogQuery
-from qidsql.engines.duckdb.condition import MOMENTS, FunctionEntry
+from qidsql.engines.duckdb.condition import MOMENTS, OF_SESSION, FunctionEntry
 from qidsql.sql.trees import exp, sqlglot
 
 NAME = re.compile(r'(?:"((?:[^"]|"")+)"|([^\W\d]\w*))(\s*\()?')  # the last group: it is called
+RUNNING = {"query", "query_table", "json_execute_serialized_sql"}  # they run a text
 WITHOUT_VALUE = {"error", "sleep_ms"}  # called volatile, yet they fail or wait, and return no value
+# Words that mean the session in a view's text: its role and schema, and the catalog, which shows settings and files.
+# `user` alone is written like a column of that name; for DuckDB it is a constant.
+SESSION = re.compile(
+    rf"{'|'.join(sorted(OF_SESSION - {'user'}))}|duckdb_\w+|pragma_\w+|which_secret|information_schema"
+    r"|pg_(settings|prepared_statements|database|namespace|class|tables|views)|sqlite_(temp_)?(master|schema)"
+)
+LITERAL = re.compile(r"'(?:[^']|'')*'|(\"(?:[^\"]|\"\")*\")")
 SAMPLE = re.compile(r"\b(using\s+sample|tablesample)\b", re.IGNORECASE)
 
 
@@ -23,6 +31,7 @@ def view_functions(catalog: CatalogQuery, definition: str, views: Mapping[str, s
     catalog for the view, and one for each level of views and macros behind it.
     """
     changing: set[str] = set()
+    session: set[str] = set()
     met: set[tuple[str, bool]] = set()  # names, and whether they are called
     time_dependent, waiting = False, [definition]
     while waiting:
@@ -38,9 +47,17 @@ def view_functions(catalog: CatalogQuery, definition: str, views: Mapping[str, s
         names: list[exp.Expr] = [exp.Literal.string(name) for name in sorted(called)]
         functions = [FunctionEntry(*row) for row in (catalog("functions", names=names) if names else ())]  # type: ignore[arg-type]
         changing |= {each.name for each in functions if each.stability == "VOLATILE"} - WITHOUT_VALUE
+        session |= {each.name for each in functions if each.depends_on_session}
+        session |= {name for name in _outside_literals(texts, called) - columns if SESSION.fullmatch(name)}
         time_dependent |= bool(words & MOMENTS) or any(each.depends_on_time for each in functions if not each.macro)
         waiting += [each.macro for each in functions if each.macro]
-    return ViewFunctions(frozenset(changing), time_dependent)
+    return ViewFunctions(frozenset(changing), frozenset(session), time_dependent)
+
+
+def _outside_literals(texts: Sequence[str], called: set[str]) -> set[str]:
+    """The names that are in no text literal, unless one can be run as a query."""
+    kept = texts if called & RUNNING else [LITERAL.sub(lambda each: each[1] or "''", text) for text in texts]
+    return {_name(each) for text in kept for each in NAME.finditer(text)}
 
 
 def _columns_in_all(texts: Sequence[str], names: set[str]) -> set[str]:

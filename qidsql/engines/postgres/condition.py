@@ -34,6 +34,15 @@ from qidsql.sql.trees import exp
 
 HIDDEN = {"tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"}
 MOMENTS = {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}
+OF_SESSION = {
+    "current_catalog",
+    "current_role",
+    "current_schema",
+    "current_user",
+    "session_user",
+    "system_user",
+    "user",
+}
 TIMES = re.compile(
     r"\b(now|today|tomorrow|yesterday)\b", re.IGNORECASE
 )  # texts that mean a time if converted to a date
@@ -157,7 +166,7 @@ def _called(table: Table, names: Sequence[_Name]) -> set[str]:
         word = "" if name.quoted else name.alone
         if word in ("select", "table") or (name.parts == ("values",) and name.called and not name.quoted):
             raise UsageError(NO_QUERY)
-        if word == "current_schema":
+        if word in OF_SESSION:
             raise call_refused(word, SESSION)
         if name.after[0] == "." and name.before != ("operator", "("):
             raise UsageError(NO_STAR if name.after[1] == "*" else UNREADABLE)

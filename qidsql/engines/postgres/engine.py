@@ -521,7 +521,8 @@ class PostgresEngine(Engine):
             return table
         rows = self._catalog("view_functions", schema=table.name.schema, relation=table.name.name)
         changing = {str(name): own for name, verdict, own in rows if verdict == "changes"}
-        functions = ViewFunctions(frozenset(changing), any(verdict == "time" for _, verdict, _ in rows))
+        session = frozenset(str(name) for name, verdict, _ in rows if verdict == "session")
+        functions = ViewFunctions(frozenset(changing), session, any(verdict == "time" for _, verdict, _ in rows))
         return checked_view(table, functions, UNDECLARED if any(changing.values()) else "")
 
     def parse_condition(self, table: Table, where: str) -> Condition:

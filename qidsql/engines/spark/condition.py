@@ -6,6 +6,7 @@ Spark could be another condition, but never another statement. Where both are kn
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
@@ -44,6 +45,7 @@ REFUSED = (
     ((exp.Placeholder, exp.Parameter), NO_PARAMETER),
 )
 NOW = (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentTime, exp.CurrentDatetime, exp.Localtimestamp, exp.Localtime)
+SPECIAL = re.compile(r"\s*(now|today|tomorrow|yesterday)(\s+\S+)?\s*", re.IGNORECASE)  # texts that are cast to a time
 NOW_REFUSED = "the where condition must not depend on the time: write it as a value, DATE '2020-12-31'"
 NOT_KNOWN = "is none of the functions accepted for Spark; audit a view that has the condition"
 COMPARING = (
@@ -108,6 +110,8 @@ def _check_texts(where: str, words: Sequence[Token]) -> None:
 def _check(node: exp.Expr) -> None:
     """Raises UsageError if the node is not one of those that depend on the row alone."""
     if isinstance(node, NOW) or (isinstance(node, exp.Anonymous) and node.name.lower() == "now"):
+        raise UsageError(NOW_REFUSED)
+    if isinstance(node, exp.Literal) and node.is_string and SPECIAL.fullmatch(node.name):
         raise UsageError(NOW_REFUSED)
     if isinstance(node, COMPARING) and _chained(node):
         raise UsageError(CHAINED)

@@ -44,9 +44,14 @@ WHERE_AND_WHAT = "SELECT VERSION(), CURRENT_CATALOG(), CURRENT_DATABASE(), CURRE
 EMPTY = "SELECT id % 2, COUNT(*) FROM RANGE(4) GROUP BY id % 2"  # a constant alone would start no job of Spark
 # Functions and samples whose result differs each time a plan runs, as plans of Spark and of Sail name them.
 CHANGING = re.compile(
-    r"\b(rand|randn|random|randstr|uniform|uuid|shuffle|monotonically_increasing_id|spark_partition_id)\("
+    r"\b(rand|randn|random|randstr|uniform|uuid|shuffle|(?:try_)?reflect|java_method|monotonically_increasing_id|spark_partition_id)\("
     r"|^[\W\d]*(Sample|MonotonicId|SparkPartitionId)\b",
     re.MULTILINE,
+)
+# Of the session: its role, its catalog and schema, its rights.
+SESSION = re.compile(
+    r"\b(current_user|session_user|user|current_catalog|current_database|current_schema|current_timezone|is_member"
+    r"|is_account_group_member)\("
 )
 TIME = re.compile(r"\b(timestamp_now|now|current_timestamp|current_date|current_time|localtimestamp)\(")
 EACH_ITS_OWN = "each statement sees the data at its own moment"
@@ -193,10 +198,10 @@ class SparkEngine(Engine):
             return ""
 
     def _functions(self, name: TableName) -> ViewFunctions:
-        """The functions that change in the plan of reading a table or view: its catalog does not say which it is."""
+        """Those that change or ask the session in the plan of reading it: the catalog does not say what is a view."""
         plan = self._plan(name)
         changing = (next(filter(None, each.groups())) for each in CHANGING.finditer(plan))
-        return ViewFunctions(frozenset(changing), TIME.search(plan) is not None)
+        return ViewFunctions(frozenset(changing), frozenset(SESSION.findall(plan)), TIME.search(plan) is not None)
 
     def _plan(self, name: TableName, version: Version | None = None) -> str:
         rows = self._rows(f"EXPLAIN EXTENDED {_all_of(name, version)}", f"plan of {name}")
