@@ -54,6 +54,7 @@ class _Row:
     k: str
     smallest: str
     below_k: str
+    waived: str
     states: str
     changes: tuple[Finding, ...]
     is_large_enough: bool  # in violation, not by k: for a reason that its row does not show
@@ -65,6 +66,7 @@ class _Row:
         states = Counter(finding.state for finding in table.findings)
         smallest = profile.smallest if profile else None
         return cls(
+            waived=table.waived,
             table=replace(table, audit=None, findings=(), trend=()),
             rank=rank_of(table),
             k=count(audit.account.policy.k) if audit else "",
@@ -110,10 +112,10 @@ def _tables(console: Console, rows: Sequence[_Row]) -> None:
     grid.add_column("Findings", overflow="fold")
     several = len({row.table.source for row in rows}) > 1
     for row in rows:
-        verdict = row.table.verdict + (" (resumed)" if row.table.resumed else "")
+        verdict = (row.waived or row.table.verdict) + (" (resumed)" if row.table.resumed else "")
         grid.add_row(
             row.table.place if several else row.table.table,
-            Text(verdict, style=COLOURS[row.table.verdict]),
+            Text(verdict, style="yellow" if row.waived else COLOURS[row.table.verdict]),
             *(row.rows, row.k, row.smallest, row.below_k, row.states),
         )
     console.print(grid)

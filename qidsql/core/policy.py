@@ -32,6 +32,7 @@ class PolicyOrigin:
     overruled: Annotated[tuple[str, ...], "settings of the file, and columns, for which given options count"] = ()
     unused: Annotated[tuple[str, ...], "settings of the file that the command does not use"] = ()
     undecided: Annotated[tuple[str, ...], "columns whose role is marked CHECK in the file"] = ()
+    ignored: Annotated[tuple[str, ...], "entries of other files that list the table too, which do not count"] = ()
     notes: tuple[str, ...] = ()
     release: Annotated[Release | None, OMITTED, "as declared in the file"] = None
 
@@ -40,12 +41,21 @@ class PolicyOrigin:
         return self.file if self.line is None else f"{self.file}:{self.line}"
 
     @property
+    def contest(self) -> str:
+        """Which of several files that list the table counts; empty if only one does."""
+        if not self.ignored:
+            return ""
+        return f"two policy files are about this: {self.place} counts, {', '.join(self.ignored)} does not"
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """The file, and what was taken from it, for the notes of a report."""
         if self.line is None:
             return self.notes
         taken = [*self.settings, f"roles of {', '.join(self.columns)}" if self.columns else ""]
         parts = [f"policy of {self.place}: {'; '.join(filter(None, taken)) or 'nothing is set for this command'}"]
+        if self.ignored:
+            parts[0] = f"{self.contest}; {parts[0]}"
         if self.overruled:
             parts.append(f"of the policy, replaced by given options: {', '.join(self.overruled)}")
         if self.unused:
@@ -207,8 +217,8 @@ class PolicyOptions:
     policy_file: Annotated[
         FileName,
         Option(
-            "take roles and requirements that are not given from this qidsql.toml; default: the one beside the data, "
-            "or else in the current directory, that lists the table",
+            "take roles and requirements that are not given from this qidsql.toml; default: the one in the current "
+            "directory, or else beside the data, that lists the table",
             "FILE",
             ("--policy",),
             POLICY,

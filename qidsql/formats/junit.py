@@ -44,7 +44,7 @@ def _suite(root: ElementTree.Element, number: int, document: RunResult, table: T
         for kind in required(account.policy):
             if table.verdict not in BROKEN or _against(table, kind):
                 _case(suite, name, kind, account.policy, table)
-    _end_suite(suite)
+    _end_suite(suite, _text(table.sentence) if table.waived else None)
 
 
 def _coverage(root: ElementTree.Element, number: int, document: RunResult, source: SourceCoverage) -> None:
@@ -86,10 +86,10 @@ def _begin_suite(
     return suite
 
 
-def _end_suite(suite: ElementTree.Element) -> None:
+def _end_suite(suite: ElementTree.Element, said: str | None = None) -> None:
     for name, path in (("tests", "testcase"), ("failures", ".//failure"), ("errors", ".//error")):
         suite.set(name, str(len(suite.findall(path))))
-    ElementTree.SubElement(suite, "system-out")
+    ElementTree.SubElement(suite, "system-out").text = said
     ElementTree.SubElement(suite, "system-err")
 
 

@@ -33,7 +33,8 @@ def written(document: RunResult) -> Iterator[str]:
     ranked = [(table.verdict, rank_of(table)) for table in document.tables]
     order = sorted(range(len(ranked)), key=lambda place: ranked[place][1])
     verdict = most_severe(document, [verdict for verdict, _ in ranked])
-    yield f"### {SIGNS[verdict]} · qidsql\n\n{escaped(document.reason)}\n"
+    waived = next((f"⚠️ {table.waived}" for table in document.tables if alone and table.waived), "")
+    yield f"### {waived or SIGNS[verdict]} · qidsql\n\n{escaped(document.reason)}\n"
     if document.tables:
         yield f"\n| Table | Verdict | {'k required' if hidden else 'Smallest class | Below k'} | Findings |\n"
         yield f"|---|---|--:|{'' if hidden else '--:|'}---|\n"
@@ -64,10 +65,11 @@ def _row(document: RunResult, table: TableRun) -> str:
         states = [finding.state for finding in table.findings]
         counted = [f"{states.count(state)} {state}" for state in COUNTED if state in states]
         findings += f" ({', '.join(counted)})" if counted else ""
+    verdict = f"⚠️ {table.waived}" if table.waived else SIGNS[table.verdict]
     figures = f"{smallest} | {below}"
     if document.min_count:
         figures = number(audit.account.policy.k) if audit else ""
-    return f"| {escaped(table.table)} | {SIGNS[table.verdict]} | {figures} | {findings} |"
+    return f"| {escaped(table.table)} | {verdict} | {figures} | {findings} |"
 
 
 def _coverage(document: RunResult) -> list[str]:

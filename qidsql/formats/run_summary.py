@@ -30,6 +30,7 @@ class SummaryRow:
     source: str
     owner: str | None
     verdict: Verdict
+    waived: str
     new: int  # findings
     rows: str
     k: int | None
@@ -48,6 +49,7 @@ class SummaryRow:
             source=table.source,
             owner=table.owner,
             verdict=table.verdict,
+            waived=table.waived,
             new=sum(finding.state is FindingState.NEW for finding in table.findings),
             rows=rows,
             k=audit.account.policy.k if audit else None,

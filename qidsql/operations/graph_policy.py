@@ -17,16 +17,23 @@ from qidsql.wording.numbers import few
 
 def graph_with_policy(request: GraphRequest, source: str | None, search: bool) -> GraphRequest:
     """The completed request; columns that the graph does not have are left out there. Raises UsageError."""
+    listed = []
     for file in files_for(request, source, search):
         sources = sources_of(file, source, request.policy_file is not None)
         of_source = [each for each in file.tables if each.source in sources]
-        entries = [each for each in of_source if not each.is_pattern]
-        if entries:
-            return _completed(request, file, entries, [each.label for each in of_source if each.is_pattern])
-    return replace(request, awaits_policy=False)
+        if not all(each.is_pattern for each in of_source):
+            listed.append((file, of_source))
+    if not listed:
+        return replace(request, awaits_policy=False)
+    (file, of_source), *others = listed
+    return _completed(request, file, of_source, tuple(str(each.path) for each, _ in others))
 
 
-def _completed(request: GraphRequest, file: PolicyFile, entries: list[TableEntry], patterns: list[str]) -> GraphRequest:
+def _completed(
+    request: GraphRequest, file: PolicyFile, of_source: list[TableEntry], ignored: tuple[str, ...]
+) -> GraphRequest:
+    entries = [each for each in of_source if not each.is_pattern]
+    patterns = [each.label for each in of_source if each.is_pattern]
     hidden = [each for each in entries if _published(request, each)]
     who = (
         []
@@ -49,6 +56,7 @@ def _completed(request: GraphRequest, file: PolicyFile, entries: list[TableEntry
         line=entries[0].line,
         settings=tuple(f"{name} = {value}" for name, value in settings.items()),
         columns=(*who, *what),
+        ignored=ignored,
         notes=(f"not used for a graph: {few(patterns)}; list the tables one by one",) if patterns else (),
         undecided=tuple(
             name for each in entries for name in _typed(each, sorted(each.undecided)) if name in (*who, *what)

@@ -10,13 +10,16 @@ DEFAULT_NAME = "qidsql.toml"
 
 
 def policy_files(source: str | None) -> tuple[Path, ...]:
-    """The qidsql.toml beside the data of a source, and that of the current directory, as far as they exist."""
+    """The qidsql.toml of the current directory, and that beside the data of a source, as far as they exist.
+
+    The first counts: it is the auditor's own, while whoever delivers the data may have written the other.
+    """
     try:
         text = source_text(source)[0]
     except UsageError:  # no source, which is reported when it is opened
         return ()
     found: dict[str, Path] = {}
-    for folder in (folder_of(text), Path()):
+    for folder in (Path(), folder_of(text)):
         if folder is not None and (path := folder / DEFAULT_NAME).is_file():
             found.setdefault(os.path.realpath(path), _short(path))
     return tuple(found.values())

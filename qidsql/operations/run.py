@@ -262,7 +262,8 @@ class _Run:
         words = result.reason
         if verdict is not result.verdict:
             accepted = sum(finding.exception is not None for finding in found)
-            words = f"{result.reason}. {plural(accepted, 'finding')} accepted by exceptions of {self.file.path.name}"
+            passes = f"passes with {plural(accepted, 'exception')}" if verdict is Verdict.PASS else verdict
+            words = f"{result.reason}; {passes}: {plural(accepted, 'finding')} accepted in {self.file.path.name}"
         table = replace(blank, source_label=engine.label, verdict=verdict, reason=words, audit=result)
         if result.interrupted:
             self.stopped = INTERRUPTED

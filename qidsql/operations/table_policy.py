@@ -3,8 +3,8 @@
 `link` and `kmap` take those of the table to be published, `impact` those of the original; a graph, which is about all
 tables, has `qidsql.operations.graph_policy`.
 
-The file is the one that the request names, else the first that lists the table: the qidsql.toml beside the data, then
-that of the current directory. What the user gives counts:
+The file is the one that the request names, else the first that lists the table: the qidsql.toml of the current
+directory, then that beside the data, which the auditor may not have written. What the user gives counts:
 
 - a setting (k, where, entity, a limit) that is given replaces that of the file;
 - the role given to a column replaces its role in the file; all other columns keep theirs, so lists add up;
@@ -70,15 +70,16 @@ def _completion(engine: Engine, request: PolicyOptions, source: str | None, sear
         table = engine.describe(getattr(request, request.subject))
     except BudgetSpent:  # every further statement raises it again
         return {}
-    unlisted: list[str] = []
-    for file in files:
-        entry = _entry(engine, file, source, table, named is not None)
-        if entry is not None:
-            return _Entry(request, file, entry, table, tuple(unlisted)).fields()
-        unlisted.append(_unlisted(file, table))
-    if named is not None:
+    entries = [(file, _entry(engine, file, source, table, named is not None)) for file in files]
+    listed = [(file, entry) for file, entry in entries if entry is not None]
+    unlisted = tuple(_unlisted(file, table) for file, entry in entries if entry is None)
+    if not listed and named is not None:
         raise UsageError(f"{unlisted[0]}; add it with: qidsql init SOURCE --update -o {named}")
-    return {"origin": PolicyOrigin(file=str(files[0].path), notes=tuple(unlisted))}
+    if not listed:
+        return {"origin": PolicyOrigin(file=str(files[0].path), notes=unlisted)}
+    (file, entry), *others = listed
+    ignored = tuple(f"{each.path}:{other.line}" for each, other in others)
+    return _Entry(request, file, entry, table, unlisted, ignored).fields()
 
 
 def _unlisted(file: PolicyFile, table: Table) -> str:
@@ -127,6 +128,7 @@ class _Entry:
     entry: TableEntry
     table: Table
     notes: tuple[str, ...]
+    ignored: tuple[str, ...]
 
     def fields(self) -> dict[str, Any]:
         """The fields of the completed request. Raises UsageError."""
@@ -245,6 +247,7 @@ class _Entry:
             ),
             unused=tuple(name for name in unused if name != "entity"),
             undecided=tuple(column.name for column in self.table.columns if column.name in undecided - mine),
+            ignored=self.ignored,
             notes=tuple(notes),
         )
 

@@ -11,6 +11,7 @@ from qidsql.core.results import Verdict
 from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.hidden_counts import HiddenAudit, Total
 from qidsql.records.dataclass import dataclass
+from qidsql.wording.numbers import plural
 
 
 class FindingKind(StrEnum):
@@ -176,6 +177,12 @@ class TableRun:
     @property
     def open_findings(self) -> list[Finding]:
         return [finding for finding in self.findings if finding.is_open]
+
+    @property
+    def waived(self) -> str:
+        """How a table passes whose findings exceptions accept, in words; empty for every other."""
+        accepted = sum(finding.state is FindingState.EXCEPTED for finding in self.findings)
+        return f"passes with {plural(accepted, 'exception')}" if accepted and self.verdict is Verdict.PASS else ""
 
     @property
     def place(self) -> str:

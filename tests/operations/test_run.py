@@ -490,6 +490,19 @@ def test_the_terminal_says_why_and_what_is_next(store: Store, tmp_path: Path) ->
     assert "Next: qidsql run 'our own.toml' --no-history --output report.html" in told
 
 
+def test_a_waived_finding_is_no_plain_pass_in_any_report(tmp_path: Path) -> None:
+    with DuckDBStore(tmp_path / "t.duckdb") as store:
+        fill(store, people=RISKY)
+        url = store.url
+    accepted = '[[tables.exceptions]]\nfinding = "k-anonymity"\nreason = "agreed"\nexpires = 2999-01-01\n'
+    policy_file(tmp_path, url, entries("people", more=accepted))
+    for form in ("terminal", "html", "markdown", "junit"):
+        outcome = inside("run", "-q", "--no-history", "--format", form, cwd=tmp_path)
+        assert outcome.code == 0
+        assert "passes with 1 exception" in " ".join(outcome.out.lower().split()), form
+        assert "✅" not in outcome.out
+
+
 def test_a_finding_is_new_when_its_exception_ends(store: Store, tmp_path: Path) -> None:
     fill(store, people=RISKY)
     accepted = '[[tables.exceptions]]\nfinding = "k-anonymity"\nreason = "agreed"\nexpires = {}\n'

@@ -161,13 +161,26 @@ def test_a_table_of_the_same_name_in_another_source_is_another_table(folder: Pat
     assert named["policy"]["k"] == 4  # type: ignore[index]
 
 
-def test_the_file_beside_the_data_comes_before_that_of_the_current_directory(folder: Path) -> None:
+def test_the_file_of_the_current_directory_comes_before_that_beside_the_data(folder: Path) -> None:
+    """The data's owner must not outrank the auditor, nor silently: the report begins with both names."""
     here = folder / "here"
     here.mkdir()
     (here / "qidsql.toml").write_text(POLICY.replace("people.csv", "../people.csv").replace("k = 4", "k = 7"))
-    assert document("audit", "../people.csv", cwd=here)["policy"]["k"] == 4  # type: ignore[index]
+    beside = f"{folder}/qidsql.toml:3"
+    for command in ("audit", "keys", "risk"):
+        both = document(command, "../people.csv", cwd=here)
+        assert both["policy"]["k"] == 7, command  # type: ignore[index]
+        assert both["policy"]["origin"]["ignored"] == [beside], command  # type: ignore[index]
+        assert str(both["notes"][0]).startswith("two policy files are about this: qidsql.toml:3 counts, "), command  # type: ignore[index]
+    first = inside("audit", "../people.csv", cwd=here).out.split("Columns")[0]
+    assert f"qidsql.toml:3 counts, {beside} does not" in " ".join(first.split())
+    (here / "qidsql.toml").write_text(POLICY.replace("people.csv", "../others.csv"))
+    unlisted = document("audit", "../people.csv", cwd=here)["policy"]
+    assert (unlisted["k"], unlisted["origin"]["ignored"]) == (4, [])  # type: ignore[index]
+    (here / "qidsql.toml").write_text(POLICY.replace("people.csv", "../people.csv").replace("k = 4", "k = 7"))
     (folder / "qidsql.toml").unlink()
-    assert document("audit", "../people.csv", cwd=here)["policy"]["k"] == 7  # type: ignore[index]
+    alone = document("audit", "../people.csv", cwd=here)["policy"]
+    assert (alone["k"], alone["origin"]["ignored"]) == (7, [])  # type: ignore[index]
 
 
 def test_roles_marked_check_are_proposals_that_no_pass_rests_on(folder: Path) -> None:
