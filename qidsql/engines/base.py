@@ -25,10 +25,10 @@ from qidsql.engines.private_folder import PrivateFolder, in_memory
 from qidsql.engines.workers import Batch, Session, Work, Worker, end_sessions
 from qidsql.errors import BudgetSpent, ConnectionLost, Interrupted, QidsqlError, SourceError, Stopped, UsageError
 from qidsql.records.dataclass import dataclass
-from qidsql.sql.copies import create_table
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import name_text, table_node
 from qidsql.sql.statements import Row, Statement
+from qidsql.sql.table_changes import making
 from qidsql.sql.trees import exp
 from qidsql.wording.option_names import setting
 
@@ -296,7 +296,8 @@ class Engine(ABC):
             )
         name = self.working_copy_name()
         self._working_copy = name
-        self.run(Statement(create_table(self.dialect, name, query), purpose, lambda rows: None), deadline)
+        made = making(table_node(name), exp.select("*").from_(query.subquery("rows_of_copy")))
+        self.run(Statement(self.dialect.render(made), purpose, lambda rows: None), deadline)
         return name, self.finish_working_copy(name)
 
     def hold(self, query: str, purpose: str, deadline: float | None = None) -> TableName | None:

@@ -21,7 +21,7 @@ from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, SourceError, StatementError, UsageError
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.records.dataclass import dataclass
-from qidsql.sql.copies import create_table, drop_table, suppressed_by_plan
+from qidsql.sql.copies import create_table, drop_table, in_own_order, suppressed_by_plan
 from qidsql.sql.relation import ALIAS, comparable_columns, relation
 from qidsql.sql.statements import Statement
 from qidsql.sql.trees import exp, sqlglot
@@ -87,13 +87,14 @@ class ProtectedCopy:
             if self.path is None:
                 self._make(query, deadline)
                 return
-            text = self.engine.dialect.render(query)
+            text = self.engine.dialect.render(in_own_order(self.engine.dialect, query))
             self.engine.run(Statement(text, f"copy into {self}", lambda rows: None, self._copy), deadline)
 
     def receive(self, path: Path, types: Mapping[str, str], deadline: float | None) -> None:
         """Make the table from the rows of a file that the workbench has exported. Raises as `write`."""
         with self._right_to_write():
-            self._make(exp.select("*").from_(self.engine.import_file(path, types)), deadline)
+            names = [exp.column(exp.to_identifier(name, quoted=True)) for name in types]
+            self._make(exp.select(*names).from_(self.engine.import_file(path, types)), deadline)
 
     def _make(self, query: exp.Query, deadline: float | None) -> None:
         engine = self.engine

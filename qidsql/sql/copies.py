@@ -112,13 +112,23 @@ def suppression_in_place(
     return dialect.render(tree)
 
 
+def in_own_order(dialect: Dialect, query: exp.Query) -> exp.Select:
+    """The rows of a query in an order that tells nothing but their cells, not the order of the source: by a hash.
+
+    Rows with the same hash are the same. A script for an engine without a hash sorts by the cells themselves.
+    """
+    cells: list[exp.Expr] = [exp.column(exp.to_identifier(name, quoted=True)) for name in query.named_selects]
+    order = cells if dialect.own_hashes else [dialect.row_hash(cells)]
+    return exp.select("*").from_(query.subquery("copied")).order_by(*order)
+
+
 def create_table(dialect: Dialect, target: TableName, query: exp.Query) -> str:
-    """The statement that creates a table from a query."""
+    """The statement that creates a table from the rows of a query, in their own order."""
     return _made(dialect, "TABLE", target, query)
 
 
 def create_view(dialect: Dialect, target: TableName, query: exp.Query) -> str:
-    """The statement that creates a view from a query."""
+    """The statement that creates a view of the rows of a query, in their own order."""
     return _made(dialect, "VIEW", target, query)
 
 
@@ -128,8 +138,7 @@ def drop_table(dialect: Dialect, target: TableName) -> str:
 
 
 def _made(dialect: Dialect, kind: str, target: TableName, query: exp.Query) -> str:
-    rows = exp.select("*").from_(query.subquery("suppressed"))
-    return dialect.render(making(table_node(target), rows, kind))
+    return dialect.render(making(table_node(target), in_own_order(dialect, query), kind))
 
 
 def _row_in_pattern(values: Sequence[exp.Expr], parting: bool) -> list[exp.Expr]:

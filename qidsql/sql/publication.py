@@ -19,14 +19,13 @@ def publishing_view(
     published: Sequence[str],
     view: TableName,
     role: str | None = None,
-    recodings: Recodings = MappingProxyType({}),
 ) -> list[str]:
     """The statements that create a view of the published columns and, if the engine has roles, let a role read it.
 
     The view has the audited rows. The role needs no right on the table, and should have none. Raises UsageError,
     UnknownName.
     """
-    trees = [_view(table, published, view, recodings)]
+    trees = [_view(table, published, view, MappingProxyType({}))]
     if role is not None and dialect.has_roles:
         trees.append(granting("SELECT", table_node(view), role))
     return [dialect.render(tree) for tree in trees]

@@ -17,7 +17,8 @@ from qidsql.protection.copies import ProtectedCopy, planned_copy
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import MAX_COLUMNS, SuppressionPlan
 from qidsql.records.dataclass import dataclass
-from qidsql.sql.publication import published_rows, publishing_view
+from qidsql.sql.copies import create_view
+from qidsql.sql.publication import published_rows
 from qidsql.sql.relation import Relation, recoded_relation
 from qidsql.wording.numbers import are, count, plural, share
 
@@ -110,7 +111,7 @@ class _Review:
         if table.kind in FILES or last.change is None:
             return ()
         name = TableName(dialect.name_beside(table.name.name, "_recoded"), table.name.schema, table.name.catalog)
-        return dialect.script(*publishing_view(dialect, table, published, name, recodings=last.recodings))
+        return dialect.script(create_view(dialect, name, published_rows(table, published, last.recodings)))
 
     def _write(self, copy: ProtectedCopy, last: _Stage, published: Sequence[str]) -> None:
         """Write the copy, and keep it if it has as many rows below k as the last turn. Raises Refuted."""

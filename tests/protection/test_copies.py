@@ -1,0 +1,89 @@
+"""Protected copies: their order and their columns tell nothing that the copy should not."""
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import duckdb
+import pytest
+
+import qidsql
+from tests.exhaustive import always
+from tests.stores import PostgresStore, Store, quoted
+
+COLUMNS = {"a b": "VARCHAR", "age": "INTEGER", "diagnosis": "VARCHAR"}
+ROWS = [(letter, age, f"{letter}{age}{n}") for letter in "xyz" for age in (31, 32, 47) for n in range(9)]
+WAYS: list[tuple[str, dict[str, Any]]] = [
+    ("suppress", {}),
+    ("suppress", {"method": "shared"}),
+    ("suppress", {"against": "known-person"}),
+    ("anonymize", {}),
+    ("turns", {"turns": ["age=width:10"]}),
+]
+TWO_WAYS = always(WAYS[0], WAYS[4], longer=WAYS[1:4])
+PRINTED = always(
+    (*WAYS[0], "view"), (*WAYS[4], "view"), longer=[(*WAYS[0], "table"), (*WAYS[3], "view"), (*WAYS[3], "table")]
+)
+
+
+def in_two_orders(store: Store) -> list[list[Any]]:
+    """The rows of two tables, the same in two orders, as the tables have them."""
+    orders = [ROWS, Random(3).sample(ROWS, len(ROWS))]
+    for number, rows in enumerate(orders):
+        store.table(f"people{number}", COLUMNS, rows)
+    return orders
+
+
+def as_stored(store: Store, name: str) -> list[Any]:
+    if isinstance(store, PostgresStore):
+        return [tuple(row) for row in store.admin.execute(f"SELECT * FROM {quoted(name)}".encode()).fetchall()]
+    with duckdb.connect(store.url) as connection:
+        return connection.execute(f"SELECT * FROM {quoted(name)}").fetchall()
+
+
+def tells_nothing(orders: list[list[Any]], copies: list[list[Any]]) -> bool:
+    """The same rows are in the same order, whatever order they came in, and not sorted by a column."""
+    persons = [[row[2] for row in copy] for copy in copies]
+    came = [[row[2] for row in rows] for rows in orders]
+    assert sorted(persons[0]) == sorted(persons[1]) == sorted(came[0])
+    return persons[0] == persons[1] and persons[0] not in came and persons[0] != sorted(persons[0])
+
+
+@pytest.mark.parametrize("way", TWO_WAYS)
+def test_a_copy_does_not_keep_the_order_of_its_source(store: Store, way: tuple[str, dict[str, Any]]) -> None:
+    """Line i was person i, for anyone with the list of persons."""
+    verb, options = way
+    orders = in_two_orders(store)
+    for number in range(2):
+        getattr(qidsql, verb)(store.url, f"people{number}", k=3, sensitive="diagnosis", into=f"copy{number}", **options)
+    assert tells_nothing(orders, [as_stored(store, f"copy{number}") for number in range(2)])
+
+
+@pytest.mark.parametrize("way", PRINTED)
+def test_a_printed_copy_does_not_either(store: Store, way: tuple[str, dict[str, Any], str]) -> None:
+    verb, options, kind = way
+    orders, copies = in_two_orders(store), []
+    asked = options if verb == "turns" else {**options, "sql": kind}
+    for number in range(2):
+        found = getattr(qidsql, verb)(store.url, f"people{number}", k=3, sensitive="diagnosis", **asked)
+        store.run(found.script)
+        ending = {"suppress": "suppressed", "anonymize": "anonymized", "turns": "recoded"}[verb]
+        copies.append(as_stored(store, f"people{number}_{ending}"))
+        with store.connect() as engine:  # the order makes no audit of the view impossible
+            assert qidsql.audit(engine, f"people{number}_{ending}", k=2, columns=("a b", "age")).profile is not None
+    assert tells_nothing(orders, copies)
+
+
+@pytest.mark.engines("duckdb")
+@pytest.mark.parametrize("ending", always("csv", longer=["parquet"]))
+@pytest.mark.parametrize("way", TWO_WAYS)
+def test_nor_does_a_file(store: Store, tmp_path: Path, way: tuple[str, dict[str, Any]], ending: str) -> None:
+    verb, options = way
+    orders, copies = in_two_orders(store), []
+    for number in range(2):
+        source, copy = tmp_path / f"people{number}.{ending}", tmp_path / f"copy{number}.{ending}"
+        with duckdb.connect(store.url) as connection:
+            connection.execute(f"COPY people{number} TO '{source}'")
+        getattr(qidsql, verb)(str(source), k=3, sensitive="diagnosis", into=str(copy), **options)
+        copies.append(duckdb.sql(f"FROM '{copy}'").fetchall())
+    assert tells_nothing(orders, copies)
