@@ -100,11 +100,14 @@ class TableProtection:
         )
 
     def _plan_copy(self) -> None:
-        """Decide the columns and the place of the copy: an impossible copy is refused before the work, not after it."""
+        """Decide the columns and the place of the copy: an impossible copy is refused before the work, not after it.
+
+        Only protected and sensitive columns are copied: any other one could give suppressed cells back.
+        """
         left_out = {
             name: reason
             for name, (role, reason) in self._search.roles.items()
-            if role in (Role.DIRECT_IDENTIFIER, Role.UNREADABLE)
+            if role not in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
         } | self._recognised
         self.not_copied = tuple(LeftOut(*each) for each in left_out.items())
         self.copied = tuple(column for column in self.table.columns if column.name not in left_out)

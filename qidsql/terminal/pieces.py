@@ -112,10 +112,12 @@ def copy_facts(
     if unprotected:
         rows.add_row(
             "Unprotected",
-            f"{few(unprotected)}: copied unchanged, not audited; exclude columns that identify people (--identifier)",
+            f"{few(unprotected)}: copied unchanged, not audited; leave out columns that identify people (--identifier)",
         )
-    for each in not_copied:
-        rows.add_row("Not copied", f"{each.name}: {each.reason}")
+    for left_out in by_reason((each.name, each.reason) for each in not_copied):
+        rows.add_row("Not copied", left_out)
+    if not_copied:
+        rows.add_row("", "a copy has the protected columns and sensitive ones (--sensitive), which stay unchanged")
 
 
 def grid() -> Table:

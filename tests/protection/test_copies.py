@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 import qidsql
+from tests.commandline import inside
 from tests.exhaustive import always
 from tests.stores import PostgresStore, Store, quoted
 
@@ -87,3 +88,31 @@ def test_nor_does_a_file(store: Store, tmp_path: Path, way: tuple[str, dict[str,
         getattr(qidsql, verb)(str(source), k=3, sensitive="diagnosis", into=str(copy), **options)
         copies.append(duckdb.sql(f"FROM '{copy}'").fetchall())
     assert tells_nothing(orders, copies)
+
+
+@pytest.mark.parametrize("verb", ["suppress", "anonymize", "turns"])
+@pytest.mark.parametrize("left_out", ["exclude", "identifiers", "columns"])
+def test_a_copy_has_only_protected_and_sensitive_columns(store: Store, verb: str, left_out: str) -> None:
+    """The number of a value gave every suppressed cell of it back."""
+    rows = [(letter, ord(letter), age, "x") for letter in "aabbc" for age in (31, 32)]
+    store.table("people", {"letter": "VARCHAR", "code": "INTEGER", "age": "INTEGER", "diagnosis": "VARCHAR"}, rows)
+    options = {left_out: ("letter", "age") if left_out == "columns" else ("code",)}
+    asked = {**options, "k": 2, "sensitive": "diagnosis", "into": "copy"}
+    found = getattr(qidsql, verb)(store.url, "people", **asked)
+    assert found.copied == ("letter", "age", "diagnosis")
+    assert [each.name for each in found.not_copied] == ["code"]
+    with store.connect() as engine:
+        assert tuple(column.name for column in engine.describe("copy").columns) == found.copied
+
+
+@pytest.mark.engines("duckdb")
+def test_the_report_names_a_column_that_the_policy_does_not_publish(store: Store, tmp_path: Path) -> None:
+    rows = [(letter, ord(letter), age) for letter in "aabbc" for age in (31, 32)]
+    store.table("people", {"letter": "VARCHAR", "code": "INTEGER", "age": "INTEGER"}, rows)
+    policy = f'[sources.here]\nurl = "{store.url}"\n[[tables]]\ntable = "main.people"\nroles.code = "other"\n'
+    (tmp_path / "qidsql.toml").write_text(policy, encoding="utf-8")
+    asked = ("suppress", store.url, "people", "--k", "2", "--policy", "qidsql.toml", "--into", "copy")
+    said = " ".join(inside(*asked, cwd=tmp_path).out.split())
+    assert "Not copied code: declared as other, not published" in said
+    assert "Unprotected" not in said
+    assert {len(row) for row in as_stored(store, "copy")} == {2}

@@ -184,7 +184,7 @@ def test_the_copy(store: Store, tables: int) -> None:
         k, name, target = draw.randint(2, 4), f"t{number}", f"copy {number}"
         table(store, name, rows)
         columns = ("c1", "c2", "c3")
-        done = qidsql.anonymize(store.url, name, k=k, columns=columns, into=quoted(target))
+        done = qidsql.anonymize(store.url, name, k=k, columns=columns, sensitive="c0", into=quoted(target))
         assert done.target is not None
         written = {row[0]: row for row in copied(store, target)}
         assert set(written) == {row[0] for row in rows}
@@ -200,7 +200,7 @@ def test_the_copy(store: Store, tables: int) -> None:
 def test_rows_of_one_pattern_part(store: Store) -> None:
     """Three equal rows and one that differs in a cell: one of the three gives it company."""
     table(store, "people", [("1", "a", "a"), ("2", "a", "a"), ("3", "a", "a"), ("4", "a", "b")])
-    done = qidsql.anonymize(store.url, "people", k=2, columns=("c1", "c2"), into="public")
+    done = qidsql.anonymize(store.url, "people", k=2, columns=("c1", "c2"), sensitive="c0", into="public")
     assert (done.cost, done.optimal) == (2, True)
     assert Counter(row[1:] for row in copied(store, "public")) == {("a", "a"): 2, ("a", None): 2}
 
@@ -211,7 +211,7 @@ def test_the_printed_statement_makes_the_same_copy(store: Store, script: str) ->
     rows = [(str(place), *row) for place, row in enumerate(random_rows(draw, 14, 3))]
     rows += [(str(len(rows) + more), *rows[0][1:]) for more in range(3)]
     table(store, "people", rows)
-    done = qidsql.anonymize(store.url, "people", k=3, columns=("c1", "c2", "c3"), sql=script)
+    done = qidsql.anonymize(store.url, "people", k=3, columns=("c1", "c2", "c3"), sensitive="c0", sql=script)
     store.run(done.script)
     written = copied(store, "people_anonymized")
     assert min(Counter(row[1:] for row in written).values()) >= 3
@@ -237,7 +237,7 @@ def test_a_copy_that_cannot_be_is_refused(store: Store) -> None:
 def test_columns_that_nothing_protects_are_said(duckdb_store: DuckDBStore, verb: str) -> None:
     table(duckdb_store, "people", [("1", "a", "a"), ("2", "a", "a"), ("3", "a", "b")])
     named = ("-c", "c1", "-c", "c2", "--k", "2", "--into")
-    bare = run(verb, duckdb_store.url, "people", *named, "bare").out
+    bare = run(verb, duckdb_store.url, "people", *named, "bare", "--sensitive", "c0").out
     assert "Unprotected" in bare
     assert "c0: copied unchanged" in bare
     assert "Unprotected" not in run(verb, duckdb_store.url, "people", *named, "safe", "--identifier", "c0").out

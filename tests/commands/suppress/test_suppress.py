@@ -78,7 +78,7 @@ def test_no_bound_is_claimed_for_blank_cells_that_protect_others(store: Store) -
 
 
 def ask(store: Store, table: str = "people", **options: Any) -> SuppressResult:
-    request = SuppressRequest(table, **{"columns": NAMES, **options})
+    request = SuppressRequest(table, **{"columns": NAMES, "sensitive": ("note", "person"), **options})
     with store.connect(writable=request.writable) as engine:
         return suppress(engine, request)
 
@@ -333,7 +333,7 @@ def test_a_name_as_long_as_postgres_keeps_names(postgres_store: PostgresStore, s
     for name in ("t" * 63, "é" * 31 + "t", "t" * 52 + "_suppressed"):
         postgres_store.table(name, COLUMNS, people())
         with postgres_store.connect() as engine:
-            request = SuppressRequest(quoted(name), k=2, columns=NAMES, sql=script)
+            request = SuppressRequest(quoted(name), k=2, columns=NAMES, sensitive=("note", "person"), sql=script)
             postgres_store.execute(";\n".join(suppress(engine, request).script))
         made = [each for each in tables(postgres_store) if "_suppressed" in each and each != name]
         assert len(made) == 1
@@ -408,7 +408,7 @@ def test_a_failed_write_leaves_nothing_behind(store: Store, moment: str, error: 
         engine.watchers.append(fail)
         if moment == "commit":
             engine.commit = lambda: (_ for _ in ()).throw(error)  # type: ignore[method-assign]
-        request = SuppressRequest("people", k=2, columns=NAMES, into="safe", replace=True)
+        request = SuppressRequest("people", k=2, columns=NAMES, sensitive=("note", "person"), into="safe", replace=True)
         try:
             result = suppress(engine, request)
             assert result.verdict is Verdict.INCONCLUSIVE
@@ -430,7 +430,9 @@ def test_a_killed_connection_leaves_nothing_behind(postgres_store: PostgresStore
                 )
 
         engine.watchers.append(kill)
-        result = suppress(engine, SuppressRequest("people", columns=NAMES, k=2, into="safe"))
+        result = suppress(
+            engine, SuppressRequest("people", columns=NAMES, sensitive=("note", "person"), k=2, into="safe")
+        )
     assert result.verdict is Verdict.INCONCLUSIVE
     assert "safe" not in tables(postgres_store)
 
@@ -438,12 +440,12 @@ def test_a_killed_connection_leaves_nothing_behind(postgres_store: PostgresStore
 def test_a_role_that_may_only_read(postgres_store: PostgresStore, reader: str) -> None:
     postgres_store.table("people", COLUMNS, people())
     postgres_store.execute(f"GRANT SELECT ON people TO {reader}")
-    request = SuppressRequest("people", columns=NAMES, k=2, into="safe")
+    request = SuppressRequest("people", columns=NAMES, sensitive=("note", "person"), k=2, into="safe")
     with postgres_store.connect_as(reader, writable=True) as engine, pytest.raises(AccessError, match="needs CREATE"):
         suppress(engine, request)
     for script in (None, Script.VIEW, Script.TABLE):
         with postgres_store.connect_as(reader) as engine:
-            request = SuppressRequest("people", columns=NAMES, k=2, sql=script)
+            request = SuppressRequest("people", columns=NAMES, sensitive=("note", "person"), k=2, sql=script)
             assert suppress(engine, request).verdict is Verdict.FINISHED
 
 
@@ -456,7 +458,8 @@ def test_files_get_files(tmp_path: Path) -> None:
         connection.execute(f"COPY t TO '{source}' (FORMAT parquet)")
     for name in ("safe.parquet", "safe.csv"):
         goal = tmp_path / name
-        arguments = ["suppress", source, *(part for each in NAMES for part in ("-c", each)), "--into", goal, "-q"]
+        columns = [*(f"--column={each}" for each in NAMES), "--sensitive=note", "--sensitive=person"]
+        arguments = ["suppress", source, *columns, "--into", goal, "-q"]
         assert inside(*arguments).code == 0
         reading = "read_csv(?, nullstr='', quote='\"')" if name.endswith("csv") else "read_parquet(?)"
         with duckdb.connect() as connection:
@@ -547,4 +550,4 @@ def test_shared_suppression_of_adult_needs_fewer_cells_than_sdcmicro(
 def test_an_engine_that_only_reads_writes_nothing(store: Store) -> None:
     store.table("people", COLUMNS, people())
     with store.connect() as engine, pytest.raises(QidsqlError, match="not opened for writing"):
-        suppress(engine, SuppressRequest("people", columns=NAMES, into="safe"))
+        suppress(engine, SuppressRequest("people", columns=NAMES, sensitive=("note", "person"), into="safe"))
