@@ -116,7 +116,7 @@ def test_a_violation_that_gets_worse_is_told_once(tables: DuckDBStore, tmp_path:
 def test_ctrl_c_while_an_alert_waits_leaves_the_verdict(
     tables: DuckDBStore, tmp_path: Path, team: HttpReceiver
 ) -> None:
-    """The report is out and the run recorded before anybody is told; the message is kept. No signal ends in 1."""
+    """The report is out and the run recorded before anybody is told; the message is kept. A violation ends in 1."""
     policy_file(tmp_path, tables.url, entries("main.risky"), TEAM.replace("attempts = 1", "attempts = 9"))
     team.answers += [500] * 9
     with subprocess.Popen(
@@ -136,7 +136,7 @@ def test_ctrl_c_while_an_alert_waits_leaves_the_verdict(
         assert len(history_of(tmp_path).runs()) == 1
         process.send_signal(signal.SIGINT)
         _, err = finished(process)
-    assert process.returncode == 3
+    assert process.returncode == 1
     assert "undelivered messages are kept for the next run" in err
 
 

@@ -1,3 +1,3 @@
 CREATE TABLE "clinic"."safe" AS SELECT * FROM (SELECT CASE WHEN (planned.mask & CAST(1 AS BIGINT)) <> 0 THEN NULL ELSE planned.o0 END AS "zip", CASE WHEN (planned.mask & CAST(2 AS BIGINT)) <> 0 THEN NULL ELSE planned.o1 END AS "we""ird", planned.o2 AS "person" FROM (SELECT "zip" AS o0, "we""ird" AS o1, "person" AS o2, CASE WHEN COUNT(*) OVER (PARTITION BY "zip", "we""ird") >= 3 THEN CAST(0 AS BIGINT) WHEN COUNT(*) OVER (PARTITION BY "we""ird") >= 3 THEN CAST(1 AS BIGINT) WHEN COUNT(*) OVER (PARTITION BY "zip") >= 3 THEN CAST(2 AS BIGINT) ELSE CAST(3 AS BIGINT) END AS mask FROM "clinic"."people" WHERE (
 person > 7
-)) AS planned) AS suppressed
+)) AS planned) AS copied ORDER BY HASH("zip", "we""ird", "person")
