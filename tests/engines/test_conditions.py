@@ -48,7 +48,7 @@ def test_scripts_keep_the_fields(homes: DuckDBStore) -> None:
     homes.run(qidsql.suppress(homes.url, "people", k=5, sql="view", **asked).script)  # type: ignore[arg-type]
     homes.run(qidsql.anonymize(homes.url, "people", k=5, sql="table", **asked).script)  # type: ignore[arg-type]
     for made in ("people_suppressed", "people_anonymized"):
-        assert qidsql.profile(homes.url, made, columns=["id"]).column_sets[0].profile.rows == 20
+        assert qidsql.profile(homes.url, made, columns=["age"]).column_sets[0].profile.rows == 20
     homes.run(qidsql.suppress(homes.url, "people", k=5, sql="update", **asked).script)  # type: ignore[arg-type]
     assert rows(homes.url, "age IS NULL") == 20
 

@@ -22,7 +22,9 @@ def test_nobody_is_found_by_the_protected_columns_alone(tmp_path: Path) -> None:
     place = tmp_path / "t.duckdb"
     with duckdb.connect(str(place)) as connection:
         connection.execute("CREATE TABLE t AS SELECT i % 2 AS a, i // 2 AS b, i AS c FROM range(8) AS r(i)")
-    found = qidsql.suppress(str(place), "t", columns=["a", "b"], k=2, against="known-person", into="safe")
+    found = qidsql.suppress(
+        str(place), "t", columns=["a", "b"], k=2, against="known-person", sensitive=["c"], into="safe"
+    )
     said = suppression.opening(found)
     assert "By the 2 protected columns alone, nobody is found by exactly one row" in said
     assert "1 other column of the copy is as in the table" in said
