@@ -3,8 +3,6 @@
 An engine's own module opens the sessions, reads the catalog and translates errors. This one imports no driver.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -14,6 +12,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
+
+from sqlglot import exp
 
 from qidsql.core.byte_limit import bytes_limited, charge_bytes
 from qidsql.core.catalog import Catalog, CatalogTable
@@ -29,7 +29,6 @@ from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import name_text, table_node
 from qidsql.sql.statements import Row, Statement
 from qidsql.sql.table_changes import making
-from qidsql.sql.trees import exp
 from qidsql.wording.option_names import setting
 
 Answer = TypeVar("Answer")
@@ -464,7 +463,7 @@ class Engine(ABC):
     def release(self) -> None:  # noqa: B027 - not every engine has other resources
         """Frees the engine's resources other than sessions. Safe to call twice."""
 
-    def __enter__(self) -> Engine:
+    def __enter__(self) -> "Engine":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,9 +1,9 @@
 """Checks of a user's condition that engines share: the statements that bind it to its table, and the error messages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
+
+from sqlglot import exp
 
 from qidsql.core.tables import Table
 from qidsql.errors import UnknownName, UsageError
@@ -11,7 +11,6 @@ from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import table_node, verbatim
 from qidsql.sql.statements import Row
 from qidsql.sql.templates import Filling
-from qidsql.sql.trees import exp
 
 UNREADABLE = "the where condition cannot be read as one condition in SQL; expected something like: age >= 18"
 NO_QUERY = "the where condition must be a plain condition on the table's columns, without a query inside"

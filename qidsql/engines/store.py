@@ -3,8 +3,6 @@
 Every transaction opens and closes the database, so that an idle process blocks nobody.
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,11 +10,12 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from sqlglot import exp
+
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.statements import Row
 from qidsql.sql.table_changes import equal_to_holes
 from qidsql.sql.templates import template
-from qidsql.sql.trees import exp
 
 PATIENCE = 30.0  # seconds to wait while another process has the store open
 
@@ -24,7 +23,7 @@ PATIENCE = 30.0  # seconds to wait while another process has the store open
 class Transaction(ABC):
     """Statements on an open connection; values are passed to the driver as parameters."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: "Store") -> None:
         self._store = store
 
     def query(self, name: str, **values: Any) -> list[Row]:
@@ -47,7 +46,7 @@ class Transaction(ABC):
             self._insert(table, list(rows[0]), rows)
 
     @abstractmethod
-    def execute(self, statement: Prepared, values: Mapping[str, Any]) -> list[Row]: ...
+    def execute(self, statement: "Prepared", values: Mapping[str, Any]) -> list[Row]: ...
 
     @abstractmethod
     def _insert(self, table: str, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None: ...

@@ -1,14 +1,14 @@
 """Finds the table of the catalog that a user's text names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
 
+import sqlglot
+from sqlglot import exp
+
 from qidsql.core.tables import TableName
 from qidsql.errors import UnknownName, UsageError
-from qidsql.sql.trees import exp, sqlglot
 
 
 def find_table(

@@ -8,8 +8,6 @@ by byte; texts are compared with numbers if they are nearly all digits, as the n
 them as numbers, a database stores texts). `joinable` has the rule for which columns are joinable.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
@@ -17,6 +15,8 @@ from functools import cache
 from itertools import islice
 from math import ceil, comb
 from typing import TypeVar
+
+from sqlglot import exp
 
 from qidsql.core.catalog import Attribute, CatalogTable
 from qidsql.core.value_kinds import NUMBERS, WITH_DISTANCES, ValueKind, compared_as
@@ -28,7 +28,6 @@ from qidsql.linkage.names import names_agree, names_in_joins
 from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.statements import Statement
-from qidsql.sql.trees import exp
 from qidsql.sql.values_in_common import (
     ColumnFacts,
     ComparedColumn,

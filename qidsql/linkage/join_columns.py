@@ -1,9 +1,9 @@
 """The columns on which two tables are joined: named by the user, or all that are joinable by their values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
+
+from sqlglot import exp
 
 from qidsql.core.catalog import Attribute, CatalogColumn, CatalogTable
 from qidsql.core.tables import Comparison, Table
@@ -16,7 +16,6 @@ from qidsql.linkage.names import names_agree
 from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import condition, rows_node
-from qidsql.sql.trees import exp
 from qidsql.sql.values_in_common import TABLE
 from qidsql.wording.numbers import few, plural
 

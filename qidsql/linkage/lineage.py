@@ -1,11 +1,11 @@
 """View lineage: the table columns behind each column of a view. sqlglot parses the view's query; no statement is sent.
 A view that it cannot parse is reported in a note and is no error."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import field
 
+import sqlglot
+from sqlglot import exp
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, build_scope
 from sqlglot.schema import MappingSchema
@@ -13,7 +13,6 @@ from sqlglot.schema import MappingSchema
 from qidsql.core.catalog import Attribute, Catalog, CatalogTable, Dependency, Ground, SameAttribute
 from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.trees import exp, sqlglot
 
 # Nodes that make a column more than a function of the columns of its row.
 BEYOND_THE_ROW = (exp.AggFunc, exp.Window, exp.Query, exp.Rand, exp.Randn, exp.Uuid)

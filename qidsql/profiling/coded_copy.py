@@ -1,13 +1,12 @@
 """A coded copy of the audited columns in the engine's own temporary space: a relation like any other."""
 
-from __future__ import annotations
-
 import time
+
+from sqlglot import exp
 
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import ALIAS, Relation, table_node
 from qidsql.sql.row_codes import coded_copy
-from qidsql.sql.trees import exp
 from qidsql.wording.numbers import plural, seconds
 
 

@@ -4,8 +4,6 @@ Column sets with texts are counted from packed rows, a few integers each. Others
 without texts where each scan decodes or computes them, as of a parquet file or a view.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
@@ -39,7 +37,7 @@ class RowsInMemory:
         self._texts_read: int | None = 0
         self._others_read: int | None = 0 if source.computed and self._short else None
 
-    def narrowed(self, profiler: Profiled, batches: Batches) -> RowsInMemory:
+    def narrowed(self, profiler: Profiled, batches: Batches) -> "RowsInMemory":
         """The same copies for a profiler of some of the columns."""
         other = RowsInMemory(profiler, batches)
         other._packed = self._packed and self._packed.narrowed(batches.names)

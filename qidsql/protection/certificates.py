@@ -4,16 +4,15 @@ The distinct rows of a table are numbered from 0 in the order of their codes. Th
 rows, so that equal tables have equal numbers, and without the table a number names no row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
+from sqlglot import exp
+
 from qidsql.core.tables import names_of
 from qidsql.engines.duckdb.workbench import Workbench
 from qidsql.records.dataclass import dataclass
-from qidsql.sql.trees import exp
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +32,7 @@ class CellPlan:
     ]
 
     @classmethod
-    def of(cls, bench: Workbench, names: Sequence[str], query: exp.Query) -> CellPlan | None:
+    def of(cls, bench: Workbench, names: Sequence[str], query: exp.Query) -> "CellPlan | None":
         """The plan that a query of the workbench returns: pattern, mask, size. None if it has too many lines.
 
         Raises StatementError, Interrupted.
@@ -69,5 +68,5 @@ class BoundProof:
     parts: Annotated[int, "prices are in so many parts of a unit of weight"] = 1
 
     @classmethod
-    def by_prices(cls, by: ProvedBy, prices: NDArray[np.int64], parts: int = 1) -> BoundProof:
+    def by_prices(cls, by: ProvedBy, prices: "NDArray[np.int64]", parts: int = 1) -> "BoundProof":
         return cls(by, tuple(prices.tolist()) if len(prices) <= MOST else None, parts)

@@ -5,14 +5,14 @@ is a table, made in a transaction of an engine opened for writing: it exists aft
 before. For data files the copy is another file, written beside its destination and renamed.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import sqlglot
+from sqlglot import exp
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from qidsql.core.copies import FILE_KINDS
@@ -24,7 +24,6 @@ from qidsql.records.dataclass import dataclass
 from qidsql.sql.copies import create_table, drop_table, in_own_order, suppressed_by_plan
 from qidsql.sql.relation import ALIAS, comparable_columns, relation
 from qidsql.sql.statements import Statement
-from qidsql.sql.trees import exp, sqlglot
 
 
 def plan_by_codes(columns: int, parting: bool) -> exp.Select:

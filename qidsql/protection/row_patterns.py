@@ -5,9 +5,9 @@ random order, and they pass through memory: no value leaves the engine. Still, t
 be turned back by anyone who knows how frequent each value is.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Self
+
+from sqlglot import exp
 
 from qidsql.engines.duckdb.workbench import Workbench, exported
 from qidsql.profiling.profiler import TableProfiler
@@ -15,7 +15,6 @@ from qidsql.records.dataclass import dataclass
 from qidsql.sql.row_codes import row_patterns
 from qidsql.sql.statements import Statement, integer
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 if TYPE_CHECKING:
     from qidsql.protection.records import Records
@@ -39,7 +38,7 @@ class RowPatterns:
     shuffle_key: str
 
     @classmethod
-    def of(cls, profiler: TableProfiler, shuffle_key: str | None = None) -> RowPatterns:
+    def of(cls, profiler: TableProfiler, shuffle_key: str | None = None) -> "RowPatterns":
         """The row patterns over the profiler's columns. One statement, one scan, on the profiler's budget.
 
         With the `shuffle_key` of other rows, columns with the same values as theirs get the same codes.
@@ -76,7 +75,7 @@ class RowPatterns:
         found = tuple(integer(each) for each in values)
         return cls(bench, names, integer(rows), integer(patterns), found, str(key))
 
-    def records(self) -> Records:
+    def records(self) -> "Records":
         """The codes and sizes as arrays, column by column. Raises StatementError, Interrupted."""
         from qidsql.protection.records import Records, narrow
 

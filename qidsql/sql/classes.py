@@ -1,9 +1,9 @@
 """Statements that count the classes of column sets by size."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+
+from sqlglot import exp
 
 from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.records.dataclass import dataclass
@@ -12,7 +12,6 @@ from qidsql.sql.pieces import in_pieces, mark, mark_of_table, marks, put_togethe
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
 from qidsql.sql.templates import fill, fill_query
-from qidsql.sql.trees import exp
 
 
 def class_profiles(

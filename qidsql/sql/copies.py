@@ -1,8 +1,8 @@
 """Queries for a copy of a table with some cells blank, by a plan or by counting, and statements that create it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
 
 from qidsql.core.tables import Column, Table, TableName
 from qidsql.sql.dialects import Dialect
@@ -11,7 +11,6 @@ from qidsql.sql.relation import condition, rows_node, table_node
 from qidsql.sql.row_codes import dictionary
 from qidsql.sql.table_changes import making
 from qidsql.sql.templates import fill, fill_query
-from qidsql.sql.trees import exp
 
 
 def suppressed_by_plan(

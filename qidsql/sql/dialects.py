@@ -1,15 +1,15 @@
 """The differences between engines that no transpiler handles, declared as data in each engine's folder."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import sqlglot
+from sqlglot import exp
+
 from qidsql.core.tables import Column, Comparison
 from qidsql.core.value_kinds import ValueKind
 from qidsql.records.dataclass import dataclass
-from qidsql.sql.trees import exp, sqlglot
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class Dialect:
     and time as of one moment. `bytes`: how far it is known what a scan reads, in words; empty if it is not. `tested`:
     the engines on which the tests ran, as `Engine.version` begins; for others of this dialect statements are rendered
     only. `recodable`: patterns of the types whose columns can be recoded, by the kind of their values. `quote`: stands
-    around names, twice within them, as ' around texts; empty if that is not all. `kept_texts`: the texts of frequent
-    statements are kept in a file, see `in_pieces`. `own_hashes`: the hashes are functions of the connection, which a
-    printed script cannot call. `opening`, `closing`: statements before and after a script (see `script`).
+    around names, twice within them, as ' around texts; empty if that is not all. `own_hashes`: the hashes are functions
+    of the connection, which a printed script cannot call. `opening`, `closing`: statements before and after a script
+    (see `script`).
     """
 
     name: str
@@ -74,7 +74,6 @@ class Dialect:
     longest_name: int | None = None
     own_hashes: bool = False
     quote: str = ""
-    kept_texts: bool = False
     materialized: bool = True
     texts_among: Callable[[exp.Expr, exp.Expr], exp.Expr] | None = None
     cancel: float = 3.0

@@ -1,9 +1,9 @@
 """Statements that count what the classes of a column set disclose about a sensitive column."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
+
+from sqlglot import exp
 
 from qidsql.core.hierarchies import Hierarchy, read_hierarchy
 from qidsql.measures.disclosure import ClassValues, Disclosure
@@ -14,7 +14,6 @@ from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
 from qidsql.sql.templates import fill, fill_query
-from qidsql.sql.trees import exp
 
 # The classes that exceed a limit, by the limit's kind.
 CLASSES = {

@@ -1,9 +1,10 @@
 """The statements that compare a table with its protected copy: distributions value by value, sums of regressions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations, combinations_with_replacement
+
+import sqlglot
+from sqlglot import exp
 
 from qidsql.core.tables import Column, Comparison, Table
 from qidsql.measures.least_squares import Covariate, Sums
@@ -12,7 +13,6 @@ from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import ALIAS, Relation, rows_node
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import fill, fill_query
-from qidsql.sql.trees import exp, sqlglot
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,6 @@ from pathlib import Path
 
 def sql_file(name: str) -> str:
     """The text of `sql_templates/NAME.sql`: package data of an installed wheel, or beside `qidsql/` in a checkout."""
-    return _text(f"{name}.sql")
-
-
-def rendered_file(dialect: str) -> str:
-    """The text of `sql_templates/DIALECT/rendered.json`."""
-    return _text(f"{dialect}/rendered.json")
-
-
-def _text(name: str) -> str:
     packaged = Path(__file__).parents[1] / "sql_templates"
     folder = packaged if packaged.is_dir() else Path(__file__).parents[2] / "sql_templates"
-    return (folder / name).read_text(encoding="utf-8")
+    return (folder / f"{name}.sql").read_text(encoding="utf-8")

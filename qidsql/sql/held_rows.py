@@ -1,14 +1,13 @@
 """Rows that each scan decodes or computes again, as those of a parquet file or a view, read once and held."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+
+from sqlglot import exp
 
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.pieces import in_pieces, mark_of_table, marks, put_together
 from qidsql.sql.relation import Relation
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 
 def rows_to_hold(dialect: Dialect, source: Relation, names: Sequence[str]) -> str:

@@ -7,15 +7,14 @@ the guard bit of exactly the fields in which they differ. So bit operations find
 differ, and a bit count gives their number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import cached_property, reduce
+
+from sqlglot import exp
 
 from qidsql.records.dataclass import dataclass
 from qidsql.sql.statements import integer
 from qidsql.sql.table_changes import making
-from qidsql.sql.trees import exp
 
 LANE = 62  # bits: sums stay within a signed 64-bit integer
 

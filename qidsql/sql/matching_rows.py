@@ -3,9 +3,9 @@
 Matching is not transitive, so there are no classes: each row has its own frequency.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
+
+from sqlglot import exp
 
 from qidsql.errors import StatementError
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes
@@ -16,7 +16,6 @@ from qidsql.sql.masks import Field, add, fields_of
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 MARKS = 3  # codes begin above the marks
 

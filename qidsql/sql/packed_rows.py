@@ -5,10 +5,10 @@ two rows differ, as in `qidsql.sql.masks`: their XOR is 0 where they agree; the 
 the guard elsewhere. Rows that are only grouped need no guards, and fewer words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
+
+from sqlglot import exp
 
 from qidsql.core.tables import Table, TableName, names_of, positions
 from qidsql.measures.profiles import ClassProfile
@@ -19,7 +19,6 @@ from qidsql.sql.pieces import in_pieces, mark, mark_of_table, marks, put_togethe
 from qidsql.sql.relation import ALIAS, Relation, name_text
 from qidsql.sql.statements import ColumnNames, Statement
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 BITS = 63  # of a word, a signed integer
 
@@ -51,7 +50,7 @@ class Lanes:
     lanes: Sequence[Lane]
 
     @classmethod
-    def of(cls, names: ColumnNames, classes: Sequence[int], guarded: bool = False) -> Lanes:
+    def of(cls, names: ColumnNames, classes: Sequence[int], guarded: bool = False) -> "Lanes":
         lanes: dict[int, Lane] = {}
         used: list[int] = []  # bits of each word
         for place in sorted(range(len(names)), key=lambda place: -classes[place]):  # the widest first leave fewest gaps
@@ -89,7 +88,7 @@ class Lanes:
         }
         return put_together(_frame(dialect), frame) + "".join(joins)
 
-    def narrowed(self, names: ColumnNames) -> Lanes:
+    def narrowed(self, names: ColumnNames) -> "Lanes":
         """The same lanes for some of the columns, in this order."""
         places = [self.names.index(name) for name in names]
         return Lanes(names, [self.classes[place] for place in places], [self.lanes[place] for place in places])
@@ -127,7 +126,7 @@ class PackedRows:
         """Its table under this name."""
         return f"{name_text(dialect, self.table)} AS {alias}"
 
-    def narrowed(self, names: ColumnNames) -> PackedRows:
+    def narrowed(self, names: ColumnNames) -> "PackedRows":
         return PackedRows(self.table, self.packing.narrowed(names))
 
     def profiles(self, dialect: Dialect, masks: Sequence[int], k: int) -> Statement[list[ClassProfile]]:

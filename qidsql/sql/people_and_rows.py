@@ -1,13 +1,12 @@
 """People and released rows as one relation, so that both get the same codes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from sqlglot import exp
+
 from qidsql.sql.relation import ALIAS, Relation
 from qidsql.sql.templates import union_all
-from qidsql.sql.trees import exp
 
 Side: TypeAlias = tuple[exp.Expr, Sequence[exp.Expr]]  # a node to select from, and values of its rows
 

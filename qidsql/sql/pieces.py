@@ -1,20 +1,16 @@
 """The text of a statement in pieces: rendered once, with marks where one statement differs from the next.
 
-So each of thousands of column sets costs a join of rendered pieces, not a syntax tree. What small audits need is kept
-in a file: to import sqlglot and to render it takes longer than to answer.
+So each of thousands of column sets costs a join of rendered pieces, not a syntax tree.
 """
 
-from __future__ import annotations
-
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache, wraps
+from functools import lru_cache, wraps
 from typing import Any
 
+from sqlglot import exp
+
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.folder import rendered_file
-from qidsql.sql.trees import exp
 
 MARK = "part_of_the_statement_"  # needs no quotes, which differ between engines
 
@@ -44,23 +40,11 @@ def put_together(pieces: Sequence[str], parts: Mapping[str, str]) -> str:
 
 
 def in_pieces(build: Callable[..., exp.Expr]) -> Any:
-    """Makes a cached function that returns the text of the tree in pieces. It takes a dialect, and numbers or words.
-
-    Texts of a dialect that has `kept_texts` are looked up there first; `python -m tests.sql.kept_texts` writes them.
-    """
-    name = f"{build.__module__.rpartition('.')[2]}.{build.__qualname__}"
+    """Makes a cached function that returns the text of the tree in pieces. It takes a dialect, and numbers or words."""
 
     @lru_cache(maxsize=4096)
     @wraps(build)
     def pieces(dialect: Dialect, *arguments: int | str) -> tuple[str, ...]:
-        found = kept_texts(dialect.name).get(" ".join([name, *map(str, arguments)])) if dialect.kept_texts else None
-        return tuple(found) if found else pieces_of(dialect, build(dialect, *arguments))
+        return pieces_of(dialect, build(dialect, *arguments))
 
     return pieces
-
-
-@cache
-def kept_texts(dialect: str) -> dict[str, list[str]]:
-    """The pieces of texts by the function that builds the tree, and its arguments."""
-    found: dict[str, list[str]] = json.loads(rendered_file(dialect))
-    return found

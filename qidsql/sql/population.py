@@ -1,14 +1,13 @@
 """The statement that puts a published table's classes beside those of a population."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+
+from sqlglot import exp
 
 from qidsql.measures.population import MatchedClasses, PopulationMatch
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 
 def population_match(

@@ -1,16 +1,15 @@
 """Statements that carry out a masking plan. They are printed, never run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from types import MappingProxyType
+
+from sqlglot import exp
 
 from qidsql.core.tables import Table, TableName
 from qidsql.errors import UsageError
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Recodings, condition, recoded_column, table_node
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 
 def publishing_view(

@@ -1,11 +1,10 @@
 """Recoded columns as nodes. Each form is one that all engines which recode evaluate alike, and exactly."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
+from sqlglot import exp
+
 from qidsql.core.recodings import Recoding, RecodingKind
-from qidsql.sql.trees import exp
 
 
 def recoded(column: exp.Expr, recoding: Recoding) -> exp.Expr:

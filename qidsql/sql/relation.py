@@ -1,18 +1,17 @@
 """The audited rows as a node to select from: a table, its columns in comparable form, and the user's condition."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
+
+from sqlglot import exp
 
 from qidsql.core.recodings import Recoding
 from qidsql.core.tables import Column, Comparison, Table, TableName
 from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.recodings import recoded
-from qidsql.sql.trees import exp
 
 ALIAS = "relation"
 Recodings = Mapping[str, Sequence[Recoding]]  # of the columns that have any, in the order in which they are applied

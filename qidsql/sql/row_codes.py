@@ -1,13 +1,12 @@
 """Statements that turn rows into codes and counts, without values."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+
+from sqlglot import exp
 
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation
 from qidsql.sql.templates import Filling, fill, fill_query
-from qidsql.sql.trees import exp
 
 
 def row_patterns(dialect: Dialect, source: Relation, names: Sequence[str], shuffle_key: str | None = None) -> str:

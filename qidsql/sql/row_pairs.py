@@ -5,10 +5,10 @@ such a syntax tree takes longer than running it. So the frame is rendered once, 
 name of the user's, and each relation and each part of a column once; a statement is made by joining rendered parts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from functools import lru_cache
+
+from sqlglot import exp
 
 from qidsql.core.tables import Nulls
 from qidsql.sql.dialects import Dialect
@@ -18,7 +18,6 @@ from qidsql.sql.pieces import MARK, in_pieces, mark, mark_of_table, marks, put_t
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
 from qidsql.sql.templates import fill, fill_query
-from qidsql.sql.trees import exp
 
 SCANS_ANEW = 7  # of agreeing_by_content.sql, if every table expression is evaluated wherever it is named
 

@@ -1,8 +1,8 @@
 """Random samples of the audited rows, as relations that can replace the whole table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+
+from sqlglot import exp
 
 from qidsql.core.sampling import MAX_SEED
 from qidsql.core.tables import Column, Table
@@ -10,7 +10,6 @@ from qidsql.errors import UsageError
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import ALIAS, Relation, comparable_columns, condition, relation, rows_node
 from qidsql.sql.templates import fill_query
-from qidsql.sql.trees import exp
 
 
 def sample(dialect: Dialect, table: Table, columns: Sequence[Column], size: int, seed: int) -> Relation:

@@ -1,6 +1,6 @@
 """The statement that counts the classes of a column set by size and by the sum of their survey weights."""
 
-from __future__ import annotations
+from sqlglot import exp
 
 from qidsql.measures.individual_risk import WeightedClasses
 from qidsql.records.dataclass import dataclass
@@ -8,7 +8,6 @@ from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 STEPS = 1000
 LARGEST = 10**15

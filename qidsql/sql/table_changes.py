@@ -1,10 +1,8 @@
 """Statements that create and fill tables, and need no template."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
-from qidsql.sql.trees import exp
+from sqlglot import exp
 
 
 def making(target: exp.Table, query: exp.Query, kind: str = "TABLE", replace: bool = False) -> exp.Create:

@@ -6,16 +6,16 @@ Most are in sqlglot's own dialect, so that one file serves every engine; those f
 Scripts for SQL shells have such holes too, but are not templates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TypeAlias
 
-from qidsql.sql.folder import sql_file
-from qidsql.sql.trees import exp, sqlglot
+import sqlglot
+from sqlglot import exp
 
-Filling: TypeAlias = "exp.Expr | Sequence[exp.Expr] | int | str"
+from qidsql.sql.folder import sql_file
+
+Filling: TypeAlias = exp.Expr | Sequence[exp.Expr] | int | str
 
 
 DIALECTS = {  # of folders whose statements are for a single engine

@@ -1,9 +1,9 @@
 """Statements about the values that columns of different tables have in common. They return only counts, ranks and
 booleans."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
 
 from qidsql.core.tables import Comparison, Table, TableName, Version
 from qidsql.records.dataclass import dataclass
@@ -11,7 +11,6 @@ from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import rows_node
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 TABLE = "rows_of_table"
 MEASURES = ("lows", "highs", "distinct_values")
@@ -83,7 +82,7 @@ class Overlap:
     far_right: bool
     aligned: bool
 
-    def reversed(self) -> Overlap:
+    def reversed(self) -> "Overlap":
         """The same with the columns exchanged."""
         left, right, crowded, far = self.left, self.right, self.crowded_left, self.far_left
         return Overlap(right, left, self.common, self.crowded_right, crowded, self.far_right, far, self.aligned)

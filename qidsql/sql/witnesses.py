@@ -1,8 +1,8 @@
 """The statement that compares rows of small classes with all classes. It returns only counts and bit masks."""
 
-from __future__ import annotations
-
 from collections import defaultdict
+
+from sqlglot import exp
 
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.masks import add, lanes_of, mask_of
@@ -10,7 +10,6 @@ from qidsql.sql.relation import Relation
 from qidsql.sql.row_pairs import difference_bit
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 
 def witness_rows(

@@ -405,13 +405,10 @@ def scratch(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("how", "table", "code"),
-    [(signal.SIGINT, "large", 3), (signal.SIGTERM, "large", 3), (signal.SIGINT, "numbered", 1)],
+    ("how", "table"), [(signal.SIGINT, "large"), (signal.SIGTERM, "large"), (signal.SIGINT, "numbered")]
 )
-def test_interrupted_it_says_what_is_known(
-    large: Path, scratch: Path, how: signal.Signals, table: str, code: int
-) -> None:
-    """A violation that is proved by then remains one."""
+def test_interrupted_it_says_what_is_known(large: Path, scratch: Path, how: signal.Signals, table: str) -> None:
+    """A violation that is proved by then remains one, as that of `numbered`, whose columns alone prove it."""
     process = subprocess.Popen(
         command("audit", large, table, "--show-sql"),
         stdout=subprocess.PIPE,
@@ -425,9 +422,9 @@ def test_interrupted_it_says_what_is_known(
             break
     process.send_signal(how)
     out, err = finished(process)
-    assert process.returncode == code
-    verdict = "INCONCLUSIVE  main.large was interrupted" if code == 3 else "VIOLATION    main.numbered"
-    assert out.startswith(verdict)
+    opened = {3: f"INCONCLUSIVE  main.{table} was interrupted", 1: f"VIOLATION    main.{table}"}
+    assert out.startswith(opened[process.returncode])
+    assert process.returncode == 1 or table == "large"  # 1 for `large` too, if its answer came before the signal
     assert "interrupted before the end" in " ".join(out.split())
     assert "c13" in out
     assert "Traceback" not in err

@@ -6,7 +6,6 @@ import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -87,11 +86,11 @@ def test_options_are_under_headings_and_those_for_specialists_on_request(name: s
         ("audit {} t --format json", ("qidsql.operations.document",)),
         (
             "audit {} t",
-            ("sqlglot", "pydantic", "numpy", "networkx", "highspy", "jinja2", "psycopg", "tomlkit", "yaml", *OTHERS),
+            ("pydantic", "numpy", "networkx", "highspy", "jinja2", "psycopg", "tomlkit", "yaml", *OTHERS),
         ),
         (
             "keys {} t --all --exclude b",
-            ("sqlglot", "pydantic", "networkx", "jinja2", "psycopg", "tomlkit", "yaml", *OTHERS),
+            ("pydantic", "networkx", "jinja2", "psycopg", "tomlkit", "yaml", *OTHERS),
         ),
     ],
 )
@@ -105,18 +104,6 @@ def test_nothing_is_imported_without_need(tmp_path: Path, arguments: str, unneed
     imported_modules = process.stderr.split()
     assert "typer" in imported_modules
     assert [each for each in imported_modules if each in unneeded] == []
-
-
-def test_packing_rows_with_texts_needs_no_sqlglot(tmp_path: Path) -> None:
-    path, draw = tmp_path / "t.duckdb", Random(1)
-    names = "abcdefgh"
-    with DuckDBStore(path) as store:
-        rows = [tuple(f"value {draw.randrange(2 + 3 * place)}" for place in range(len(names))) for _ in range(6_000)]
-        store.table("t", dict.fromkeys(names, "VARCHAR"), rows)
-    started = [sys.executable, "-c", IMPORTED, "keys", str(path), "t", "--all", "--distinct", "0.5"]
-    process = subprocess.run(started, env=environment(), capture_output=True, text=True, check=False)
-    assert process.returncode == 0, process.stderr
-    assert "sqlglot" not in process.stderr.split()
 
 
 @pytest.mark.parametrize(

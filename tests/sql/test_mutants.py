@@ -19,7 +19,7 @@ from sqlglot import exp
 from qidsql.core.tables import TableName
 from qidsql.engines.base import Engine
 from qidsql.measures.profiles import ClassSizes
-from qidsql.sql import classes, held_rows, packed_rows, pieces, row_pairs, templates
+from qidsql.sql import classes, held_rows, packed_rows, row_pairs, templates
 from qidsql.sql.classes import (
     class_profiles,
     class_profiles_by_finest,
@@ -109,7 +109,7 @@ def masks_of_pairs_that_agree_on_a(engine: Engine, source: Relation) -> Statemen
 
 def masks_without_numbers(engine: Engine, source: Relation) -> Statement[Any]:
     """The same as an engine asks that may evaluate a table expression twice; also where rows are equal."""
-    dialect = replace(engine.dialect, materialized=False, kept_texts=False)
+    dialect = replace(engine.dialect, materialized=False)
     first, second = (agreeing(dialect, source, names, 0b0001, 1000, 1000) for names in (NAMES, NAMES[:3]))
     with_ids = engine.run(first)
 
@@ -770,7 +770,6 @@ def noticed(engine: Engine, name: str, before: str, after: str) -> bool:
     original = templates.template
     forget_texts()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pieces, "kept_texts", lambda dialect: {})
         patch.setattr(templates, "template", lambda wanted: mutant if wanted == name else original(wanted))
         question = MUTANTS[name][0]
         other = answer(engine, question) != QUESTIONS[question][1]

@@ -106,8 +106,6 @@ class Workplace:
                 shutil.copytree(source, self.folder / name, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy(source, self.folder / name)
-        for kept in self.folder.glob("sql_templates/*/rendered.json"):
-            kept.write_text("{}")  # else a mutant's statements would be those of the original
         self.runner = subprocess.Popen(
             [sys.executable, "-m", "tests.trials.mutant_runner"],
             cwd=self.folder,

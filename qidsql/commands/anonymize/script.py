@@ -1,6 +1,6 @@
 """A statement that anonymizes a table by a plan, printed instead of a copy."""
 
-from __future__ import annotations
+from sqlglot import exp
 
 from qidsql.commands.table_protection import TableProtection
 from qidsql.core.copies import Script
@@ -12,7 +12,6 @@ from qidsql.protection.copies import plan_by_codes
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.copies import create_table, create_view, suppressed_by_plan
 from qidsql.sql.statements import integer
-from qidsql.sql.trees import exp
 from qidsql.wording.numbers import count
 
 MAX_LINES = 10_000  # of a plan within a printed statement

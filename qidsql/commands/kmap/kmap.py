@@ -1,11 +1,11 @@
 """How many people of a population each row of a published table could be."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+
+from sqlglot import exp
 
 from qidsql.commands.accounting import Accounting
 from qidsql.commands.kmap.request import KmapRequest
@@ -30,7 +30,6 @@ from qidsql.linkage.join_columns import (
 )
 from qidsql.measures.population import PopulationMatch
 from qidsql.sql.population import population_match
-from qidsql.sql.trees import exp
 from qidsql.wording.numbers import count, few, percent, plural, share
 
 WHOLE = (ValueKind.WHOLE, ValueKind.HUGE)

@@ -1,9 +1,9 @@
 """The fewest cells to suppress so that no row stands out: the plan, a script for it, or the copy itself."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
+
+from sqlglot import exp
 
 from qidsql.commands import gate
 from qidsql.commands.suppress.request import Attack, SuppressionMethod, SuppressRequest
@@ -34,7 +34,6 @@ from qidsql.sql.people_and_rows import people_and_rows
 from qidsql.sql.relation import Relation
 from qidsql.sql.row_codes import values_at
 from qidsql.sql.statements import Statement, integer
-from qidsql.sql.trees import exp
 
 NAMED_VALUES = 3
 WHOLE = exp.select("pattern", "mask", "size").from_("plan").join("patterns", using=["pattern"])

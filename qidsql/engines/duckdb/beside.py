@@ -1,10 +1,10 @@
 """A second source in a session: a database, attached read-only, or data files, as tables of a private database."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+
+from sqlglot import exp
 
 from qidsql.engines.duckdb.file_reader import Execute
 from qidsql.engines.duckdb.files import DataFiles, allowed_paths, find_files, how_read
@@ -14,7 +14,6 @@ from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.errors import UsageError
 from qidsql.records.dataclass import dataclass
 from qidsql.sql.folder import sql_file
-from qidsql.sql.trees import exp
 
 
 @dataclass(frozen=True, slots=True)

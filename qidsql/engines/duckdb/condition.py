@@ -1,10 +1,10 @@
 """Checks a condition in DuckDB: node by node in DuckDB's own syntax tree, and against its catalog of functions."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
+
+from sqlglot import exp
 
 from qidsql.core.tables import Condition, Table
 from qidsql.engines.condition import (
@@ -26,7 +26,6 @@ from qidsql.engines.condition import (
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.errors import UsageError
 from qidsql.sql.statements import Row
-from qidsql.sql.trees import exp
 
 Node: TypeAlias = dict[str, Any]
 

@@ -1,7 +1,5 @@
 """Reads CSV files through DuckDB without losing lines."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import gzip
@@ -9,13 +7,14 @@ import re
 from io import StringIO
 from pathlib import Path
 
+from sqlglot import exp
+
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.file_reader import Contents, FileReader, truth
 from qidsql.errors import SourceError, UsageError
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.pieces import in_pieces, marks, put_together
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 DELIMITERS = ",;\t|"
 # The characters that DuckDB trims from column names: Unicode spaces, but no tabs or line ends. It treats a name of

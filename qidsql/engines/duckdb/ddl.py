@@ -1,8 +1,7 @@
 """Parses the CREATE statements in DuckDB's catalog, for facts that it has in no other form."""
 
-from __future__ import annotations
-
-from qidsql.sql.trees import exp, sqlglot
+import sqlglot
+from sqlglot import exp
 
 
 def query_of_view(statement: str) -> str:

@@ -1,13 +1,12 @@
 """DuckDB's dialect: the leaves that differ from engine to engine."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+
+from sqlglot import exp
 
 from qidsql.core.tables import Comparison
 from qidsql.core.value_kinds import ValueKind
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.trees import exp
 
 
 class DuckDBDialect(Dialect):
@@ -50,7 +49,6 @@ def _about_distinct(value: exp.Expr) -> exp.Expr:
 DUCKDB = DuckDBDialect(
     name="duckdb",
     quote='"',
-    kept_texts=True,
     wide="HUGEINT",
     hashed="UBIGINT",
     text="TEXT",

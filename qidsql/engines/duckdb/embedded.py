@@ -3,11 +3,10 @@
 The extension passes in the connections.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import duckdb
+from sqlglot import exp
 
 from qidsql.core.byte_limit import bytes_limited
 from qidsql.core.tables import Table, TableName
@@ -20,7 +19,6 @@ from qidsql.errors import QidsqlError, SourceError, StatementError, UnknownName,
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row
 from qidsql.sql.templates import Filling
-from qidsql.sql.trees import exp
 
 LABEL = "this database"
 UNSEEN = (

@@ -1,7 +1,5 @@
 """DuckDB: a database file, or data files read by DuckDB. Read-only, without access to other files or the network."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -10,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 
 import duckdb
+from sqlglot import exp
 
 from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
 from qidsql.core.checks import Examination
@@ -45,7 +44,6 @@ from qidsql.sql.pieces import MARK, in_pieces, mark, mark_of_table, marks, put_t
 from qidsql.sql.relation import name_text
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill
-from qidsql.sql.trees import exp
 from qidsql.wording.numbers import count, size
 
 WORKERS = 2  # DuckDB runs one statement on all cores; a second one uses what small statements leave idle

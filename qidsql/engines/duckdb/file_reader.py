@@ -4,8 +4,6 @@ DuckDB treats names that differ only in letter case as equal, and renames the se
 names a column could then find the other one, and a search could miss a column. Such files are refused.
 """
 
-from __future__ import annotations
-
 import glob
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path

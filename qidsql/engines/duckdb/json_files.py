@@ -5,16 +5,15 @@ numbers are turned into strings before it parses a record. A mark distinguishes 
 random for every source, so that no file can contain it.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
 
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.file_reader import Contents, FileReader
 from qidsql.errors import SourceError
 from qidsql.sql.templates import Filling, fill
-from qidsql.sql.trees import exp
 
 # The text before a number (with whole strings), and the number; or the rest at the end.
 NUMBER = r'((?:[^"\-0-9]|-[^0-9"]|"(?:[^"\\]|\\.)*")*)(-?[0-9][0-9.eE+\-]*|$)'

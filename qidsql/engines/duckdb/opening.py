@@ -1,7 +1,5 @@
 """Opens DuckDB on a database, on data files or on rows in memory, without access to anything else."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

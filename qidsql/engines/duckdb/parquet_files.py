@@ -1,10 +1,10 @@
 """Reads Parquet files in place through DuckDB. Column types can differ between the files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path
+
+from sqlglot import exp
 
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.file_reader import Contents, FileReader, truth
@@ -14,7 +14,6 @@ from qidsql.sql.dialects import Dialect
 from qidsql.sql.pieces import in_pieces, marks, put_together
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 # A footer's minimum, maximum and number of NULLs can be wrong, and DuckDB takes them for true: values outside the
 # range would fall into the groups of others, and row groups that seem to hold no row of a condition, of a join or of

@@ -5,9 +5,9 @@ Different texts of a file always stay different values: a column gets a type onl
 report people as indistinguishable whom a reader of the file can tell apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
 
 from qidsql.core.tables import TableName
 from qidsql.engines.duckdb.csv_files import csv_contents
@@ -21,7 +21,6 @@ from qidsql.sql.pieces import in_pieces, mark_of_table, marks, put_together
 from qidsql.sql.relation import name_text
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 # Types for columns of texts. Others (UUID, nested) make no GROUP BY cheaper and stay text.
 TYPES = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "DATE", "TIME", "TIMESTAMP", "BOOLEAN")

@@ -4,8 +4,6 @@ Each transaction attaches the file to a DuckDB in memory and detaches it afterwa
 times as long.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 import time
@@ -16,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from sqlglot import exp
 
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.signals import by_signal
@@ -24,7 +23,6 @@ from qidsql.engines.store import PATIENCE, Prepared, Store, Transaction
 from qidsql.errors import StoreError
 from qidsql.sql.statements import Row
 from qidsql.sql.table_changes import inserting
-from qidsql.sql.trees import exp
 
 ATTACHED = "stored"  # the name of the file's database
 # Up to DuckDB 1.4 two databases of one process can open a file at once, one of them for writing: no attaching there.
@@ -60,7 +58,7 @@ class DuckDBStore(Store):
         return self.exists()
 
     @contextmanager
-    def transaction(self, writing: bool) -> Iterator[DuckDBTransaction]:
+    def transaction(self, writing: bool) -> Iterator["DuckDBTransaction"]:
         if not THREADS.acquire(timeout=self.patience):
             raise StoreError(f"{self.label} was in use by this process for {self.patience:.0f} s; try again")
         try:
@@ -70,7 +68,7 @@ class DuckDBStore(Store):
             THREADS.release()
 
     @contextmanager
-    def _transaction(self, writing: bool) -> Iterator[DuckDBTransaction]:
+    def _transaction(self, writing: bool) -> Iterator["DuckDBTransaction"]:
         connection = self._attached(writing)
         try:
             connection.execute("BEGIN TRANSACTION")

@@ -1,15 +1,15 @@
 """The functions that a view of DuckDB calls, through the views and macros behind it: by the names in their texts."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+import sqlglot
+from sqlglot import exp
+
 from qidsql.engines.changing_views import ViewFunctions
 from qidsql.engines.condition import CatalogQuery
 from qidsql.engines.duckdb.condition import MOMENTS, OF_SESSION, FunctionEntry
-from qidsql.sql.trees import exp, sqlglot
 
 NAME = re.compile(r'(?:"((?:[^"]|"")+)"|([^\W\d]\w*))(\s*\()?')  # the last group: it is called
 RUNNING = {"query", "query_table", "json_execute_serialized_sql"}  # they run a text

@@ -1,19 +1,18 @@
 """The workbench: a private in-memory DuckDB that computes with codes, masks and row numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+import sqlglot
+from sqlglot import exp
 
 from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.engines.duckdb.progress_bar import without_progress_bar
 from qidsql.engines.private_folder import PrivateFolder
 from qidsql.sql.statements import Row, Statement
 from qidsql.sql.table_changes import inserting
-from qidsql.sql.trees import exp, sqlglot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +54,7 @@ class Workbench(DuckDBEngine):
         """SQL of qidsql as a node. Never for text of a user."""
         return sqlglot.parse_one(text, read=self.dialect.name)
 
-    def numbers(self, query: exp.Query, purpose: str) -> dict[str, NDArray[Any]]:
+    def numbers(self, query: exp.Query, purpose: str) -> "dict[str, NDArray[Any]]":
         """The rows of a query as one array per column name. No column may contain NULL. Raises as `query`."""
         try:
             with self._connection.cursor() as cursor:
@@ -63,7 +62,7 @@ class Workbench(DuckDBEngine):
         except (duckdb.Error, RuntimeError) as error:
             raise self.translate(error, purpose) from None
 
-    def add(self, table: str, purpose: str, **columns: NDArray[Any]) -> None:
+    def add(self, table: str, purpose: str, **columns: "NDArray[Any]") -> None:
         """Inserts rows, given as one array per column, into one of its tables. Raises as `query`."""
         rows = exp.select(*(exp.column(name) for name in columns)).from_("block")
         try:

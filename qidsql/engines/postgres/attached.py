@@ -4,8 +4,6 @@ Every statement is sent as text through DuckDB's `postgres_query` and runs insid
 qidsql gets neither the server's address nor a password.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
@@ -15,6 +13,7 @@ from typing import Any, cast
 
 import psycopg
 from psycopg import errors
+from sqlglot import exp
 
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
@@ -27,7 +26,6 @@ from qidsql.engines.workers import Session
 from qidsql.errors import AccessError, QidsqlError, StatementError
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 STATEMENT_SECONDS = 3600
 IDLE_SECONDS = STATEMENT_SECONDS + 1800

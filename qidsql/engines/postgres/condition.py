@@ -4,12 +4,11 @@ The search path of a session is the system's: unqualified names find only Postgr
 Names with another schema are refused here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 
 import psycopg
+from sqlglot import exp
 
 from qidsql.core.tables import Condition, Table
 from qidsql.engines.condition import (
@@ -30,7 +29,6 @@ from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.engines.postgres.tokens import Token, TokenKind, tokens
 from qidsql.errors import QidsqlError, UsageError
 from qidsql.records.dataclass import dataclass
-from qidsql.sql.trees import exp
 
 HIDDEN = {"tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"}
 MOMENTS = {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}

@@ -1,13 +1,12 @@
 """Postgres' dialect: the leaves that differ from engine to engine."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+
+from sqlglot import exp
 
 from qidsql.core.tables import Comparison
 from qidsql.core.value_kinds import ValueKind
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.trees import exp
 
 # Until the transaction ends, unqualified names find only Postgres' own objects. Otherwise anyone who can create objects
 # in a schema of the role's path could replace count() or = (CVE-2018-1058).
@@ -67,7 +66,6 @@ def _about_distinct(value: exp.Expr) -> exp.Expr:
 POSTGRES = PostgresDialect(
     name="postgres",
     quote='"',
-    kept_texts=True,
     wide="NUMERIC",
     hashed="BIGINT",
     text="TEXT",

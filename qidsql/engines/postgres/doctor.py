@@ -1,9 +1,9 @@
 """Checks of a Postgres database before an audit: role, privileges, row-level security, limits, statistics."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+
+from sqlglot import exp
 
 from qidsql.core.checks import Check, Examination, State
 from qidsql.core.tables import TableName
@@ -13,7 +13,6 @@ from qidsql.records.dataclass import dataclass
 from qidsql.sql.publication import granting
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer
-from qidsql.sql.trees import exp
 from qidsql.wording.numbers import count, few, plural
 
 PATIENCE = 3_600_000  # qidsql's own limit for a statement, in milliseconds

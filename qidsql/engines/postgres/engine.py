@@ -1,7 +1,5 @@
 """Postgres: read-only sessions on one exported snapshot, which do not wait for locks and see every row or fail."""
 
-from __future__ import annotations
-
 import logging
 import re
 import threading
@@ -16,6 +14,7 @@ from urllib.parse import quote
 
 import psycopg
 from psycopg import conninfo, pq
+from sqlglot import exp
 
 from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
 from qidsql.core.checks import Examination
@@ -50,7 +49,6 @@ from qidsql.sql.pieces import in_pieces, marks, put_together
 from qidsql.sql.relation import name_text, relation
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import Filling, fill
-from qidsql.sql.trees import exp
 
 Answer = TypeVar("Answer")
 
@@ -220,7 +218,7 @@ class PostgresEngine(Engine):
 
     labelled = True
 
-    def __init__(self, server: Server, workers: int) -> None:
+    def __init__(self, server: "Server", workers: int) -> None:
         super().__init__(workers)
         self.writable = server.writable
         self.label = parameters_label(server.parameters)

@@ -1,15 +1,14 @@
 """The single-statement checks as functions for psql and any other client of Postgres."""
 
-from __future__ import annotations
-
 from functools import cache
+
+from sqlglot import exp
 
 from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.sql.classes import class_sizes
 from qidsql.sql.folder import sql_file
 from qidsql.sql.relation import ALIAS, Relation
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 
 @cache

@@ -3,8 +3,6 @@
 An open snapshot holds a weak lock on every table it has read, until it ends.
 """
 
-from __future__ import annotations
-
 import socket
 import threading
 import time
@@ -15,12 +13,12 @@ from os import dup
 from typing import Protocol
 
 import psycopg
+from sqlglot import exp
 
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
 from qidsql.engines.workers import PARTING, next_wait
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 LOOK_EVERY = 1.5  # seconds between checks
 LONGEST_PAUSE = 60.0  # seconds between checks while the server refuses the connection

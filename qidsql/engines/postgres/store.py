@@ -1,13 +1,12 @@
 """A store in a schema of a Postgres database, which a team can share."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import psycopg
+from sqlglot import exp
 
 from qidsql.core.time_limit import earlier, limit
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
@@ -25,7 +24,6 @@ from qidsql.errors import BudgetSpent, LockHeld, StoreError
 from qidsql.sql.statements import Row
 from qidsql.sql.table_changes import inserting, row_of_holes
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 Answer = TypeVar("Answer")
 
@@ -52,7 +50,7 @@ class PostgresStore(Store):
             return self._usable(line) is not None
 
     @contextmanager
-    def transaction(self, writing: bool) -> Iterator[PostgresTransaction]:
+    def transaction(self, writing: bool) -> Iterator["PostgresTransaction"]:
         try:
             with self._connected() as line:
                 if writing:
@@ -83,7 +81,7 @@ class PostgresStore(Store):
             yield
 
     @contextmanager
-    def _connected(self) -> Iterator[TimedConnection]:
+    def _connected(self) -> Iterator["TimedConnection"]:
         """A connection in a transaction, which is committed if the block ends without an error."""
         options = connection_options(self.parameters)
         try:
@@ -104,7 +102,7 @@ class PostgresStore(Store):
         finally:
             line.connection.close()  # rolls back what was not committed
 
-    def _usable(self, line: TimedConnection) -> bool | None:
+    def _usable(self, line: "TimedConnection") -> bool | None:
         """Whether the role may use the schema; None if it does not exist."""
         found = line.execute(_text("has_schema", schema=self.schema))
         return bool(found[0][0]) if found else None

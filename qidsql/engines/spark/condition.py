@@ -4,12 +4,12 @@ The server receives the condition written from that tree, never the user's text:
 Spark could be another condition, but never another statement. Where both are known to differ, the text is refused.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
+import sqlglot
+from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from qidsql.core.tables import Condition, Table
@@ -25,7 +25,6 @@ from qidsql.engines.condition import (
 )
 from qidsql.engines.spark.dialect import SPARK
 from qidsql.errors import StatementError, UsageError
-from qidsql.sql.trees import exp, sqlglot
 
 ALLOWED = (
     *(exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In, exp.Is),

@@ -1,13 +1,12 @@
 """Spark's dialect: the leaves that differ from engine to engine. Only what Spark and Sail have in common is used."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
+from sqlglot import exp
+
 from qidsql.core.tables import Comparison
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.trees import exp
 
 NOT_NEGATIVE = exp.Literal.number(2**63 - 1)
 

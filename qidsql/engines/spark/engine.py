@@ -1,7 +1,5 @@
 """An engine on a Spark Connect server: reads tables, views and files of the server; each worker is a session of it."""
 
-from __future__ import annotations
-
 import re
 import time
 from bisect import bisect_left
@@ -12,6 +10,7 @@ from functools import partial
 from typing import Any, NoReturn, TypeVar, cast
 
 import grpc
+from sqlglot import exp
 
 from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable, find_schema
 from qidsql.core.checks import Examination
@@ -34,7 +33,6 @@ from qidsql.engines.workers import Session, Worker
 from qidsql.errors import AccessError, QidsqlError, SnapshotLost, StatementError, Stopped, UnknownName, UsageError
 from qidsql.sql.relation import rows_node, table_node
 from qidsql.sql.statements import Row
-from qidsql.sql.trees import exp
 
 Answer = TypeVar("Answer")
 

@@ -1,15 +1,14 @@
 """SQLite's dialect. Functions missing in its SQL are Python functions: a hash, a bit count, numbers beyond 64 bits."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
+
+from sqlglot import exp
 
 from qidsql.core.tables import Comparison
 from qidsql.core.value_kinds import ValueKind
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 COMPARISONS = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.EQ)
 SERIES = "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < {}) SELECT n AS {} FROM s"

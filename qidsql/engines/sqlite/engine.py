@@ -1,12 +1,12 @@
 """SQLite: one read-only connection to a database file, in one read transaction."""
 
-from __future__ import annotations
-
 import sqlite3
 from functools import partial
 from math import log
 from pathlib import Path
 from typing import Any, NoReturn, cast
+
+from sqlglot import exp
 
 from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable, find_schema
 from qidsql.core.checks import Check, Examination, State
@@ -28,7 +28,6 @@ from qidsql.errors import ConnectionLost, QidsqlError, SourceError, StatementErr
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 OVERFLOWS = ("integer overflow", "user-defined")  # ours raise when they get a float
 WIDE_FUNCTIONS = {"WIDE_PRODUCT": wide_product, "WIDE_TOTAL": wide_total, "WIDE_DIFFERENCE": wide_difference}

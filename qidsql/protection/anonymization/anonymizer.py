@@ -3,14 +3,13 @@
 [Chakaravarthy, Pandit & Sabharwal, 2 and 4]
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlglot import exp
 
 from qidsql.core.time_limit import check_time
 from qidsql.engines.duckdb.workbench import Workbench
@@ -33,7 +32,6 @@ from qidsql.records.dataclass import dataclass
 from qidsql.search.result import ENDINGS, stopped_by
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 EXACT_PAIRS = 60_000  # row patterns x column sets solved exactly by default
 MOST_PAIRS = 2_000_000  # ... solved exactly on request

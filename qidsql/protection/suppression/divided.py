@@ -1,12 +1,11 @@
 """A plan in which rows of one pattern lose different cells."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlglot import exp
 
 from qidsql.errors import UsageError
 from qidsql.protection.certificates import BoundProof
@@ -14,7 +13,6 @@ from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import BY_ROWS, MAX_COLUMNS, SuppressionPlan, plan_masks
 from qidsql.records.dataclass import dataclass
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
 """Whom an attacker finds in the rows of a suppression plan: people whose values are known, held against the rows."""
 
-from __future__ import annotations
+from typing import Annotated
 
-from typing import TYPE_CHECKING, Annotated
+import numpy as np
+from numpy.typing import NDArray
+from sqlglot import exp
 
 from qidsql.engines.duckdb.workbench import Workbench
 from qidsql.protection.suppression.plan import SuppressionPlan
@@ -11,11 +13,6 @@ from qidsql.records.dataclass import dataclass
 from qidsql.sql.masks import Packing, big
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 MOST_PAIRS = 1_000_000  # pairs of patterns and releases of which strong components are searched
 
@@ -48,7 +45,7 @@ class KnownPeople:
     ]
 
     @classmethod
-    def of_matchings(cls, people: int) -> KnownPeople:
+    def of_matchings(cls, people: int) -> "KnownPeople":
         """What k disjoint matchings of so many people with as many rows prove, where nothing is counted."""
         return cls(people, 0, 0, 0, None, None, None, None)
 
@@ -140,7 +137,6 @@ def admissible_below(
     `release` fits `pattern`, who are so many `people`; in one assignment `owner` has rows of `owned`, of these `sizes`.
     """
     import networkx as nx
-    import numpy as np
 
     number = int(max(pattern.max(), owner.max())) + 1
     graph = nx.DiGraph()

@@ -1,12 +1,11 @@
 """Whom an attacker finds in a copy, from the copy and its original: both coded together, without knowing whose row is
 whose."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlglot import exp
 
 from qidsql.core.time_limit import check_time
 from qidsql.protection.row_patterns import RowPatterns
@@ -22,7 +21,6 @@ from qidsql.search.transport import Transport
 from qidsql.sql.masks import Packing
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
 
 
 def people_of_copy(patterns: RowPatterns, k: int, deadline: float | None = None) -> KnownPeople | None:

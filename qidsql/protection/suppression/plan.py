@@ -7,11 +7,11 @@ left are compared with all others, and what is left of wide tables then is searc
 pattern is skipped from then on.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby, islice
+
+from sqlglot import exp
 
 from qidsql.core.tables import positions, weight_of
 from qidsql.core.time_limit import check_time
@@ -24,7 +24,6 @@ from qidsql.sql.masks import Packing
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.table_changes import inserting
 from qidsql.sql.templates import Filling, fill, fill_query, union_all
-from qidsql.sql.trees import exp
 from qidsql.wording.numbers import count, plural
 
 BY_ROWS = BoundProof(ProvedBy.ROWS)
@@ -65,7 +64,7 @@ class SuppressionPlan:
         wildcard: bool = False,
         deadline: float | None = None,
         on_stage: Callable[[str], None] = lambda stage: None,
-    ) -> SuppressionPlan:
+    ) -> "SuppressionPlan":
         """The optimal plan. Queries the workbench only. With `wildcard` a NULL matches anything from the start.
 
         Raises UsageError if the table has fewer than k rows or more than 63 columns, Stopped, StatementError.

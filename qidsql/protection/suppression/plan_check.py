@@ -1,6 +1,6 @@
 """An independent check of a suppression plan: k rows fit the visible cells of each row, and no blank is superfluous."""
 
-from __future__ import annotations
+from sqlglot import exp
 
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import SuppressionPlan
@@ -9,7 +9,6 @@ from qidsql.records.dataclass import dataclass
 from qidsql.sql.masks import Packing
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import fill, fill_query
-from qidsql.sql.trees import exp
 
 MOST = 100_000_000  # patterns x column sets that are grouped; larger plans are checked in part
 SAMPLE = 100  # patterns whose single cells are restored

@@ -1,8 +1,8 @@
 """A plan with fewer cells than the best of every row on its own: suppressed cells of one row protect others too."""
 
-from __future__ import annotations
-
 from dataclasses import replace
+
+from sqlglot import exp
 
 from qidsql.core.tables import weight_of
 from qidsql.protection.suppression.plan import SuppressionPlan, plan_masks
@@ -10,7 +10,6 @@ from qidsql.protection.suppression.restoration import Suppressed, restorable
 from qidsql.sql.masks import Packing, big
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill, fill_query, union_all
-from qidsql.sql.trees import exp
 
 SETS_AT_ONCE = 12
 

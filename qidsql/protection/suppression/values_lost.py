@@ -1,14 +1,13 @@
 """Which values a suppression plan takes cells from."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
+
+from sqlglot import exp
 
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.sql.masks import big
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill, fill_query, union_all
-from qidsql.sql.trees import exp
 
 
 class CellsLost(NamedTuple):

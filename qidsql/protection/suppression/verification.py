@@ -5,10 +5,10 @@ on every column set: all columns decide, as without NULLs [Yuan & Wang, Prop. 1]
 rows can match a third and not each other, so that classes overlap and each row has its own count.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import islice
+
+from sqlglot import exp
 
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.records.dataclass import dataclass
@@ -16,7 +16,6 @@ from qidsql.sql.masks import Packing, add, big
 from qidsql.sql.statements import integer
 from qidsql.sql.table_changes import making
 from qidsql.sql.templates import fill, fill_query, union_all
-from qidsql.sql.trees import exp
 
 GROUPED, COMPARED = 60.0, 6.0  # relative costs of a row in a grouping and of a pair of patterns
 GROUPS = 1500  # if there are more sets of NULLs, they are not paired with each other

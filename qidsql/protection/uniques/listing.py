@@ -1,12 +1,14 @@
 """The list of minimal unsafe combinations, in a file that the workbench writes: never all in memory."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlglot import exp
 
 from qidsql.core.tables import positions
 from qidsql.engines.duckdb.workbench import exported
@@ -18,10 +20,6 @@ from qidsql.sql.row_codes import coded_rows, column_values
 from qidsql.sql.statements import Statement, integer
 from qidsql.sql.table_changes import making
 from qidsql.sql.templates import fill
-from qidsql.sql.trees import exp
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def check_file(path: Path, replace: bool) -> None:
@@ -78,7 +76,6 @@ class UniquesList:
 
     def add(self, records: NDArray[Any], masks: NDArray[Any] | int) -> None:
         """Add a combination for each record. Raises StatementError, Interrupted."""
-        import numpy as np
 
         if isinstance(masks, int):
             masks = np.full(len(records), self._numbers.setdefault(masks, len(self._numbers)))
@@ -140,7 +137,6 @@ class UniquesList:
 
     def _number(self, sets: Iterable[int]) -> None:
         """Store the columns of every set in the workbench."""
-        import numpy as np
 
         names = self._patterns.names
         named = exp.values(list(enumerate(names)), alias="given", columns=["place", "name"])
