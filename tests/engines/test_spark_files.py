@@ -53,6 +53,7 @@ def classes(url: str, table: str) -> dict[str, int]:
     return {each.name: each.profile.classes for each in qidsql.audit(url, table, k=2).columns if each.profile}
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("names", [("zip", "sex"), ("ZIP", "SEX")])
 def test_names_of_a_catalog_find_columns_of_files_in_other_letter_case(
     names: tuple[str, str], owned: tuple[str, SparkSession], table: str, tmp_path: Path
@@ -66,6 +67,7 @@ def test_names_of_a_catalog_find_columns_of_files_in_other_letter_case(
     assert next(each for each in result.columns if each.name.lower() == "zip").profile.classes == 40
 
 
+@pytest.mark.spark
 def test_fields_of_structs_are_found_in_other_letter_case(
     owned: tuple[str, SparkSession], table: str, tmp_path: Path
 ) -> None:
@@ -76,6 +78,7 @@ def test_fields_of_structs_are_found_in_other_letter_case(
         assert qidsql.audit(url, table, k=20).verdict == "violation"
 
 
+@pytest.mark.spark
 def test_columns_that_differ_in_letter_case_only_are_two(owned: tuple[str, SparkSession]) -> None:
     """They are read exactly; not beside a table that is read in any letter case."""
     url, owner = owned
@@ -95,6 +98,7 @@ def test_columns_that_differ_in_letter_case_only_are_two(owned: tuple[str, Spark
             engine.describe("one")
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("form", ["{}", "{}/*.parquet"])
 def test_columns_that_only_one_file_has_are_read(form: str, tmp_path: Path) -> None:
     written(tmp_path / "a.parquet", "SELECT 1 AS a FROM RANGE(40)")
@@ -104,6 +108,7 @@ def test_columns_that_only_one_file_has_are_read(form: str, tmp_path: Path) -> N
     assert result.verdict == "violation"
 
 
+@pytest.mark.spark
 def test_values_in_names_of_folders_stay_texts(tmp_path: Path) -> None:
     for value in ("01", "1"):
         written(tmp_path / f"zip={value}" / "a.parquet", "SELECT 1 AS a FROM RANGE(10)")
