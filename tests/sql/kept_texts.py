@@ -32,14 +32,13 @@ OF_POSTGRES = {  # the holes of its own templates
     "search_path": (),
     "export_snapshot": (),
     "session": (),
-    "state_token": (),
     "tables": (),
     "columns": ("oids",),
     "table_bytes": ("table",),
     **dict.fromkeys(("catalog_labels", "catalog_keys", "catalog_foreign_keys"), ("oids",)),
     **dict.fromkeys(("locked", "changed_since"), ("ours",)),
     "groupable": ("relation", "columns"),
-    "view_functions": ("schema", "relation"),
+    **dict.fromkeys(("state_token", "view_functions"), ("schema", "relation")),
 }
 OF_BOTH = (
     *(classes._count, classes._sizes_frame, classes._part_frame),
