@@ -2,6 +2,7 @@
 
 import csv
 from functools import lru_cache
+from io import StringIO
 from pathlib import Path
 
 from qidsql.errors import UsageError
@@ -22,15 +23,20 @@ class Hierarchy:
         return [(text, n, path[n - 1], path[n]) for text, path in self.nodes for n in range(1, self.height + 1)]
 
 
-@lru_cache(maxsize=16)
 def read_hierarchy(path: str) -> Hierarchy:
     """The hierarchy in a file. Raises UsageError, which names lines and no values."""
     name = f"{setting('hierarchy')} {Path(path).name}"
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as file:
-            lines = [(number, row) for number, row in enumerate(csv.reader(file, delimiter=";"), start=1) if row]
+            return _hierarchy(name, file.read())
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"{name} cannot be read ({type(error).__name__}); expected a text file") from None
+
+
+@lru_cache(maxsize=16)
+def _hierarchy(name: str, text: str) -> Hierarchy:
+    reader = csv.reader(StringIO(text, newline=""), delimiter=";")
+    lines = [(number, row) for number, row in enumerate(reader, start=1) if row]
     if not lines or len(lines[0][1]) < 2:
         raise UsageError(f"{name}: expected lines such as value;parent;*, with a ; between the levels")
     height = len(lines[0][1]) - 1

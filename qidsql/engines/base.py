@@ -260,10 +260,11 @@ class Engine(ABC):
         """A statement formatted over several lines."""
         return self.dialect.pretty(statement, [text for _, text in self._conditions])
 
-    def state_token(self) -> str | None:
-        """A text that changes whenever the data changes: with an equal token, earlier results remain valid.
+    def state_token(self, table: Table) -> str | None:
+        """A text that changes whenever anything changes that an answer about the table reads, rows, settings and role
+        included: with an equal token, earlier results remain valid.
 
-        None if the source cannot guarantee that. Sends no statement to a table.
+        None if the source cannot guarantee that for each part of the table. Sends no statement to a table.
         """
         return None
 

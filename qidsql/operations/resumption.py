@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from datetime import date
 
+from qidsql.core.hierarchies import read_hierarchy
 from qidsql.core.policy import Policy
 from qidsql.core.tables import Table
 from qidsql.declarations.results import plain
@@ -16,7 +17,6 @@ from qidsql.operations.policy_file import TableEntry
 from qidsql.operations.table_run import TableRun
 from qidsql.version import __version__
 
-RESUMABLE = ("table", "materialized view", "file", "data file")  # kinds that only change with their own source
 # Seconds between two writes: a killed run loses the tables of so many seconds, and the one in progress.
 KEEP_EVERY = 2.0
 
@@ -39,11 +39,12 @@ class Resumption:
         self, entry: TableEntry, engine: Engine, table: Table, policy: Policy, today: date
     ) -> UnfinishedTable | None:
         """The key to store a table under; None if its data could change unnoticed."""
-        token = engine.state_token()
         time_dependent = table.condition is not None and table.condition.time_dependent
-        if self._history is None or token is None or table.kind not in RESUMABLE or time_dependent:
+        token = None if self._history is None or time_dependent else engine.state_token(table)
+        if token is None:
             return None
-        inputs = [__version__, engine.version, plain(policy), entry.exemptions, entry.all_weights, today]
+        hierarchy = policy.hierarchy and read_hierarchy(policy.hierarchy)
+        inputs = [__version__, engine.version, plain(policy), hierarchy, entry.exemptions, entry.all_weights, today]
         question = hashlib.sha256(json.dumps(inputs, default=str).encode()).hexdigest()
         return UnfinishedTable(self._run, engine.label, str(table.name), question, token)
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
 from qidsql.core.checks import Examination
-from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
+from qidsql.core.tables import FILES, Column, Comparison, Condition, Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.changing_views import ViewFunctions, checked_view
@@ -154,7 +154,8 @@ class DuckDBEngine(Engine):
         self._most_parts = 1
         self._default = TableName("", str(schema), str(database))  # the catalog and schema of unqualified names
         connection.execute(self.search_path)
-        self.version = "DuckDB " + str(self._catalog("version")[0][0]).removeprefix("v")
+        [(version, self._time_zone)] = self._catalog("version")
+        self.version = "DuckDB " + str(version).removeprefix("v")
 
     def _open(self, deadline: float | None) -> list[Worker]:
         """A lost transaction is replaced by a new one, with another state. Without one the data cannot have changed."""
@@ -192,8 +193,11 @@ class DuckDBEngine(Engine):
             session.freeze_time()
         return session
 
-    def state_token(self) -> str | None:
-        return self._token
+    def state_token(self, table: Table) -> str | None:
+        """Of tables and files. The time zone decides about computed columns and conditions."""
+        if self._token is None or table.kind not in ("table", *FILES):
+            return None
+        return f"{self._token} {self._time_zone}"
 
     @property
     def memory_limit(self) -> int | None:

@@ -5,7 +5,7 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from qidsql.errors import SourceError
@@ -147,10 +147,11 @@ def _table_name(path: Path) -> str:
     return next((name for name in names if name and (path.exists() or not re.search(PATTERN, name))), "files")
 
 
-def file_token(paths: Sequence[Path]) -> str | None:
-    """A text that changes whenever the files change, from their sizes, times, inodes and first bytes: every checkpoint
-    of a DuckDB database changes its first bytes. None if a file cannot be read."""
-    seen = hashlib.sha256()
+def file_token(paths: Sequence[Path], options: Mapping[str, str]) -> str | None:
+    """A text that changes whenever the files change, or how they are read: from their sizes, times, inodes, first bytes
+    (every checkpoint of a DuckDB database changes these) and paths, in which columns can be. None if one cannot be
+    read."""
+    seen = hashlib.sha256(repr(sorted(options.items())).encode())
     for path in paths:
         try:
             found = path.stat()
@@ -162,7 +163,7 @@ def file_token(paths: Sequence[Path]) -> str | None:
         except OSError:
             return None
         seen.update(
-            f"{path.resolve()}:{found.st_ino}:{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns};".encode()
+            f"{path.absolute()}:{path.resolve()}:{found.st_ino}:{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns};".encode()
         )
         seen.update(head)
     return f"files {seen.hexdigest()}"

@@ -47,7 +47,7 @@ def open_database(
     for each in paths:
         if each.exists() and not each.is_file():  # opening a pipe waits for its writer, without end
             raise SourceError(f"{label} cannot be opened: {each.name} is not an ordinary file; remove it")
-    token = file_token(paths)  # computed before reading, so that later changes show
+    token = file_token(paths, {})  # computed before reading, so that later changes show
     with _opening(label) as folder:
         settings = _config(folder, options) | _measured(beside.files if beside else ())
         make = partial(_connection, str(path), settings, read_only=not writable)
@@ -64,7 +64,7 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
     files = find_files(path, label)
     csv = any(each.kind == "csv" for each in files)
     reading = {name: value for name, value in options.items() if name == "header" and csv}
-    token = file_token([file for each in files for file in each.paths] + (beside.paths if beside else []))
+    token = file_token([file for each in files for file in each.paths] + (beside.paths if beside else []), reading)
     with _opening(label) as folder:
         settings = _config(folder, {name: value for name, value in options.items() if name not in reading})
         settings |= _measured([*files, *(beside.files if beside else ())])

@@ -212,7 +212,7 @@ class AttachedEngine(PostgresEngine):
         self._of_snapshot += ": what is committed when it starts, and nothing of an open transaction here"
         self.snapshot = self._of_snapshot
 
-    def state_token(self) -> None:
+    def state_token(self, table: Table) -> None:
         """None: the catalog is read in other transactions than the tables."""
 
     def release(self) -> None:

@@ -400,11 +400,12 @@ class PostgresEngine(Engine):
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         return translate(error, purpose)
 
-    def state_token(self) -> str | None:
+    def state_token(self, table: Table) -> str | None:
         """The snapshot itself: equal snapshots see the same rows, since every write has a transaction id."""
         if not self._one_snapshot:
             return None
-        return " ".join(str(cell) for cell in self._catalog("state_token")[0])
+        rows = self._catalog("state_token", schema=table.name.schema, relation=table.name.name)
+        return " ".join(str(cell) for cell in rows[0]) if rows else None
 
     def import_file(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
         """Copies the file into a temporary table, which is dropped with the transaction."""
