@@ -1,1 +1,0 @@
-"""Dataclasses that are cheap to define."""
