@@ -71,9 +71,8 @@ def one_answer(
 
 
 COMPARED = {
-    Comparison.TEXT: "compared by their text, since the type has no equality or hash of its own, or a looser equality",
-    Comparison.DIGITS: "compared by the text, since numbers without a fixed scale can be equal and look different",
-    Comparison.PADDED: "compared with the trailing blanks, which the type ignores",
+    Comparison.TEXT: "compared by their text, since the type has no equality or hash of the engine's own",
+    Comparison.PUBLISHED: "compared by their text, since the type's equality merges values that look different",
     Comparison.BYTES: "compared byte by byte, since the collation merges texts that look different",
 }
 

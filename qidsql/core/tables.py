@@ -43,8 +43,7 @@ class Comparison(StrEnum):
     VALUE = "value"  # the engine's own equality
     TEXT = "text"  # the type has no equality: its text form is compared
     BYTES = "bytes"  # the collation merges texts that look different
-    DIGITS = "digits"  # exact numbers without a fixed scale: 70 and 70.00 are equal, but published as different texts
-    PADDED = "padded"  # a text of which the type ignores the trailing blanks
+    PUBLISHED = "published"  # equal values can be published as different texts (70 and 70.00): these are compared
     NUMBER = "number"  # floats: what is not a number has several forms, which are one value
 
 
@@ -80,7 +79,7 @@ class Column:
     @property
     def learned(self) -> "Column":
         """The column as a secret: whoever learns 70 or 70.00 learns the same."""
-        return replace(self, comparison=Comparison.VALUE) if self.comparison is Comparison.DIGITS else self
+        return replace(self, comparison=Comparison.VALUE) if self.comparison is Comparison.PUBLISHED else self
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -122,7 +122,7 @@ class Dialect:
 
     def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
         """The expression whose equality decides whether two rows agree on a column."""
-        if comparison in (Comparison.TEXT, Comparison.DIGITS):
+        if comparison in (Comparison.TEXT, Comparison.PUBLISHED):
             return exp.Cast(this=column, to=self.type(self.text))
         if comparison is Comparison.BYTES:
             collation = exp.to_identifier(self.byte_collation, quoted=True)

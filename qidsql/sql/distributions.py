@@ -234,6 +234,8 @@ def _side(dialect: Dialect, column: SharedColumn, protected: bool, numbers: bool
     """
     own = column.protected if protected else column.original
     node: exp.Expr = exp.column(exp.to_identifier(own.name, quoted=True), table=exp.to_identifier(ALIAS))
+    if own.comparison is Comparison.TEXT:
+        return dialect.comparable(node, own.comparison)
     if protected and column.mark is not None and not numeric(dialect, own):
         marked = exp.EQ(
             this=exp.Cast(this=node.copy(), to=dialect.type(dialect.text)), expression=exp.Literal.string(column.mark)

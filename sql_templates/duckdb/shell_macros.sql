@@ -31,9 +31,10 @@ WITH classes AS (
     COUNT(*) AS class_size,
     COLUMNS(columns),
     -- Types whose equality merges values that a reader can distinguish (1 month and 30 days, or a and A under a
-    -- collation) are compared by their text as well; for other types this is NULL, and costs nothing.
+    -- collation), also inside others, are compared by their text as well; for other types this is NULL, and costs
+    -- nothing.
     CASE
-      WHEN TYPEOF(COLUMNS(columns)) IN ('INTERVAL', 'VARIANT') OR CONTAINS(TYPEOF(COLUMNS(columns)), 'VARCHAR')
+      WHEN REGEXP_MATCHES(TYPEOF(COLUMNS(columns)), 'INTERVAL|VARIANT|VARCHAR')
       THEN CAST(COLUMNS(columns) AS VARCHAR) COLLATE "binary"
     END
   FROM QUERY(qidsql.main.rows_of("table", k))
@@ -79,7 +80,7 @@ FROM (
     COUNT(*) AS class_size,
     COLUMNS(columns) AS "value_\0",
     CASE
-      WHEN TYPEOF(COLUMNS(columns)) IN ('INTERVAL', 'VARIANT') OR CONTAINS(TYPEOF(COLUMNS(columns)), 'VARCHAR')
+      WHEN REGEXP_MATCHES(TYPEOF(COLUMNS(columns)), 'INTERVAL|VARIANT|VARCHAR')
       THEN CAST(COLUMNS(columns) AS VARCHAR) COLLATE "binary"
     END AS "text_\0"
   FROM QUERY(qidsql.main.rows_of("table", k))

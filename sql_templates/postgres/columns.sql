@@ -1,18 +1,16 @@
 -- Columns of some tables, in their order.
 -- Parameters: :oids  the tables
 -- Result: column_name, data_type, is_nullable, readable (this role may SELECT it),
---         comparison: text   the equality of the type, or of a type inside it, merges values that a reader can
---                            distinguish (citext; interval: 1 month is 30 days), fails only at run time (composites),
---                            has no hash, which samples of whole classes need (bit, money, tsvector; their texts are
---                            equal if they are), or belongs to an extension, which the search path does not find
---                            (hstore, ltree), or a type inside it is compared by an operator class outside
---                            pg_catalog, whose equality can be anything, or numbers without a fixed scale are in it
---                            (jsonb, numeric[]: 70 equals 70.00)
---                     digits numbers without a fixed scale
---                     padded texts without a fixed length, whose type ignores trailing blanks
---                     bytes  a collation of the type merges texts that differ
---                     value  the type's own equality, if it has one (see postgres/groupable.sql)
---         oid, base_type (the base type of a domain; enum for all enums)
+--         comparison: text       the type, or a type inside it, has no equality and hash of Postgres' own (json, also bit
+--                                and money, which have no hash), or code of others would decide in their place: an
+--                                operator class made later, or a function that casts a type of theirs
+--                     published  values that are equal can be published as different texts: numbers without a fixed
+--                                scale (70 and 70.00, also in jsonb), intervals (1 month and 30 days), texts without a
+--                                fixed length, whose type ignores trailing blanks
+--                     bytes      a collation of the type merges texts that differ
+--                     value      the type's own equality
+--         oid, base_type (the base type of a domain; enum for all enums; empty if functions of others cast it)
+-- Postgres' own objects have oids below 16384.
 -- The parts of a type: a domain's base, an array's elements, a range's bounds.
 WITH RECURSIVE parts AS (
   SELECT
@@ -20,8 +18,7 @@ WITH RECURSIVE parts AS (
     attribute.attnum AS place,
     attribute.atttypid AS type_oid,
     attribute.attcollation AS collation_oid,
-    attribute.atttypmod AS modifier,
-    FALSE AS nested
+    attribute.atttypmod AS modifier
   FROM pg_attribute AS attribute
   WHERE attribute.attrelid IN (:oids)
     AND attribute.attnum > 0
@@ -32,16 +29,14 @@ WITH RECURSIVE parts AS (
     whole.place,
     part.type_oid,
     part.collation_oid,
-    COALESCE(part.modifier, whole.modifier) AS modifier,
-    whole.nested OR part.nested AS nested
+    COALESCE(part.modifier, whole.modifier) AS modifier
   FROM parts AS whole
   JOIN (
     SELECT
       domain.oid AS whole_oid,
       domain.typbasetype AS type_oid,
       domain.typcollation AS collation_oid,
-      domain.typtypmod AS modifier,
-      FALSE AS nested
+      domain.typtypmod AS modifier
     FROM pg_type AS domain
     WHERE domain.typtype = 'd'
     UNION ALL
@@ -49,8 +44,7 @@ WITH RECURSIVE parts AS (
       list.oid AS whole_oid,
       list.typelem AS type_oid,
       list.typcollation AS collation_oid,
-      NULL AS modifier, -- that of the whole
-      TRUE AS nested
+      NULL AS modifier -- that of the whole
     FROM pg_type AS list
     WHERE list.typelem <> 0
     UNION ALL
@@ -58,39 +52,72 @@ WITH RECURSIVE parts AS (
       bounds.rngtypid AS whole_oid,
       bounds.rngsubtype AS type_oid,
       bounds.rngcollation AS collation_oid,
-      -1 AS modifier,
-      TRUE AS nested
+      -1 AS modifier
     FROM pg_range AS bounds
   ) AS part ON part.whole_oid = whole.type_oid
-), foreign_equality AS (
-  SELECT class.opcintype AS type_oid
+), default_class AS (
+  SELECT
+    class.opcintype AS type_oid,
+    MAX(class.oid) >= 16384 AS of_others,
+    MAX(class.oid) < 16384 AND COUNT(*) = 2 AS own
   FROM pg_opclass AS class
   JOIN pg_am AS method ON method.oid = class.opcmethod
-  JOIN pg_namespace AS namespace ON namespace.oid = class.opcnamespace
-  WHERE class.opcdefault AND method.amname IN ('btree', 'hash') AND namespace.nspname <> 'pg_catalog'
-  UNION
-  SELECT bounds.rngtypid AS type_oid
+  WHERE class.opcdefault AND method.amname IN ('btree', 'hash')
+  GROUP BY class.opcintype
+), equality AS ( -- the default one of a type, and of those whose values have the same bytes
+  SELECT type_oid, of_others, own, TRUE AS exact FROM default_class
+  UNION ALL
+  SELECT same.castsource AS type_oid, of_others, own AND same.oid < 16384 AS own, FALSE AS exact
+  FROM default_class
+  JOIN pg_cast AS same ON same.casttarget = default_class.type_oid
+  WHERE same.castmethod = 'b' AND same.castcontext = 'i'
+  UNION ALL
+  SELECT any_type.oid AS type_oid, TRUE AS of_others, FALSE AS own, FALSE AS exact
+  FROM default_class
+  JOIN pg_type AS pseudo ON pseudo.oid = default_class.type_oid AND pseudo.typtype = 'p'
+  CROSS JOIN pg_type AS any_type
+  WHERE default_class.of_others
+  UNION ALL
+  SELECT bounds.rngtypid AS type_oid, TRUE AS of_others, FALSE AS own, FALSE AS exact
   FROM pg_range AS bounds
-  JOIN pg_opclass AS class ON class.oid = bounds.rngsubopc
-  JOIN pg_namespace AS namespace ON namespace.oid = class.opcnamespace
-  WHERE namespace.nspname <> 'pg_catalog'
+  WHERE bounds.rngsubopc >= 16384
+), type_equality AS (
+  SELECT
+    type.oid,
+    COALESCE(bool_or(equality.own AND equality.exact), FALSE) AS exact,
+    COALESCE(bool_or(equality.own), FALSE) AS own,
+    COALESCE(bool_or(equality.of_others), FALSE) AS of_others
+  FROM pg_type AS type
+  LEFT JOIN equality ON equality.type_oid = type.oid
+  WHERE type.oid IN (SELECT parts.type_oid FROM parts)
+  GROUP BY type.oid
 ), judged AS (
   SELECT
     parts.oid,
     parts.place,
+    bool_or(type.typtype IN ('c', 'm', 'p') OR casts.by_others OR (NOT equality.exact AND (
+      equality.of_others
+      OR (type.typtype = 'b' AND (type.typelem = 0 OR type.typlen > 0) AND NOT equality.own)
+    ))) AS by_text,
     bool_or(
-      type.typname IN ('citext', 'interval', 'jsonb', 'bit', 'money', 'tsquery', 'tsvector', 'varbit')
-      OR type.typtype IN ('c', 'm')
-      OR (type.typtype = 'b' AND type.typelem = 0 AND namespace.nspname <> 'pg_catalog')
-      OR (parts.nested AND parts.modifier < 0 AND type.typname IN ('numeric', 'bpchar'))
-      OR EXISTS (SELECT 1 FROM foreign_equality WHERE foreign_equality.type_oid = type.oid)
-    ) AS by_text,
-    bool_or(parts.modifier < 0 AND type.typname = 'numeric') AS by_digits,
-    bool_or(parts.modifier < 0 AND type.typname = 'bpchar') AS with_padding,
-    bool_or(NOT collation_of.collisdeterministic) AS by_bytes
+      type.typname IN ('interval', 'jsonb')
+      OR (parts.modifier < 0 AND type.typname IN ('numeric', 'bpchar'))
+    ) AS as_published,
+    bool_or(NOT collation_of.collisdeterministic) AS by_bytes,
+    bool_or(casts.by_others) AS cast_by_others
   FROM parts
   JOIN pg_type AS type ON type.oid = parts.type_oid
-  JOIN pg_namespace AS namespace ON namespace.oid = type.typnamespace
+  JOIN type_equality AS equality ON equality.oid = type.oid
+  CROSS JOIN LATERAL (
+    SELECT type.oid >= 16384 AND EXISTS (
+      SELECT 1
+      FROM pg_cast AS by_function
+      JOIN pg_type AS target ON target.oid = by_function.casttarget
+      WHERE by_function.castsource = type.oid
+        AND by_function.castmethod = 'f'
+        AND target.typtype <> 'm' -- to which Postgres itself casts ranges
+    ) AS by_others
+  ) AS casts
   LEFT JOIN pg_collation AS collation_of ON collation_of.oid = parts.collation_oid
   GROUP BY parts.oid, parts.place
 )
@@ -101,24 +128,28 @@ SELECT
   has_column_privilege(attribute.attrelid, attribute.attnum, 'SELECT') AS readable,
   CASE
     WHEN judged.by_text THEN 'text'
-    WHEN judged.with_padding THEN 'padded'
+    WHEN judged.as_published THEN 'published'
     WHEN judged.by_bytes THEN 'bytes'
-    WHEN judged.by_digits THEN 'digits'
     ELSE 'value'
   END AS comparison,
   CAST(judged.oid AS BIGINT) AS oid,
-  CASE own_type.typtype WHEN 'e' THEN 'enum' WHEN 'd' THEN (
-    WITH RECURSIVE chain AS (
-      SELECT own_type.oid AS oid, own_type.typbasetype AS typbasetype, own_type.typtype AS typtype
-      UNION ALL
-      SELECT base.oid, base.typbasetype, base.typtype
+  CASE
+    WHEN judged.cast_by_others THEN ''
+    WHEN own_type.typtype = 'e' THEN 'enum'
+    WHEN own_type.typtype = 'd' THEN (
+      WITH RECURSIVE chain AS (
+        SELECT own_type.oid AS oid, own_type.typbasetype AS typbasetype, own_type.typtype AS typtype
+        UNION ALL
+        SELECT base.oid, base.typbasetype, base.typtype
+        FROM chain
+        JOIN pg_type AS base ON base.oid = chain.typbasetype
+      )
+      SELECT CASE WHEN chain.typtype = 'e' THEN 'enum' ELSE format_type(chain.oid, NULL) END
       FROM chain
-      JOIN pg_type AS base ON base.oid = chain.typbasetype
+      WHERE chain.typbasetype = 0
     )
-    SELECT CASE WHEN chain.typtype = 'e' THEN 'enum' ELSE format_type(chain.oid, NULL) END
-    FROM chain
-    WHERE chain.typbasetype = 0
-  ) ELSE format_type(own_type.oid, NULL) END AS base_type
+    ELSE format_type(own_type.oid, NULL)
+  END AS base_type
 FROM judged
 JOIN pg_attribute AS attribute ON attribute.attrelid = judged.oid AND attribute.attnum = judged.place
 JOIN pg_type AS own_type ON own_type.oid = attribute.atttypid

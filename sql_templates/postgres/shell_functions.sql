@@ -45,14 +45,8 @@ BEGIN
     node := format('relation.%I', described.column_name);
     IF described.comparison = 'bytes' THEN
       node := format('CAST(%s AS text) COLLATE "C"', node);
-    ELSIF described.comparison = 'text' THEN
-      node := format('CAST(%s AS text)', node);
-    ELSE
-      BEGIN  -- has the planner check whether the type can be grouped
-        EXECUTE format('SELECT FROM %s AS relation WHERE FALSE GROUP BY %s', relation, node);
-      EXCEPTION WHEN undefined_function THEN
-        node := format('CAST(%s AS text)', node);
-      END;
+    ELSIF described.comparison IN ('text', 'published') THEN -- what the type itself writes: a cast can be anybody's
+      node := format('CASE WHEN %1$s IS DISTINCT FROM NULL THEN concat(%1$s) END COLLATE "C"', node);
     END IF;
     nodes := nodes || node;
   END LOOP;

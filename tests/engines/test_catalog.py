@@ -230,7 +230,7 @@ def test_domains_and_arrays_are_seen_through(postgres_store: PostgresStore) -> N
         "enum",
     ]
     assert columns["a"].type.endswith("special_code")
-    assert columns["c"].comparison is Comparison.TEXT
+    assert columns["c"].comparison is Comparison.PUBLISHED
 
 
 def test_security_labels_are_read(postgres_store: PostgresStore) -> None:

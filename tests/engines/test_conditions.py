@@ -158,6 +158,30 @@ def test_a_view_keeps_the_macros_it_was_made_with(duckdb_store: DuckDBStore) -> 
     assert rows(duckdb_store.url, "is_small") == 3
 
 
+OTHERS = """
+CREATE TYPE mood AS ENUM ('good', 'bad');
+CREATE TYPE person AS (name text, feeling mood);
+CREATE FUNCTION blind(mood) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT 'good' $$;
+CREATE CAST (mood AS text) WITH FUNCTION blind(mood) AS IMPLICIT;
+CREATE TABLE people (a mood, p person, age int);
+INSERT INTO people VALUES ('good', '(x,good)', 1), ('bad', '(y,bad)', 2);
+CREATE FUNCTION blind(people) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT 'good' $$;
+CREATE CAST (people AS text) WITH FUNCTION blind(people) AS IMPLICIT
+"""
+
+
+@pytest.mark.parametrize("where", [
+    "a = 'good'", "lower(a) = 'good'", "a::text = 'good'", "CAST(a AS text) = 'good'", "people.a = 'good'",
+    "(p).feeling = 'good'", "CAST((p).feeling AS text) = 'good'", "people::text = 'good'", "lower(people) = 'good'",
+])  # fmt: skip
+def test_no_cast_of_whoever_made_a_type_is_called(postgres_store: PostgresStore, where: str) -> None:
+    postgres_store.execute(OTHERS)
+    with pytest.raises(UsageError, match=r"write concat\(|the whole row; name columns"):
+        rows(postgres_store.url, where)
+    assert rows(postgres_store.url, "concat(a) = 'good'") == 1
+    assert rows(postgres_store.url, "a IS NOT NULL AND people.age = 1 AND concat(p) <> ''") == 1
+
+
 # the time
 
 

@@ -225,7 +225,7 @@ def test_types_that_not_every_duckdb_has(duckdb_store: DuckDBStore, kind: str) -
 def test_intervals_are_compared_by_text_and_it_is_said(duckdb_store: DuckDBStore) -> None:
     duckdb_store.execute("CREATE TABLE t AS SELECT INTERVAL 1 MONTH AS a UNION ALL SELECT INTERVAL 30 DAYS")
     with duckdb_store.connect() as engine:
-        assert engine.describe("t").columns[0].comparison is Comparison.TEXT
+        assert engine.describe("t").columns[0].comparison is Comparison.PUBLISHED
     assert any("compared by their text" in note for note in qidsql.audit(duckdb_store.url, "t").account.notes)
 
 

@@ -12,7 +12,7 @@ from qidsql.core.tables import Comparison
 from tests.stores import PostgresStore
 
 TEXT, BYTES, VALUE = Comparison.TEXT, Comparison.BYTES, Comparison.VALUE
-DIGITS, PADDED = Comparison.DIGITS, Comparison.PADDED
+PUBLISHED = Comparison.PUBLISHED
 
 TYPES = """
 CREATE TYPE pair AS (number int, word text);
@@ -38,6 +38,55 @@ CREATE OPERATOR CLASS loose_text FOR TYPE text USING btree AS
 CREATE TYPE loose_span AS RANGE (subtype = text, subtype_opclass = loose_text);
 """
 
+CITEXT = """
+CREATE TYPE citext;
+CREATE FUNCTION citextin(cstring) RETURNS citext LANGUAGE internal IMMUTABLE STRICT AS 'textin';
+CREATE FUNCTION citextout(citext) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'textout';
+CREATE TYPE citext (INPUT = citextin, OUTPUT = citextout, LIKE = text, CATEGORY = 'S');
+CREATE CAST (citext AS text) WITHOUT FUNCTION AS IMPLICIT;
+CREATE FUNCTION citext_eq(citext, citext) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT {0} = {1} $$;
+CREATE FUNCTION citext_cmp(citext, citext) RETURNS int LANGUAGE sql IMMUTABLE AS
+  $$ SELECT bttextcmp({0}, {1}) $$;
+CREATE FUNCTION citext_hash(citext) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT hashtext({0}) $$;
+CREATE OPERATOR = (LEFTARG = citext, RIGHTARG = citext, FUNCTION = citext_eq);
+CREATE OPERATOR CLASS citext_ops DEFAULT FOR TYPE citext USING btree AS
+  OPERATOR 3 =, FUNCTION 1 citext_cmp(citext, citext);
+CREATE OPERATOR CLASS citext_ops DEFAULT FOR TYPE citext USING hash AS
+  OPERATOR 1 =, FUNCTION 1 citext_hash(citext);
+"""  # as the extension has it, which not every server ships
+
+OTHERS = """
+CREATE TYPE mood AS ENUM ('good', 'bad');
+CREATE TYPE pair AS (number int, word text);
+CREATE TYPE hidden AS (number int, inner_mood mood);
+CREATE FUNCTION blind(mood) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT 'one' $$;
+CREATE FUNCTION blind(pair) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT 'one' $$;
+CREATE FUNCTION blind_json(mood) RETURNS json LANGUAGE sql IMMUTABLE AS $$ SELECT '1'::json $$;
+CREATE CAST (mood AS text) WITH FUNCTION blind(mood) AS IMPLICIT;
+CREATE CAST (mood AS json) WITH FUNCTION blind_json(mood) AS IMPLICIT;
+CREATE CAST (mood[] AS text) WITH FUNCTION array_dims(anyarray) AS IMPLICIT;
+CREATE CAST (pair AS text) WITH FUNCTION blind(pair) AS IMPLICIT;
+CREATE DOMAIN feeling AS mood;
+"""
+OF_OTHERS = [  # type, two values that a cast of whoever made the type takes for one
+    ("mood", "'good'", "'bad'"),
+    ("feeling", "'good'", "'bad'"),
+    ("mood[]", "'{good}'", "'{bad}'"),
+    ("pair", "'(1,a)'", "'(1,b)'"),
+    ("pair[]", "'{\"(1,a)\"}'", "'{\"(1,b)\"}'"),
+    ("hidden", "'(1,good)'", "'(1,bad)'"),
+    ("pair", "'(,)'", "NULL"),  # which IS NULL too
+]
+
+BORROWED = """
+CREATE FUNCTION tied({0}, {0}) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 0';
+CREATE FUNCTION one_hash({0}) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 0';
+CREATE FUNCTION always({0}, {0}) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true';
+CREATE OPERATOR === (LEFTARG = {0}, RIGHTARG = {0}, FUNCTION = always);
+CREATE OPERATOR CLASS borrowed DEFAULT FOR TYPE {0} USING hash AS OPERATOR 1 ===, FUNCTION 1 one_hash({0});
+CREATE OPERATOR CLASS borrowed DEFAULT FOR TYPE {0} USING btree AS OPERATOR 3 ===, FUNCTION 1 tied({0}, {0});
+"""  # an equality that is always true
+
 CASES = [  # type, two values, how they are compared, how many classes they make
     ("json", """'{"a":1}'""", """'{"a": 1}'""", TEXT, 2),
     ("json[]", """ARRAY['{"a":1}'::json]""", """ARRAY['{"a": 1}'::json]""", TEXT, 2),
@@ -57,10 +106,10 @@ CASES = [  # type, two values, how they are compared, how many classes they make
     ("document", "'{}'", "'{ }'", TEXT, 2),
     ("document[]", "ARRAY['{}'::document]", "ARRAY['{ }'::document]", TEXT, 2),
     ("xid", "'1'", "'2'", TEXT, 2),  # has an equality, but no order
-    ("interval", "'1 month'", "'30 days'", TEXT, 2),  # equal to Postgres
-    ("interval[]", "ARRAY['1 day'::interval]", "ARRAY['24:00'::interval]", TEXT, 2),
-    ("long_duration", "'1 month'", "'30 days'", TEXT, 2),
-    ("span", "span('1 month', '1 year')", "span('30 days', '1 year')", TEXT, 2),
+    ("interval", "'1 month'", "'30 days'", PUBLISHED, 2),  # equal to Postgres
+    ("interval[]", "ARRAY['1 day'::interval]", "ARRAY['24:00'::interval]", PUBLISHED, 2),
+    ("long_duration", "'1 month'", "'30 days'", PUBLISHED, 2),
+    ("span", "span('1 month', '1 year')", "span('30 days', '1 year')", PUBLISHED, 2),
     ("int4multirange", "'{[1,3)}'", "'{[1,2]}'", TEXT, 1),
     ("char(5)", "'a'", "'a  '", VALUE, 1),
     ("colour", "'red'", "'green'", VALUE, 2),
@@ -71,17 +120,17 @@ CASES = [  # type, two values, how they are compared, how many classes they make
     ("timestamptz", "'2020-01-01 12:00+02'", "'2020-01-01 10:00+00'", VALUE, 1),
     ("date", "'0044-03-15 BC'", "'0044-03-15'", VALUE, 2),
     ("time", "'24:00'", "'00:00'", VALUE, 2),
-    ("numeric", "'NaN'", "'NaN'", DIGITS, 1),
-    ("numeric", "1.0", "1.00", DIGITS, 2),
+    ("numeric", "'NaN'", "'NaN'", PUBLISHED, 1),
+    ("numeric", "1.0", "1.00", PUBLISHED, 2),
     ("numeric(5,2)", "1.0", "1.00", VALUE, 1),
-    ("free_number", "1.0", "1.00", DIGITS, 2),
+    ("free_number", "1.0", "1.00", PUBLISHED, 2),
     ("fixed_number", "1.0", "1.00", VALUE, 1),
     ("fixed_number[]", "'{1.0}'", "'{1.00}'", VALUE, 1),
-    ("numeric[]", "'{1.0}'", "'{1.00}'", TEXT, 2),
+    ("numeric[]", "'{1.0}'", "'{1.00}'", PUBLISHED, 2),
     ("numeric(5,2)[]", "'{1.0}'", "'{1.00}'", VALUE, 1),
-    ("numrange", "'[1,2]'", "'[1.0,2]'", TEXT, 2),
-    ("bpchar", "'a'", "'a  '", PADDED, 2),
-    ("bpchar[]", "'{a}'", """'{"a  "}'""", TEXT, 2),
+    ("numrange", "'[1,2]'", "'[1.0,2]'", PUBLISHED, 2),
+    ("bpchar", "'a'", "'a  '", PUBLISHED, 2),
+    ("bpchar[]", "'{a}'", """'{"a  "}'""", PUBLISHED, 2),
     ("char(5)[]", "'{a}'", """'{"a  "}'""", VALUE, 1),
     ("mood", "'good'", "'bad'", TEXT, 2),
     ("mood[]", "'{good}'", "'{bad}'", TEXT, 2),
@@ -89,9 +138,9 @@ CASES = [  # type, two values, how they are compared, how many classes they make
     ("numeric(38,0)", "12345678901234567890123456789012345678", "12345678901234567890123456789012345679", VALUE, 2),
     ("float8", "'NaN'", "'NaN'", VALUE, 1),
     ("float8", "'-0'", "0", VALUE, 1),
-    ("jsonb", """'{"a":1}'""", """'{"a": 1}'""", TEXT, 1),
-    ("jsonb", """'{"a":1}'""", """'{"a": 1.0}'""", TEXT, 2),
-    ("jsonb[]", "ARRAY['1'::jsonb]", "ARRAY['1.0'::jsonb]", TEXT, 2),
+    ("jsonb", """'{"a":1}'""", """'{"a": 1}'""", PUBLISHED, 1),
+    ("jsonb", """'{"a":1}'""", """'{"a": 1.0}'""", PUBLISHED, 2),
+    ("jsonb[]", "ARRAY['1'::jsonb]", "ARRAY['1.0'::jsonb]", PUBLISHED, 2),
     ("tsvector", "'a b'", "'b a'", TEXT, 1),  # this and the next have an equality, but no hash
     ("tsvector[]", "ARRAY['a b'::tsvector]", "ARRAY['b:1'::tsvector]", TEXT, 2),
     ("tsquery", "'a & b'", "'a&b'", TEXT, 1),
@@ -148,6 +197,39 @@ def test_every_type_is_compared_as_a_reader_would(all_types: PostgresStore) -> N
     assert dict(zip((case[:3] for case in CASES), classes, strict=True)) == {case[:3]: case[4] for case in CASES}
     assert result.profile is not None  # all of them together, too
     assert result.profile.classes == 2
+
+
+@pytest.mark.parametrize("of_others", OF_OTHERS, ids=lambda each: f"{each[0]} {each[2]}")
+def test_casts_of_whoever_made_a_type_are_not_called(
+    postgres_store: PostgresStore, of_others: tuple[str, str, str]
+) -> None:
+    kind, one, other = of_others
+    postgres_store.execute(OTHERS)
+    postgres_store.execute(f"CREATE TABLE t AS SELECT 1 AS id, CAST({one} AS {kind}) AS a UNION ALL SELECT 2, {other}")
+    result = audited(postgres_store, columns="a", sensitive="id", k=2)
+    assert result.profile is not None
+    assert (result.profile.classes, result.verdict) == (2, "violation")
+    assert audited(postgres_store, columns="id", sensitive="a").disclosed[0].figures.values == 2
+
+
+@pytest.mark.parametrize("kind", ["json", "jsonpath", "pair"])
+def test_equality_that_came_later_does_not_count(postgres_store: PostgresStore, kind: str) -> None:
+    values = {"json": ("1", "2"), "jsonpath": ("$.a", "$.b"), "pair": ("(1,a)", "(1,b)")}[kind]
+    postgres_store.execute("CREATE TYPE pair AS (number int, word text)")
+    postgres_store.execute(f"CREATE TABLE t (a {kind}); INSERT INTO t VALUES ('{values[0]}'), ('{values[1]}')")
+    try:
+        postgres_store.execute(BORROWED.format(kind))
+        assert audited(postgres_store, columns="a", k=2).verdict == "violation"
+    finally:
+        postgres_store.execute("DROP OPERATOR FAMILY IF EXISTS borrowed USING hash CASCADE")
+        postgres_store.execute("DROP OPERATOR FAMILY IF EXISTS borrowed USING btree CASCADE")
+
+
+def test_equality_of_a_type_with_the_same_bytes_does_not_count(postgres_store: PostgresStore) -> None:
+    postgres_store.execute(CITEXT.format("'x'::text", "'x'::text"))
+    postgres_store.execute("CREATE TABLE t (a json); INSERT INTO t VALUES ('1'), ('2')")
+    postgres_store.execute("CREATE CAST (json AS citext) WITHOUT FUNCTION AS IMPLICIT")
+    assert audited(postgres_store, columns="a", k=2).verdict == "violation"
 
 
 def test_every_type_can_be_sampled_by_classes(all_types: PostgresStore) -> None:
@@ -228,10 +310,7 @@ def test_a_range_over_a_merging_collation_is_not_trusted(postgres_store: Postgre
 
 @pytest.mark.parametrize("type", ["citext", "citext[]", "hidden"])
 def test_citext_is_compared_by_its_text(postgres_store: PostgresStore, type: str) -> None:
-    try:
-        postgres_store.execute("CREATE EXTENSION IF NOT EXISTS citext")
-    except psycopg.errors.FeatureNotSupported:  # the server does not ship it: its name has to do
-        postgres_store.execute("CREATE DOMAIN citext AS text")
+    postgres_store.execute(CITEXT.format("lower($1::text)", "lower($2::text)"))
     postgres_store.execute("CREATE DOMAIN hidden AS citext")
     postgres_store.execute(f"CREATE TABLE t (name {type})")
     values = "('{A}'), ('{a}')" if type.endswith("[]") else "('A'), ('a')"

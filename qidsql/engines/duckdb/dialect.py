@@ -13,7 +13,7 @@ class DuckDBDialect(Dialect):
     """Texts alone would merge the values 1 and '1' of a VARIANT, values alone 1 month and 30 days: both count."""
 
     def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
-        if comparison is not Comparison.TEXT:
+        if comparison not in (Comparison.TEXT, Comparison.PUBLISHED):
             return super().comparable(column, comparison)
         text = super().comparable(column.copy(), comparison)
         null = exp.Is(this=column.copy(), expression=exp.null())

@@ -571,7 +571,7 @@ def _shadowed(hidden: str, columns: Sequence[Column]) -> bool:
 def _comparison(kind: str, collated: bool) -> Comparison:
     """How values of a type are compared, so that values a reader can distinguish stay different."""
     if re.search(r"\b(INTERVAL|VARIANT)\b", kind):  # 1 month equals 30 days there, and 1 equals 1.0, also inside others
-        return Comparison.TEXT
+        return Comparison.PUBLISHED
     if collated and "VARCHAR" in kind:
         return Comparison.BYTES if kind == "VARCHAR" else Comparison.TEXT
     return Comparison.VALUE

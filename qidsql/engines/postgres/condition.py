@@ -191,9 +191,12 @@ def _called(table: Table, names: Sequence[_Name]) -> set[str]:
     return called
 
 
+def _is_type(name: _Name) -> bool:
+    return name.before[1] in (":", "as") or name.string_after
+
+
 def _is_object_type(name: _Name) -> bool:
-    is_type = name.before[1] in (":", "as") or name.string_after
-    return is_type and name.parts[-1] in OBJECTS
+    return _is_type(name) and name.parts[-1] in OBJECTS
 
 
 def _is_of_table(table: Table, name: _Name) -> bool:
@@ -222,18 +225,22 @@ def _depends_on_time(catalog: CatalogQuery, called: set[str]) -> bool:
 
 
 def _refuse_others_operators(catalog: CatalogQuery, table: Table, names: Sequence[_Name]) -> None:
-    """Raises UsageError if a column of an extension's type is not cast: its operators would not be found."""
+    """Raises UsageError if a column of others' type is not made a text first: their operators would not be found, but
+    their casts would. All columns together as one value have a type of the table's owner."""
     rows = catalog("condition_columns", schema=table.name.schema, table=table.name.name)
-    others = {str(name): str(kind) for name, kind in rows}
+    others = {str(name): (str(kind), bool(castable)) for name, kind, castable in rows}
     for name in names:
         column = name.parts[-1]
+        if name.alone == table.name.name and not (_is_type(name) or column in {each.name for each in table.columns}):
+            raise UsageError(f"the where condition names {column}, the whole row; name columns of the table")
+        kind, castable = others.get(column, ("", True))
         cast = name.after[:2] == (":", ":") or (name.before == ("cast", "(") and name.after[0] == "as")
+        text = name.before == ("concat", "(") and name.after[0] == ")"
         null = name.after[:2] == ("is", "null") or name.after == ("is", "not", "null")
-        if column in others and (name.alone or _is_of_table(table, name)) and not (cast or null):
+        if kind and (name.alone or _is_of_table(table, name)) and not (text or null or (cast and castable)):
             raise UsageError(
-                f"the where condition compares {column}, whose type {others[column]} has operators that are not "
-                f"Postgres' own; write CAST({column} AS text), which compares texts exactly, or audit a view that "
-                f"has the condition"
+                f"the where condition uses {column}, whose type {kind} has operators or casts that are not Postgres' "
+                f"own; write concat({column}), its text, or audit a view that has the condition"
             )
 
 

@@ -15,13 +15,16 @@ SYSTEM_PATH = "SET LOCAL search_path = pg_catalog, pg_temp"
 
 
 class PostgresDialect(Dialect):
-    """A cast to text would cut off the trailing blanks of a bpchar."""
+    """Texts are what the types' output functions write. A cast could be a function of whoever made the type, who may be
+    the owner of the data; and it would cut off the trailing blanks of a bpchar."""
 
     def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
-        if comparison is not Comparison.PADDED:
+        if comparison not in (Comparison.TEXT, Comparison.PUBLISHED):
             return super().comparable(column, comparison)
-        text = exp.Anonymous(this="TEXTIN", expressions=[exp.Anonymous(this="BPCHAROUT", expressions=[column])])
-        return exp.Collate(this=text, expression=exp.to_identifier(self.byte_collation, quoted=True))
+        there = exp.NullSafeNEQ(this=column.copy(), expression=exp.null())  # not IS NULL: composites of NULLs are
+        text = exp.Anonymous(this="CONCAT", expressions=[column])
+        collation = exp.to_identifier(self.byte_collation, quoted=True)
+        return exp.Collate(this=exp.Case(ifs=[exp.If(this=there, true=text)]), expression=collation)
 
 
 def _row_hash(values: Sequence[exp.Expr]) -> exp.Expr:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -500,7 +501,7 @@ class PostgresEngine(Engine):
     def _table(self, name: TableName, kind: str, columns: tuple[Column, ...], rows: int | None) -> Table:
         if not columns:
             raise UsageError(f"{name} has no columns, so there is nothing to audit")
-        return self._with_groupable_columns(
+        return self._groupable(
             self._checked(
                 Table(
                     name=name,
@@ -620,27 +621,16 @@ class PostgresEngine(Engine):
                 raise
         raise AccessError(self._obstacle(name, str(obstacles[name])))
 
-    def _with_groupable_columns(self, table: Table) -> Table:
-        """Columns whose type has no equality are compared as text. One statement to the planner, more if one fails."""
-        readable = [column for column in table.columns if column.readable]
-        if self._groupable(table, readable):
-            return table
-        values = [column for column in readable if column.comparison is Comparison.VALUE]
-        bad = {column.name for column in values if not self._groupable(table, [column])}
-        columns = tuple(replace(c, comparison=Comparison.TEXT) if c.name in bad else c for c in table.columns)
-        return replace(table, columns=columns)
-
-    def _groupable(self, table: Table, columns: Sequence[Column]) -> bool:
-        source = relation(self.dialect, table, columns)
-        names = ", ".join(source.column_text(POSTGRES, column.name) for column in columns)
+    def _groupable(self, table: Table) -> Table:
+        """The table, whose columns this role can group by. One statement to the planner."""
+        source = relation(self.dialect, table, [column for column in table.columns if column.readable])
+        names = ", ".join(source.column_text(POSTGRES, column.name) for column in table.columns if column.readable)
         parts = {"relation": source.text(POSTGRES), "columns": names}
         try:
             self._attempt(put_together(_query(POSTGRES, "groupable", *parts), parts))
-        except (psycopg.errors.UndefinedFunction, psycopg.errors.FeatureNotSupported):
-            return False
         except (psycopg.Error, UnicodeError) as error:
             raise self.translate(error, f"description of {table.name}") from None
-        return True
+        return table
 
     def _catalog(self, template: str, **holes: Filling | Sequence[int]) -> list[Row]:
         """Rows of a catalog query."""
