@@ -2,8 +2,10 @@
 
 import struct
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -11,7 +13,9 @@ import pytest
 import qidsql
 from qidsql.core.results import Verdict
 from qidsql.engines.connect import connect
+from qidsql.errors import StatementError
 from qidsql.sql.statements import Statement
+from tests.duckdb_hosts import Host
 from tests.exhaustive import always
 
 VALUES = [100] * 400 + [3, 5] * 200 + [1, 2, 257, 513] * 100  # the last row group's true maximum is 513
@@ -79,3 +83,64 @@ def test_joins_and_first_rows_of_an_order_read_each_row_group(tmp_path: Path) ->
     with connect(str(tmp_path)) as engine:
         for sql, expected in ((first, 513), (joined, 200)):
             assert engine.run(Statement(sql, "test", lambda rows: rows), None) == [(expected,)]
+
+
+VIEWS = {  # of a connection that the user passes
+    "t": "FROM '{file}'",
+    "behind": "SELECT * FROM t UNION ALL SELECT * FROM t WHERE a > 999",
+    "narrow": "SELECT * FROM read_parquet('{file}') WHERE a IN (257, 513)",
+    "macro": "FROM m('{file}')",
+}
+
+
+@pytest.fixture
+def passed(tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection with views of a file whose footer is wrong."""
+    file = lying(tmp_path / "t.parquet", *LOW_MAXIMUM)
+    with duckdb.connect() as connection:
+        connection.execute("CREATE MACRO m(f) AS TABLE FROM read_parquet(f)")
+        for name, query in VIEWS.items():
+            connection.execute(f"CREATE VIEW {name} AS {query.format(file=file)}")
+        connection.execute("CREATE TABLE stored AS SELECT 1 AS a FROM range(2); CREATE VIEW plain AS FROM stored")
+        yield connection
+
+
+def disabled(connection: duckdb.DuckDBPyConnection) -> set[str]:
+    [(found,)] = connection.execute("SELECT current_setting('disabled_optimizers')").fetchall()
+    return set(filter(None, found.split(",")))
+
+
+@pytest.mark.parametrize("view", always("t", "narrow", longer=["behind", "macro"]))
+def test_views_of_files_in_a_connection_that_is_passed(passed: duckdb.DuckDBPyConnection, view: str) -> None:
+    """Footers are not believed meanwhile; then the settings are the user's again."""
+    passed.execute("SET disabled_optimizers = 'top_n,unused_columns'")
+    values = [257, 513] if view == "narrow" else set(VALUES)
+    with connect(passed) as engine:
+        found = qidsql.profile(engine, view, columns=("a",), k=2).column_sets[0].profile
+        assert found.classes == len(values)
+        assert disabled(passed) > {"top_n", "unused_columns"}
+        passed.execute("SET disabled_optimizers = 'unused_columns'")  # by the user, or as another audit ends
+        narrowed = qidsql.profile(engine, view, columns=("a",), k=2, where="a > 200").column_sets[0].profile
+        assert narrowed.classes == 2
+    assert disabled(passed) == {"unused_columns"}
+    with connect(passed) as engine:
+        assert qidsql.profile(engine, "plain", k=2).column_sets[0].profile.classes == 1
+        assert disabled(passed) == {"unused_columns"}
+
+
+def test_views_of_files_under_locked_settings_are_refused(passed: duckdb.DuckDBPyConnection) -> None:
+    passed.execute("SET lock_configuration = true")
+    with pytest.raises(StatementError, match="t reads files, and what these say"):
+        qidsql.audit(passed, "t", k=2)
+    assert qidsql.audit(passed, "plain", k=2).verdict is Verdict.PASS
+
+
+@pytest.mark.exhaustive
+def test_views_of_files_in_a_shell(host: Host, tmp_path: Path) -> None:
+    """A call is bound by one engine and run by another."""
+    file = lying(tmp_path / "t.parquet", *LOW_MAXIMUM)
+    audit = "SELECT classes, smallest FROM qid_audit('t', k := 150, columns := ['a']) WHERE finding = 'table'"
+    setting = "SELECT current_setting('disabled_optimizers') AS found"
+    answers = host.run([host.load, f"CREATE VIEW t AS FROM '{file}'", audit, audit, setting])
+    assert answers[2] == answers[3] == [{"classes": len(set(VALUES)), "smallest": 100}]
+    assert answers[4] == [{"found": ""}]

@@ -65,7 +65,10 @@ class HostEngine(DuckDBEngine):
     def describe(self, table: str | None) -> Table:
         if table not in self._cache.tables:
             self._cache.tables[table] = self._described(table)
-        return self._cache.tables[table]
+        found = self._cache.tables[table]
+        if found.computed or self._kinds.get(found.name.catalog.lower(), ("", ""))[1] != "duckdb":
+            self._measure(found.name)
+        return found
 
     def _described(self, table: str | None) -> Table:
         """Describes a table. Lists the views, which is slow in DuckDB, only if no table has that name."""

@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from threading import Lock
+from typing import TypeVar, cast
 
 import duckdb
 from sqlglot import exp
@@ -25,6 +26,7 @@ from qidsql.engines.duckdb.doctor import examine
 from qidsql.engines.duckdb.driver_errors import translate
 from qidsql.engines.duckdb.file_reader import path_list
 from qidsql.engines.duckdb.files import DataFiles, how_read, in_place, versions
+from qidsql.engines.duckdb.measuring import MEASURED, Measuring, rests_on_files
 from qidsql.engines.duckdb.spill import LITTLE, SpillRoom, SpillWatch, bytes_on_disk
 from qidsql.engines.duckdb.types import value_kind
 from qidsql.engines.duckdb.view_functions import view_functions
@@ -46,6 +48,8 @@ from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill
 from qidsql.wording.numbers import count, size
 
+Answer = TypeVar("Answer")
+
 WORKERS = 2  # DuckDB runs one statement on all cores; a second one uses what small statements leave idle
 IN_MEMORY = 16  # bytes for each class and column, at the worst, while hash tables grow
 GROWN = 16  # times the bytes of a parquet file its classes take at most, about
@@ -58,18 +62,32 @@ class DuckDBSession:
     """One cursor, for one thread at a time."""
 
     def __init__(
-        self, cursor: duckdb.DuckDBPyConnection, search_path: str, bits: Callable[[], int] = lambda: USUAL
+        self,
+        cursor: duckdb.DuckDBPyConnection,
+        search_path: str,
+        bits: Callable[[], int] = lambda: USUAL,
+        measuring: Measuring | None = None,
     ) -> None:
         self._cursor = cursor
         self._cursor.execute(search_path)
         self._held = False
         self._wanted, self._bits = bits, USUAL
+        self._measuring = measuring
 
     def execute(self, sql: str) -> list[Row]:
         if (bits := self._wanted()) != self._bits:
-            self._cursor.execute(f"SET SESSION {SETTING} = {bits}")
+            self.do(f"SET SESSION {SETTING} = {bits}")
             self._bits = bits
+        self._measure()
+        return self.do(sql)
+
+    def do(self, sql: str) -> list[Row]:
+        """Runs a statement under the settings as they are."""
         return self._cursor.execute(sql).fetchall()
+
+    def _measure(self) -> None:
+        if self._measuring is not None and self._measuring.wanted:
+            self._measuring.begin(self.do)
 
     def freeze_time(self) -> None:
         """Begins a transaction: now() is its start time."""
@@ -80,6 +98,7 @@ class DuckDBSession:
     def export(self, sql: str, path: Path) -> None:
         target = exp.Literal.string(str(path)).sql("duckdb")
         form = "csv, HEADER" if path.suffix == ".csv" else "parquet"
+        self._measure()
         # Written in place: a file in memory already exists, and a temporary file could not replace it.
         self._cursor.execute(f"COPY ({sql}) TO {target} (FORMAT {form}, USE_TMP_FILE false)")
 
@@ -122,6 +141,7 @@ class DuckDBEngine(Engine):
         borrowed: bool = False,
     ) -> None:
         super().__init__(1 if writable or borrowed else WORKERS, folder)
+        self._measuring = Measuring() if folder is None else None  # of a database that is not ours
         self.writable, self._one_transaction = writable, writable or borrowed
         self.label = label
         self._connection = connection
@@ -188,7 +208,7 @@ class DuckDBEngine(Engine):
         return True
 
     def _session(self, cursor: duckdb.DuckDBPyConnection) -> DuckDBSession:
-        session = DuckDBSession(cursor, self.search_path, lambda: self._grouping_bits)
+        session = DuckDBSession(cursor, self.search_path, lambda: self._grouping_bits, self._measuring)
         if self._one_transaction:
             session.freeze_time()
         return session
@@ -271,6 +291,9 @@ class DuckDBEngine(Engine):
                 cursor.execute(f"DROP TABLE {name_text(self.dialect, name)}")
 
     def release(self) -> None:
+        if self._measuring is not None:
+            with suppress(duckdb.Error, RuntimeError):  # it may be closed
+                self._measuring.end(lambda sql: self._connection.execute(sql).fetchall())
         if self._spill is not None:
             self._spill.end()
         _close(self._connection)
@@ -323,7 +346,9 @@ class DuckDBEngine(Engine):
 
     def describe(self, table: str | None) -> Table:
         rows = [row for row in self._listed() if not self._is_beside(row)]
-        return self._described_of(table, rows, self._default.schema, self.label)
+        found = self._described_of(table, rows, self._default.schema, self.label)
+        self._measure(found.name)
+        return found
 
     def describe_beside(self, table: str | None) -> Table:
         if self._beside is None:
@@ -373,6 +398,24 @@ class DuckDBEngine(Engine):
         """The functions that change, of the view of a catalog row."""
         views = {str(each[2]).lower(): str(each[7]) for each in self._listed() if each[3] == "view"}
         return view_functions(self._catalog, str(row[7]), views)
+
+    def _measure(self, name: TableName) -> None:
+        """Has statements believe nothing that files say about themselves, if the relation of a database of others
+        rests on files. Raises StatementError if its settings are locked."""
+        if (measuring := self._measuring) is None or measuring.wanted:
+            return
+        text = name_text(DUCKDB, name)
+        measured = self._asked(lambda session: measuring.begin(session.do), "settings")
+        plan = self._asked(lambda session: session.do(f"EXPLAIN (FORMAT json) SELECT * FROM {text}"), f"plan of {name}")
+        measuring.wanted = rests_on_files(str(plan[0][1]), measured)
+        if not measuring.wanted:
+            self._asked(lambda session: measuring.end(session.do), "settings")
+        elif not measured:
+            [(setting, value)] = MEASURED.items()
+            raise StatementError(
+                f"{name} reads files, and what these say about their values is not checked, as the settings of this "
+                f"database are locked: SET {setting} = '{value}' before, or audit the files by their path"
+            )
 
     def describe_listed(self, listed: CatalogTable) -> Table:
         """No statement for a table. One for a view, whose columns in the catalog are as of its creation."""
@@ -502,8 +545,12 @@ class DuckDBEngine(Engine):
         return self._execute(text, "catalog")
 
     def _execute(self, sql: str, purpose: str) -> list[Row]:
+        return self._asked(lambda session: session.execute(sql), purpose)
+
+    def _asked(self, work: Callable[[DuckDBSession], Answer], purpose: str) -> Answer:
+        """The result of a work on one session, as no part of the statements to tables."""
         try:
-            return self._on_one_session(lambda session: session.execute(sql))
+            return self._on_one_session(lambda session: work(cast(DuckDBSession, session)))
         except (duckdb.Error, RuntimeError, MemoryError) as error:
             raise self.translate(error, purpose) from None
 

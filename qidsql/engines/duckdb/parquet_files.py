@@ -15,10 +15,6 @@ from qidsql.sql.pieces import in_pieces, marks, put_together
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
 
-# A footer's minimum, maximum and number of NULLs can be wrong, and DuckDB takes them for true: values outside the
-# range would fall into the groups of others, and row groups that seem to hold no row of a condition, of a join or of
-# the first rows in an order would be skipped. Each of these optimizers hands such bounds to a statement.
-MEASURED = {"disabled_optimizers": "statistics_propagation,filter_pushdown,join_filter_pushdown,top_n"}
 NUMERIC = r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(\d+,\s*\d+\)"
 
 

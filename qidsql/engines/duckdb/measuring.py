@@ -1,0 +1,63 @@
+"""What a file says about its values is not believed: optimizers of DuckDB that would are off while files are read.
+
+A footer's minimum, maximum and number of NULLs can be wrong, and DuckDB takes them for true: values outside the range
+would fall into the groups of others, and row groups that seem to hold no row of a condition, of a join or of the first
+rows in an order would be skipped. Each of these optimizers hands such bounds to a statement.
+"""
+
+import json
+from collections.abc import Callable
+
+from qidsql.engines.duckdb.dialect import DUCKDB
+from qidsql.sql.statements import Row
+
+SETTING = "disabled_optimizers"  # of a whole DuckDB, not of a session
+OPTIMIZERS = ("statistics_propagation", "filter_pushdown", "join_filter_pushdown", "top_n")
+MEASURED = {SETTING: ",".join(OPTIMIZERS)}
+# What a plan reads besides files and other databases: DuckDB's own tables, whose bounds DuckDB made itself, and none.
+STORED = {"SEQ_SCAN", "COLUMN_DATA_SCAN", "CHUNK_SCAN", "CTE_SCAN", "RECURSIVE_CTE_SCAN", "DELIM_SCAN", "DUMMY_SCAN"}
+EMPTY = "EMPTY_RESULT"  # instead of what bounds exclude, if these are believed
+
+
+class Measuring:
+    """The optimizers that are off in a DuckDB of others, while `wanted`. Others may change its settings meanwhile."""
+
+    def __init__(self) -> None:
+        self.wanted = False
+        self._added: set[str] = set()
+
+    def begin(self, execute: Callable[[str], list[Row]]) -> bool:
+        """Before each statement, if wanted. Returns False where the settings are locked. Raises errors of `execute`."""
+        found, locked = self._settings(execute)
+        missing = set(OPTIMIZERS) - found
+        if missing and not locked:  # a failed statement would end the transaction
+            self._set(execute, found | missing)
+            self._added |= missing
+        return not missing or not locked
+
+    def end(self, execute: Callable[[str], list[Row]]) -> None:
+        """Leaves the setting as others have it."""
+        self.wanted = False
+        if self._added:
+            self._set(execute, self._settings(execute)[0] - self._added)
+            self._added = set()
+
+    @staticmethod
+    def _settings(execute: Callable[[str], list[Row]]) -> tuple[set[str], bool]:
+        [(found, locked)] = execute(f"SELECT current_setting('{SETTING}'), current_setting('lock_configuration')")
+        return set(filter(None, str(found).split(","))), bool(locked)
+
+    @staticmethod
+    def _set(execute: Callable[[str], list[Row]], disabled: set[str]) -> None:
+        execute(f"SET {SETTING} = {DUCKDB.literal(','.join(sorted(disabled)))}")
+
+
+def rests_on_files(plan: str, measured: bool) -> bool:
+    """Whether a query reads anything but DuckDB's own tables, by its plan as JSON; `measured`: made without bounds."""
+    waiting = list(json.loads(plan))
+    while waiting:
+        node = waiting.pop()
+        waiting += node["children"]
+        if not node["children"] and node["name"].strip() not in (STORED | {EMPTY} if measured else STORED):
+            return True
+    return False
