@@ -1,14 +1,13 @@
 """The attribute graph: attributes are nodes, tables connect them (Yan et al., Definition 1 and Algorithm 1)."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
 from qidsql.core.catalog import Attribute, Ground, SameAttribute, find_attribute
 from qidsql.core.tables import TableName
 from qidsql.errors import UsageError
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

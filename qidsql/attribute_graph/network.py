@@ -1,13 +1,13 @@
 """The graph as a network of paths: from attribute to table to attribute, from identifiers to sensitive attributes."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from qidsql.attribute_graph.graph import AttributeGraph
 from qidsql.errors import BudgetSpent
-from qidsql.records.dataclass import dataclass
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -1,7 +1,7 @@
 """Tables known outside the database: published tables and background knowledge, from a toml file."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NoReturn
@@ -11,7 +11,6 @@ from qidsql.core.catalog import Attribute, Ground, SameAttribute, find_attribute
 from qidsql.core.tables import TableName
 from qidsql.core.toml_file import Key, TomlFile, read_toml, unknown_key
 from qidsql.errors import TomlFileError, UnknownName, UsageError
-from qidsql.records.dataclass import dataclass
 
 FORMAT = 1
 KEYS = ("format", "tables", "dependencies", "merges")

@@ -1,6 +1,7 @@
 """Which attributes separate identifiers from one or several sensitive attributes."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -9,7 +10,6 @@ from qidsql.attribute_graph.graph import AttributeGraph
 from qidsql.attribute_graph.minimum_cut import minimum_cuts
 from qidsql.attribute_graph.network import Vertex, leading, network
 from qidsql.attribute_graph.path_cut import path_cut
-from qidsql.records.dataclass import dataclass
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -1,5 +1,6 @@
 """qidsql alerts"""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,6 @@ from qidsql.cli.options import LISTINGS, Format, HistoryUrl, Output, PolicyArgum
 from qidsql.cli.streams import say
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
-from qidsql.records.dataclass import dataclass
 
 if TYPE_CHECKING:
     from qidsql.operations.alerts.settings import Alert

@@ -9,7 +9,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -43,7 +43,6 @@ from qidsql.core.policy import PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option, Parameter, parameters
 from qidsql.errors import Stopped, UsageError
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.typed_source import typed_as
 
 if TYPE_CHECKING:

@@ -1,5 +1,6 @@
 """qidsql diff"""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,6 @@ from qidsql.cli.listings import write_listing
 from qidsql.cli.options import LISTINGS, Format, HistoryUrl, Output, PolicyPath, report_format
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

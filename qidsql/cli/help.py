@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from dataclasses import dataclass
 from typing import Annotated
 
 from qidsql.cli.console import report_text, screen
@@ -10,7 +11,6 @@ from qidsql.cli.streams import put
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UnknownName
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.manual import page_text
 
 INDEX = "README"  # the page that a repository's site shows for the folder

@@ -1,5 +1,6 @@
 """qidsql history"""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,6 @@ from qidsql.cli.streams import say
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
-from qidsql.records.dataclass import dataclass
 
 if TYPE_CHECKING:
     from qidsql.operations.history.records import History, RecordedRuns

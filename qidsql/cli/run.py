@@ -1,7 +1,7 @@
 """qidsql run"""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,7 +35,6 @@ from qidsql.errors import QidsqlError, UsageError
 from qidsql.formats.registry import document_format
 from qidsql.operations.exit_codes import FailOn
 from qidsql.operations.presets import PRESETS
-from qidsql.records.dataclass import dataclass
 
 if TYPE_CHECKING:
     from qidsql.operations.document import RunResult

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from shlex import quote
 
@@ -16,7 +16,6 @@ from qidsql.formats.figures import number, percentage
 from qidsql.formats.severity import rank_of
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.table_run import Finding, FindingState, TableRun
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import count, few, plural, seconds
 
 COLOURS = {

@@ -1,5 +1,6 @@
 """qidsql schema"""
 
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import iter_modules
@@ -11,7 +12,6 @@ from qidsql.cli.streams import check_output, write_output
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UnknownName
-from qidsql.records.dataclass import dataclass
 
 POLICY = "policy"
 DOCUMENTS = {

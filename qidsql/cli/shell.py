@@ -1,12 +1,12 @@
 """qidsql shell"""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

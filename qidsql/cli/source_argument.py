@@ -1,12 +1,12 @@
 """The source, the first argument of most commands, and the environment variable that stands for it."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from qidsql.declarations.options import Option
 from qidsql.engines.registry import EXPECTED
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

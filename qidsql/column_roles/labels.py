@@ -5,10 +5,10 @@ A label's text may contain anything, also cell values, so it is never passed on:
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from qidsql.column_roles.vocabulary import DIRECT, OTHER, QUASI, SENSITIVE
 from qidsql.core.tables import PolicyRole
-from qidsql.records.dataclass import dataclass
 
 # Words for the roles, as labels write them: QUASI IDENTIFIER is PostgreSQL Anonymizer's, the others are common in dbt.
 WRITTEN = (

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from qidsql.column_roles.vocabulary import (
@@ -17,7 +18,6 @@ from qidsql.column_roles.vocabulary import (
     SUBJECTS,
     Concept,
 )
-from qidsql.records.dataclass import dataclass
 
 WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")  # of the folded text: ZIPCode is ZIP and Code
 LONGEST = 6  # words in a term

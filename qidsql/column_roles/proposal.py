@@ -7,7 +7,7 @@ a risk, and is marked for a person to check.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from qidsql.column_roles import names
 from qidsql.column_roles.labels import Label, recognised_label
@@ -17,7 +17,6 @@ from qidsql.core.catalog import CatalogColumn, CatalogTable
 from qidsql.core.roles import identifies
 from qidsql.core.tables import PolicyRole, TableName
 from qidsql.measures.profiles import ClassProfile
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import plural
 
 FEW = 20  # values; a direct identifier has more, in a table of HUNDRED rows

@@ -1,10 +1,10 @@
 """The proposed roles of columns and tables, each with its reason."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from qidsql.core.tables import PolicyRole, TableName
 from qidsql.declarations.results import reported
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

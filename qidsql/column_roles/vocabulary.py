@@ -8,8 +8,9 @@ A term is one or more words; `|` separates terms. Letter case, accents and separ
 date" is found in birth_date, BirthDate and BIRTHDATE. `doubt` is why a person should check a hit.
 """
 
+from dataclasses import dataclass
+
 from qidsql.core.tables import PolicyRole
-from qidsql.records.dataclass import dataclass
 
 DIRECT, QUASI, SENSITIVE, OTHER = (
     PolicyRole.DIRECT_IDENTIFIER,

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 
 from qidsql.errors import BudgetSpent
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import size
 from qidsql.wording.option_names import setting
 

@@ -1,13 +1,13 @@
 """The catalog of a database: tables, views, keys, labels, and which attributes are the same. Independent of engines."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from qidsql.core.tables import Comparison, TableName, Version
 from qidsql.core.value_kinds import ValueKind
 from qidsql.errors import UnknownName, UsageError
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, order=True)

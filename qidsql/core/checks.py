@@ -1,11 +1,10 @@
 """Checks before an audit: each with its state, a text and a remedy. Independent of engines."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from qidsql.core.tables import TableName
-from qidsql.records.dataclass import dataclass
 
 
 class State(StrEnum):

@@ -1,11 +1,11 @@
 """The options of requests that write a protected copy, or print the statements that would make one."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from qidsql.core.options import Into, Replace
 from qidsql.core.parsing import choice
 from qidsql.errors import UsageError
-from qidsql.records.dataclass import dataclass
 
 FILE_KINDS = (".parquet", ".csv")  # of copies of files, and of lists
 

@@ -1,10 +1,10 @@
 """What is disclosed about a sensitive column, in results."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from qidsql.declarations.results import FLAT, Rounded, reported
 from qidsql.measures.disclosure import Disclosure
-from qidsql.records.dataclass import dataclass
 
 SHARE = Rounded(6)
 

@@ -1,12 +1,12 @@
 """Hierarchies of values, read from files in ARX's form: a line per value, `value;parent;grandparent;...;*`."""
 
 import csv
+from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
 from pathlib import Path
 
 from qidsql.errors import UsageError
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.option_names import setting
 
 

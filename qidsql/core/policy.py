@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
@@ -15,7 +15,6 @@ from qidsql.declarations.options import FORMS, FileName, Option, Ratio, paramete
 from qidsql.declarations.results import OMITTED, plain
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.option_names import setting
 
 LIMITS = ("max_size", "max_statements", "max_seconds", "max_bytes")

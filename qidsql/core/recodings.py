@@ -1,12 +1,12 @@
 """Recodings of a column: a coarser value for each value, and NULL for NULL. Independent of SQL."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from qidsql.core.tables import Column
 from qidsql.core.value_kinds import ValueKind, kind_of
 from qidsql.errors import UsageError, near_misses
-from qidsql.records.dataclass import dataclass
 
 
 class RecodingKind(StrEnum):

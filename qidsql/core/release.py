@@ -1,11 +1,10 @@
 """For what and to whom the audited tables are released, as declared in the policy file."""
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Annotated
 
 from qidsql.declarations.keys import DAY, FileKey
-from qidsql.records.dataclass import dataclass
 
 LABELS = {"purpose": "Purpose", "recipient": "Recipient", "author": "Author", "date": "Date"}
 

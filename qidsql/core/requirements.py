@@ -5,7 +5,7 @@ the criterion of a search or a masking. Requests that inherit the fields get the
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -47,7 +47,6 @@ from qidsql.measures.disclosure_limits import (
     MoreFrequentEnhanced,
     Recursive,
 )
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.option_names import role, setting
 
 

@@ -1,14 +1,13 @@
 """The common part of all results: a verdict, its reason, and the account of the work."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
 from qidsql.core.policy import Policy
 from qidsql.declarations.results import Rounded, plain, reported
-from qidsql.records.dataclass import dataclass
 from qidsql.version import __version__
 
 

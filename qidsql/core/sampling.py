@@ -1,11 +1,11 @@
 """The options of samples, and which of the column sets are wanted."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
 from qidsql.core.options import Delta, Epsilon, SampleSizes, Seed, Verify
 from qidsql.core.parsing import ascending, chance
-from qidsql.records.dataclass import dataclass
 
 DELTA = Fraction(1, 100)
 MAX_SEED = 2**60

@@ -5,7 +5,7 @@ results.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 
 from qidsql.core.value_kinds import has_order
 from qidsql.errors import UnknownName, UsageError
-from qidsql.records.dataclass import dataclass
 
 Version: TypeAlias = int | datetime  # of a table that keeps its earlier versions: a number, or the time as of which
 

@@ -5,13 +5,13 @@ Every mistake is reported with its line. The content of a file is never repeated
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from qidsql.errors import TomlFileError
-from qidsql.records.dataclass import dataclass
 from qidsql.version import __version__
 
 Key: TypeAlias = Sequence[str | int]  # tables of an array by their number, from 0

@@ -1,11 +1,11 @@
 """The option of requests whose search has a plan at any moment: how much work may improve it."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from qidsql.core.options import BUDGET
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.option_names import setting
 
 MILLION = 1_000_000

@@ -12,7 +12,7 @@ The command NAME is a folder `qidsql/commands/NAME/` with
 and an entry in the list of commands (`qidsql.cli.app`).
 """
 
-from qidsql.records.dataclass import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ without a `FileKey` are no keys of the file.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from datetime import date, datetime
 from enum import StrEnum
 from inspect import getdoc
@@ -21,7 +21,6 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from qidsql.declarations.results import Schema
-from qidsql.records.dataclass import dataclass
 
 Kind = TypeVar("Kind")
 

@@ -18,7 +18,7 @@ help texts. The request checks the values in `__post_init__`, wherever they come
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, dataclass, fields
 from enum import StrEnum
 from fractions import Fraction
 from functools import cache
@@ -27,7 +27,6 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, ParamSpec, Protocol, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from qidsql.errors import UsageError
-from qidsql.records.dataclass import dataclass
 
 Names: TypeAlias = Iterable[str] | str  # one name or several
 Ratio: TypeAlias = str | float | Fraction | None  # 0.9, 9/10 or 90%; a float means the decimal that it prints as

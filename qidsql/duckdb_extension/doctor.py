@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from qidsql.duckdb_extension.build import PREBUILT
 from qidsql.duckdb_extension.compiling import compiler
 from qidsql.duckdb_extension.hosts import Host, extension_folder
 from qidsql.duckdb_extension.settings import SUFFIX, Settings
 from qidsql.errors import SourceError
-from qidsql.records.dataclass import dataclass
 
 CHECK = "LOAD qidsql; SELECT COUNT(*) FROM duckdb_functions() WHERE function_name = 'qid_audit'"
 

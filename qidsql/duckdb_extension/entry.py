@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ctypes import CFUNCTYPE, c_int, c_uint, c_void_p
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,6 @@ from qidsql.duckdb_extension.functions import FUNCTIONS, TRACE, Columns, Row, Ta
 from qidsql.duckdb_extension.interrupts import raising_interrupts
 from qidsql.duckdb_extension.values import LogicalType, argument, put_rows
 from qidsql.errors import Interrupted, QidsqlError, SourceError, UsageError, internal
-from qidsql.records.dataclass import dataclass
 
 if TYPE_CHECKING:
     from qidsql.engines.base import Engine

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -25,7 +26,6 @@ from qidsql.duckdb_extension.figures import (
 )
 from qidsql.duckdb_extension.sentences import REPORT, VERDICT, report_rows, verdict_rows
 from qidsql.errors import Interrupted
-from qidsql.records.dataclass import dataclass
 
 if TYPE_CHECKING:
     from qidsql.commands.audit.result import AuditResult

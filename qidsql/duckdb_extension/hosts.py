@@ -4,12 +4,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 
 from qidsql.duckdb_extension.build import NAME
 from qidsql.errors import SourceError
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.templates import fill
 
 SECONDS = 60  # the timeout for running a DuckDB

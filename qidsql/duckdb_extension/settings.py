@@ -4,11 +4,10 @@ import ctypes.util
 import os
 import sys
 import sysconfig
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import qidsql
-from qidsql.records.dataclass import dataclass
 
 SUFFIX = ".settings"
 

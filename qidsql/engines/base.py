@@ -9,7 +9,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,7 +25,6 @@ from qidsql.engines.bytes_read import TableBytes, bytes_read
 from qidsql.engines.private_folder import PrivateFolder, in_memory
 from qidsql.engines.workers import Batch, Session, Work, Worker, end_sessions
 from qidsql.errors import BudgetSpent, ConnectionLost, Interrupted, QidsqlError, SourceError, Stopped, UsageError
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import name_text, table_node
 from qidsql.sql.statements import Row, Statement

@@ -6,10 +6,9 @@ memory. It is derived from the statement's text, in which all names of tables an
 
 import re
 from collections.abc import Callable, Collection, Mapping, Set
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from qidsql.core.tables import TableName
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.relation import ALIAS
 
 QUOTED = r'"(?:[^"]|"")*"|`(?:[^`]|``)*`'

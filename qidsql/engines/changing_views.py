@@ -4,11 +4,10 @@ Each engine lists the functions of a view's query, and of the views behind it, t
 those that depend on the session: its role, its settings, its rights, what the server's catalog shows to it.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from qidsql.core.tables import Table
 from qidsql.errors import UsageError
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import few
 
 

@@ -3,10 +3,8 @@
 Imports stay light, since a shell waits for them when it loads the extension.
 """
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, Self
-
-from qidsql.records.dataclass import dataclass
 
 if TYPE_CHECKING:
     from qidsql.core.tables import Table

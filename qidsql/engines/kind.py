@@ -7,12 +7,12 @@ imported at start-up, so a kind imports its driver, dialect and engine only when
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 
 from qidsql.engines.paths import Located
 from qidsql.errors import SourceError
-from qidsql.records.dataclass import dataclass
 
 if TYPE_CHECKING:
     from qidsql.engines.base import Engine

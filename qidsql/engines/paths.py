@@ -2,12 +2,12 @@
 
 import os
 import re
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import parse_qsl
 
 from qidsql.errors import SourceError
-from qidsql.records.dataclass import dataclass
 
 PATTERN = r"[*?\[]"
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from qidsql.core.byte_limit import within_bytes
@@ -11,7 +11,6 @@ from qidsql.core.time_limit import within
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect_or_unreached
 from qidsql.engines.kind import Frame
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

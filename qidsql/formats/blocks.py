@@ -6,7 +6,7 @@ say instead of the characters they become, so that each report is written once a
 
 import io
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from rich.console import Console
@@ -15,7 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.formats.texts import without_options
-from qidsql.records.dataclass import dataclass
 from qidsql.terminal.pieces import bar_length
 
 WIDE = 100_000  # columns: no column leaves a table, no text is cut

@@ -4,6 +4,7 @@ svg.py does not escape text, so every text is escaped here.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import svg
@@ -12,7 +13,6 @@ from markupsafe import Markup, escape
 from qidsql.formats.figures import number, percentage, share_of
 from qidsql.measures.profiles import SizeBin
 from qidsql.operations.table_run import TrendPoint
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import moment, plural
 
 ROW = 30  # pixels of height for a bar

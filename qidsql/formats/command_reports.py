@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
 from importlib.util import find_spec
@@ -19,7 +20,6 @@ from qidsql.formats.person import sentences
 from qidsql.formats.registry import rendered
 from qidsql.formats.texts import VERDICTS, breakable, without_options
 from qidsql.operations.document import BROKEN, RunResult, as_document
-from qidsql.records.dataclass import dataclass
 from qidsql.version import __version__
 from qidsql.wording.numbers import moment, plural
 from qidsql.wording.pages import page

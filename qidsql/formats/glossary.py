@@ -1,8 +1,7 @@
 """The terms of reports, explained for readers without a background in statistics."""
 
 import re
-
-from qidsql.records.dataclass import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

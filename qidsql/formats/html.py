@@ -5,6 +5,7 @@ It has no script and uses no network: styles and charts are inline, and its cont
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from markupsafe import Markup
@@ -26,7 +27,6 @@ from qidsql.operations.document import RunResult
 from qidsql.operations.findings import Audit
 from qidsql.operations.hidden_counts import HiddenColumn
 from qidsql.operations.table_run import Finding, FindingKind, FindingState, TableRun, TrendPoint
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import few, moment, percent, plural
 from qidsql.wording.pages import page
 

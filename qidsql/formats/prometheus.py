@@ -1,6 +1,7 @@
 """Metrics in Prometheus' text format, for collectors such as the textfile collector of node_exporter."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -11,7 +12,6 @@ from qidsql.operations.coverage import Gap, Severity
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.hidden_counts import HiddenAccount
 from qidsql.operations.table_run import FindingState, TableRun, TrendPoint
-from qidsql.records.dataclass import dataclass
 
 COVERED = {
     "tables": "Tables of the source in the scope of the policy file.",

@@ -5,10 +5,9 @@ since every start of the command line needs the list.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
-
-from qidsql.records.dataclass import dataclass
 
 if TYPE_CHECKING:
     from qidsql.operations.document import RunResult

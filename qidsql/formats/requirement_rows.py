@@ -1,6 +1,7 @@
 """The requirements of a policy with the measured figures, and whether each is met."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from qidsql.formats import figures
@@ -9,7 +10,6 @@ from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
 from qidsql.measures.profiles import Disclosing
 from qidsql.operations.findings import Audit
 from qidsql.operations.table_run import FindingKind
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import decimal, few
 
 SMALLEST = "The fewest {} that have the same values in all audited columns: a person is hidden among so many."

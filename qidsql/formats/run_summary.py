@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from qidsql.core.results import Verdict
 from qidsql.formats import figures
@@ -11,7 +12,6 @@ from qidsql.formats.texts import VERDICTS
 from qidsql.operations.document import RunResult
 from qidsql.operations.hidden_counts import HiddenAudit
 from qidsql.operations.table_run import FindingState, TableRun
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import plural
 
 OF_TABLES = {

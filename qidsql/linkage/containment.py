@@ -9,7 +9,7 @@ them as numbers, a database stores texts). `joinable` has the rule for which col
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from itertools import islice
@@ -25,7 +25,6 @@ from qidsql.errors import AccessError, BudgetSpent, StatementError, Stopped
 from qidsql.linkage.components import Components
 from qidsql.linkage.joinable import CONTAINED, FEW, Containment, joinable
 from qidsql.linkage.names import names_agree, names_in_joins
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.statements import Statement
 from qidsql.sql.values_in_common import (

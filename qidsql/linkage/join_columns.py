@@ -1,7 +1,7 @@
 """The columns on which two tables are joined: named by the user, or all that are joinable by their values."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -13,7 +13,6 @@ from qidsql.errors import UnknownName, UsageError
 from qidsql.linkage.containment import ContainmentSearch, compared_column
 from qidsql.linkage.joinable import CONTAINED, Containment
 from qidsql.linkage.names import names_agree
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import condition, rows_node
 from qidsql.sql.values_in_common import TABLE

@@ -4,6 +4,7 @@ Containment is no evidence where it is expected anyway: a handful of codes, or w
 any other numbers fall. There the names have to match as well.
 """
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
@@ -11,7 +12,6 @@ from qidsql.core.catalog import Attribute
 from qidsql.core.value_kinds import ValueKind
 from qidsql.declarations.results import reported
 from qidsql.linkage.names import names_agree
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.values_in_common import Overlap
 from qidsql.wording.numbers import percent, plural
 

@@ -2,7 +2,7 @@
 A view that it cannot parse is reported in a note and is no error."""
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import sqlglot
 from sqlglot import exp
@@ -11,7 +11,6 @@ from sqlglot.optimizer.scope import Scope, build_scope
 from sqlglot.schema import MappingSchema
 
 from qidsql.core.catalog import Attribute, Catalog, CatalogTable, Dependency, Ground, SameAttribute
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
 
 # Nodes that make a column more than a function of the columns of its row.

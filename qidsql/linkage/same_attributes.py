@@ -1,6 +1,7 @@
 """Which attributes of different tables of a source are the same, each pair with its ground."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from qidsql.core.catalog import Attribute, Catalog, Dependency, Ground, SameAttribute
 from qidsql.core.tables import TableName
@@ -8,7 +9,6 @@ from qidsql.engines.base import Engine
 from qidsql.linkage.containment import Containments, ContainmentSearch
 from qidsql.linkage.joinable import Containment
 from qidsql.linkage.lineage import lineage
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import few
 
 

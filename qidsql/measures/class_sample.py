@@ -8,11 +8,11 @@ are. A normal distribution would promise too much where few classes are small. N
 class is a class of the table, with its exact size.
 """
 
+from dataclasses import dataclass
 from math import ceil, floor, log
 from typing import Annotated
 
 from qidsql.measures.profiles import ClassProfile
-from qidsql.records.dataclass import dataclass
 
 CONFIDENCE = 0.99
 SURE = log(2 / (1 - CONFIDENCE))  # for both ends

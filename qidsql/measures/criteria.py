@@ -6,7 +6,7 @@ methods and attributes here.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import ClassVar, Self, TypeAlias
@@ -14,7 +14,6 @@ from typing import ClassVar, Self, TypeAlias
 from qidsql.errors import UsageError
 from qidsql.measures.profiles import ClassProfile, Profiler
 from qidsql.measures.sample_sizes import antichain, distinct_key_rows, key_pairs, near_size, sure_ratio
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import count, decimal, percent, plural, ratio
 
 Progress: TypeAlias = tuple[int, int]  # the second number breaks ties of the first

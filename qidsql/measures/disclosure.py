@@ -4,10 +4,8 @@ Rows that agree on the known columns form a class. Independent of engines and SQ
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,13 @@ The engine decides, in integers: f rows of a class of z have a value that P of a
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Progress
 from qidsql.measures.profiles import ClassProfile, Disclosing
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import are, count, decimal, percent, plural
 
 MILLION = 1_000_000

@@ -6,10 +6,9 @@ solutions for controlled data dissemination; Polettini 2003] Independent of engi
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import log
-
-from qidsql.records.dataclass import dataclass
 
 MANY = 30  # records from which on few terms of the series suffice for every p
 NEGLIGIBLE = 1e-17

@@ -5,10 +5,9 @@ normal equations are then those of correlations, which are well scaled.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import exp, isfinite, lgamma, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any, TypeAlias
-
-from qidsql.records.dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy

@@ -11,10 +11,10 @@ derived anew: ARX 3.9.2 has the last factor of the second as a product, and K's 
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from math import exp, expm1, log, log1p
 
 from qidsql.measures.roots import root, sign_changes
-from qidsql.records.dataclass import dataclass
 
 EDGE = 1e-12
 GRID = [1 / (1 + exp(25 - place / 10)) for place in range(351)]  # values of b, between which solutions are searched

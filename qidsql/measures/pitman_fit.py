@@ -9,11 +9,11 @@ is, differences of digamma functions.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, log1p
 
 from qidsql.measures.roots import root
-from qidsql.records.dataclass import dataclass
 
 SHIFT = 16.0  # from here on the asymptotic series is exact to the digits of a float
 SERIES = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)  # Bernoulli numbers / (2 m)

@@ -6,10 +6,9 @@ published rows shall be a sample of the people: 0 < f <= F. Independent of engin
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

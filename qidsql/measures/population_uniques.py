@@ -6,12 +6,12 @@ none of them alone is an answer.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from math import exp, inf, lgamma, log, log1p
 
 from qidsql.measures.negative_binomial_fit import negative_binomial_fit
 from qidsql.measures.pitman_fit import pitman_fit
-from qidsql.records.dataclass import dataclass
 
 UNDERFLOW = 750.0  # exp(-750) is 0
 

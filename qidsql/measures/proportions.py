@@ -1,8 +1,7 @@
 """Confidence intervals of weighted proportions, from sums of weights."""
 
+from dataclasses import dataclass
 from math import sqrt
-
-from qidsql.records.dataclass import dataclass
 
 Z = 1.959963984540054  # 95 % of the normal distribution is within so many standard deviations
 

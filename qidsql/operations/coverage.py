@@ -1,13 +1,12 @@
 """Which tables and columns of its sources a policy covers: part of a run's verdict, so that no table is overlooked."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated
 
 from qidsql.core.results import Verdict
 from qidsql.declarations.results import reported
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import count, few, plural
 
 NAMED = 6  # gaps listed in a sentence

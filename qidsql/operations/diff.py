@@ -1,6 +1,6 @@
 """The changes between two recorded runs."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated
 
@@ -11,7 +11,6 @@ from qidsql.operations.coverage import Coverage, Gap
 from qidsql.operations.document import RunResult
 from qidsql.operations.findings import complete_kinds
 from qidsql.operations.table_run import Finding, FindingState, TableRun
-from qidsql.records.dataclass import dataclass
 
 SAME = (FindingState.UNCHANGED, FindingState.EXCEPTED)
 

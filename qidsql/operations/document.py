@@ -1,6 +1,6 @@
 """The run document: the result of a run over many tables. Reports and the history are made from it alone."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated
 
@@ -13,7 +13,6 @@ from qidsql.operations.coverage import Coverage, Gap
 from qidsql.operations.exit_codes import Code, FailOn, exit_code
 from qidsql.operations.findings import findings
 from qidsql.operations.table_run import FindingState, TableRun
-from qidsql.records.dataclass import dataclass
 from qidsql.version import __version__
 
 FORMAT = 3  # of documents of runs

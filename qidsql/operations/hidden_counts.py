@@ -4,6 +4,7 @@ The keys are those of `AuditResult`; `qidsql.formats.min_count` explains the rul
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, TypeAlias
 
@@ -13,7 +14,6 @@ from qidsql.core.results import Verdict
 from qidsql.core.tables import Role
 from qidsql.declarations.results import FLAT, OMITTED, Rounded, described
 from qidsql.measures.profiles import COUNTS, RATIOS
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

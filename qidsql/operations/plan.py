@@ -1,7 +1,7 @@
 """The plan of a run: the tables that the policy file names, and those of the catalogs that match its patterns."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from qidsql.commands.init.draft import spellings
@@ -12,7 +12,6 @@ from qidsql.errors import AccessError, BudgetSpent, Interrupted, QidsqlError, St
 from qidsql.operations.current_source import CurrentSource
 from qidsql.operations.policy_entries import SourceEntry
 from qidsql.operations.policy_file import PolicyFile, TableEntry
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.relation import table_node
 
 

@@ -1,13 +1,13 @@
 """The parts of a policy file whose keys are declared here: sources and exceptions."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Annotated
 
 from qidsql.core.tables import fits
 from qidsql.declarations.keys import FileKey
 from qidsql.operations.table_run import FindingKind
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

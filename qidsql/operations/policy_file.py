@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from qidsql.operations.policy_entries import Exemption, SourceEntry
 from qidsql.operations.policy_schema import FORMAT, SETTINGS, problems
 from qidsql.operations.presets import PRESETS
 from qidsql.operations.schema_check import with_dates_as_text
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.option_names import POLICY_FILE, written_as
 
 HISTORY_NAME = "qidsql-history.duckdb"

@@ -1,6 +1,6 @@
 """Minimum class sizes required by regulators or recommended in the literature, by name."""
 
-from qidsql.records.dataclass import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

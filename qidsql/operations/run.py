@@ -4,7 +4,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime
 from typing import TypeVar
 
@@ -29,7 +29,6 @@ from qidsql.operations.plan import PlannedTable, SourcePlan, plan, selected, tab
 from qidsql.operations.policy_file import PolicyFile, TableEntry
 from qidsql.operations.resumption import Resumption
 from qidsql.operations.table_run import Finding, TableRun
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.relation import table_node
 from qidsql.wording.numbers import count, few, plural
 from qidsql.wording.option_names import POLICY_FILE, written_as

@@ -10,13 +10,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
 
 from qidsql.errors import LockHeld, QidsqlError, UsageError
-from qidsql.records.dataclass import dataclass
 
 CHECK_EVERY = 10.0  # seconds between checks of the clock, and between heartbeats
 CLOCK_SET = timedelta(minutes=1)  # a larger jump means that the clock was set; a smaller one is NTP

@@ -15,7 +15,7 @@ The origin of what was taken goes into the policy, and so into every report.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar, cast
 
 from qidsql.commands.audit.request import AuditRequest
@@ -29,7 +29,6 @@ from qidsql.operations.graph_policy import graph_with_policy
 from qidsql.operations.plan import TableIndex
 from qidsql.operations.policy_file import PolicyFile, TableEntry
 from qidsql.operations.policy_lookup import REMEDY, files_for, sources_of
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import plural
 
 Request = TypeVar("Request")

@@ -1,7 +1,7 @@
 """One table of a run: its audit, its findings, and its trend over earlier runs."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated, Any
@@ -10,7 +10,6 @@ from qidsql.commands.audit.result import AuditResult
 from qidsql.core.results import Verdict
 from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.hidden_counts import HiddenAudit, Total
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import plural
 
 

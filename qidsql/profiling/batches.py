@@ -1,12 +1,12 @@
 """The statements that profile column sets, several sets in each where that costs less."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from qidsql.core.tables import names_of
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.covering import covering
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.classes import (
     class_profiles,
     class_profiles_by_finest,

@@ -1,6 +1,7 @@
 """Checks what a result states as its proof, on the codes of the rows, without the search that found it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,6 @@ from qidsql.protection.certificates import BoundProof, CellPlan, ProvedBy
 from qidsql.protection.records import Records, narrow
 from qidsql.protection.suppression.divided import LostCells
 from qidsql.protection.suppression.price_check import bound_by_prices
-from qidsql.records.dataclass import dataclass
 
 MOST_SETS = 1 << 18  # column sets that are grouped to find the least loss of each row
 MOST_COMPARED = 30_000_000_000  # cells of pairs of rows that are compared instead, at k = 2

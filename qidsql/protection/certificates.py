@@ -5,6 +5,7 @@ rows, so that equal tables have equal numbers, and without the table a number na
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,6 @@ from sqlglot import exp
 
 from qidsql.core.tables import names_of
 from qidsql.engines.duckdb.workbench import Workbench
-from qidsql.records.dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

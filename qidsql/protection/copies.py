@@ -9,6 +9,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import sqlglot
@@ -20,7 +21,6 @@ from qidsql.core.tables import FILES, Column, Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, SourceError, StatementError, UsageError
 from qidsql.protection.row_patterns import RowPatterns
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.copies import create_table, drop_table, in_own_order, suppressed_by_plan
 from qidsql.sql.relation import ALIAS, comparable_columns, relation
 from qidsql.sql.statements import Statement

@@ -1,7 +1,7 @@
 """Masking: which columns can be published together so that they contain no quasi-identifier."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from operator import or_
@@ -10,7 +10,6 @@ from qidsql.core.tables import positions, weight_of
 from qidsql.errors import BudgetSpent, StatementError, Stopped, UsageError
 from qidsql.measures.criteria import Criterion, Unit
 from qidsql.measures.profiles import ClassProfile, Profiler, Sampler
-from qidsql.records.dataclass import dataclass
 from qidsql.search.column_weights import checked_weights, gain
 from qidsql.search.descent import minimal_inside
 from qidsql.search.failing_sets import FailingSets

@@ -1,11 +1,10 @@
 """Coded records: the input of cell-level protection. They contain no value and no name."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from qidsql.records.dataclass import dataclass
 
 DENSE = 8  # classes are counted in an array if it has at most so many places per record, else by sorting
 

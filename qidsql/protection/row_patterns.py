@@ -5,13 +5,13 @@ random order, and they pass through memory: no value leaves the engine. Still, t
 be turned back by anyone who knows how frequent each value is.
 """
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from sqlglot import exp
 
 from qidsql.engines.duckdb.workbench import Workbench, exported
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.row_codes import row_patterns
 from qidsql.sql.statements import Statement, integer
 from qidsql.sql.templates import fill

@@ -7,10 +7,9 @@ up by less than its tolerance, since all costs are whole numbers.
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from qidsql.errors import BudgetSpent, Interrupted, Stopped
-from qidsql.records.dataclass import dataclass
 
 TOLERANCE = 1e-6
 TICK = 0.02  # seconds between checks of the solver

@@ -1,6 +1,7 @@
 """One hitting set of least weight, with a proof or a lower bound."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from math import inf, lcm
 from operator import or_
@@ -8,7 +9,6 @@ from typing import TypeAlias
 
 from qidsql.core.tables import positions, weight_of
 from qidsql.errors import Interrupted, Stopped
-from qidsql.records.dataclass import dataclass
 from qidsql.search.hitting_sets import hits_all, minimal_masks, transposed
 from qidsql.search.integer_program import IntegerProgram, solve
 

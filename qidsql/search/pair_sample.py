@@ -1,12 +1,11 @@
 """A profiler of random pairs of rows, by the columns in which they differ. Sends no statement."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from qidsql.core.tables import positions
 from qidsql.measures.profiles import ClassProfile
-from qidsql.records.dataclass import dataclass
 from qidsql.search.hitting_sets import transposed
 
 

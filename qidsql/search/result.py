@@ -1,13 +1,13 @@
 """The result of every search."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 from qidsql.errors import Interrupted, StatementError, Stopped
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile
-from qidsql.records.dataclass import dataclass
 
 ENDINGS = (Stopped, StatementError, KeyboardInterrupt)  # they end a search early; facts proved by then remain valid
 

@@ -1,9 +1,8 @@
 """The columns on which pairs of rows differ, as bit masks: what a search for keys uses besides profiles."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
-
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """Transport at the least cost, solved by HiGHS over arcs that are added in steps, and the prices that prove it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qidsql.records.dataclass import dataclass
 from qidsql.search.integer_program import run_solver
 
 NONE = np.array([], dtype=np.int32)

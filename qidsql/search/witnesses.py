@@ -1,9 +1,9 @@
 """Witness rows: rows of small classes that prove of many column sets that they have a class below k."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from qidsql.core.tables import positions
-from qidsql.records.dataclass import dataclass
 from qidsql.search.hitting_sets import transposed
 
 PATIENCE = 64  # sets measured before the witnesses are queried: a search of so few does not gain from them

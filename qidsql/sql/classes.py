@@ -1,12 +1,12 @@
 """Statements that count the classes of column sets by size."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from sqlglot import exp
 
 from qidsql.measures.profiles import ClassProfile, ClassSizes
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.pieces import in_pieces, mark, mark_of_table, marks, put_together
 from qidsql.sql.relation import Relation

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import sqlglot
@@ -9,7 +10,6 @@ from sqlglot import exp
 
 from qidsql.core.tables import Column, Comparison
 from qidsql.core.value_kinds import ValueKind
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The statements that compare a table with its protected copy: distributions value by value, sums of regressions."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
 
 import sqlglot
@@ -8,7 +9,6 @@ from sqlglot import exp
 
 from qidsql.core.tables import Column, Comparison, Table
 from qidsql.measures.least_squares import Covariate, Sums
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import ALIAS, Relation, rows_node
 from qidsql.sql.statements import Row, Statement, integer

@@ -8,11 +8,11 @@ differ, and a bit count gives their number.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, reduce
 
 from sqlglot import exp
 
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.statements import integer
 from qidsql.sql.table_changes import making
 

@@ -4,12 +4,12 @@ Matching is not transitive, so there are no classes: each row has its own freque
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from qidsql.errors import StatementError
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.classes import purpose_of
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.masks import Field, add, fields_of

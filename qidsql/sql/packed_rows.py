@@ -6,13 +6,13 @@ the guard elsewhere. Rows that are only grouped need no guards, and fewer words.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from sqlglot import exp
 
 from qidsql.core.tables import Table, TableName, names_of, positions
 from qidsql.measures.profiles import ClassProfile
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.classes import profiles_of_sizes, purpose_of, sizes_text
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.pieces import in_pieces, mark, mark_of_table, marks, put_together

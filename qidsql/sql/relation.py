@@ -1,6 +1,7 @@
 """The audited rows as a node to select from: a table, its columns in comparable form, and the user's condition."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
@@ -9,7 +10,6 @@ from sqlglot import exp
 
 from qidsql.core.recodings import Recoding
 from qidsql.core.tables import Column, Comparison, Table, TableName
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.recodings import recoded
 

@@ -1,10 +1,9 @@
 """A statement for an engine, with its purpose and a function that reads its rows."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeAlias, TypeVar
-
-from qidsql.records.dataclass import dataclass
 
 Answer = TypeVar("Answer")
 Row: TypeAlias = tuple[object, ...]

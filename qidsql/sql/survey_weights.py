@@ -1,9 +1,10 @@
 """The statement that counts the classes of a column set by size and by the sum of their survey weights."""
 
+from dataclasses import dataclass
+
 from sqlglot import exp
 
 from qidsql.measures.individual_risk import WeightedClasses
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer

@@ -2,11 +2,11 @@
 booleans."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from qidsql.core.tables import Comparison, Table, TableName, Version
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import rows_node
 from qidsql.sql.statements import Row, Statement, integer

@@ -3,7 +3,7 @@
 import json
 import weakref
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -16,7 +16,6 @@ from qidsql.formats.registry import NAMES, document_format, rendered
 from qidsql.operations.compact_form import PackedTables
 from qidsql.operations.document import RunResult
 from qidsql.operations.table_run import TableRun
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True)  # without slots, so that it can be seen whether one is still there

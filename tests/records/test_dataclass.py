@@ -6,14 +6,13 @@ import inspect
 import pickle
 import re
 from collections.abc import Callable
-from dataclasses import KW_ONLY, asdict, field, fields, replace
+from dataclasses import KW_ONLY, asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 import qidsql
-from qidsql.records.dataclass import dataclass
 
 OPTIONS = [
     {**flags, **others}

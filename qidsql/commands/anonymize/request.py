@@ -1,6 +1,6 @@
 """The request of `anonymize`: how many rows shall be identical, how to search, where to write the copy."""
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from typing import Annotated
 
@@ -27,7 +27,6 @@ from qidsql.core.work import WorkOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
-from qidsql.records.dataclass import dataclass
 
 
 class AnonymizationMethod(StrEnum):

@@ -1,12 +1,12 @@
 """The result of `anonymize`."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.declarations.results import FLAT, reported
 from qidsql.measures.profiles import ClassProfile
 from qidsql.protection.certificates import BoundProof, CellPlan
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import plural
 
 

@@ -1,14 +1,13 @@
 """The facts of an audit known so far, and the result they make."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from qidsql.commands.audit.result import ColumnFinding, ColumnSetFinding, LeastWithheld, SearchFinding, Withheld
 from qidsql.core.disclosure import Disclosed
 from qidsql.core.tables import Table
 from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.profiles import ClassProfile, SizeBin
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass

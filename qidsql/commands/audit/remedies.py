@@ -1,7 +1,7 @@
 """The effects of withholding columns: ranked on samples of classes where they are large, the best measured in full."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from qidsql.commands.audit.draft import Draft
@@ -10,7 +10,6 @@ from qidsql.core.policy import Policy
 from qidsql.core.tables import Role, names_of, positions
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.records.dataclass import dataclass
 from qidsql.search.foresight import Foresight, later_steps
 from qidsql.wording.numbers import few
 

@@ -1,7 +1,7 @@
 """The request of `audit`: one table against one policy."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
@@ -34,7 +34,6 @@ from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option, parameters
 from qidsql.errors import UsageError
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.option_names import setting
 
 

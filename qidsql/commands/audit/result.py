@@ -1,6 +1,6 @@
 """The result of `audit`: the verdict, the columns, the column sets to blame, and what would help."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated
 
@@ -10,7 +10,6 @@ from qidsql.core.tables import Role
 from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, reported
 from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.profiles import ClassProfile, SizeBin
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import plural
 
 

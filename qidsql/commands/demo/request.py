@@ -1,11 +1,11 @@
 """The request of `demo`: where to keep the sample database."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

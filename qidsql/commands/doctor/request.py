@@ -1,11 +1,11 @@
 """The request of `doctor`: which tables of the source to examine, and for which role."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from qidsql.core.options import MaxSeconds, Schema
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

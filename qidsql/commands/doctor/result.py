@@ -1,11 +1,11 @@
 """The result of `doctor`: whether an audit could run, and its obstacles."""
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from qidsql.core.checks import Check, State
 from qidsql.core.results import Result
 from qidsql.declarations.results import UNWRITTEN, Rounded, reported
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from qidsql.attribute_graph.graph import AttributeGraph, GraphTable, Refusal, attribute_graph
@@ -17,7 +17,6 @@ from qidsql.core.tables import TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, Stopped, UnknownName, UsageError
 from qidsql.linkage.same_attributes import Linkage, same_attributes
-from qidsql.records.dataclass import dataclass
 from qidsql.search.dependencies import dependencies
 
 

@@ -1,5 +1,6 @@
 """The request of `graph`: which attributes to separate, and where to look."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +12,6 @@ from qidsql.core.policy import Policy, PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import FileName, Names, Option
 from qidsql.errors import UsageError
-from qidsql.records.dataclass import dataclass
 
 ENDS = "Attributes to separate"
 MERGED = "Columns that are one attribute"

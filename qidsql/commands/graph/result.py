@@ -1,6 +1,7 @@
 """The result of `graph`: the attributes that separate, the paths that they cut, the columns to protect."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
@@ -11,7 +12,6 @@ from qidsql.commands.mask.result import MaskResult
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.core.results import Result, Verdict
 from qidsql.declarations.results import FLAT, Rounded, reported
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import few
 
 

@@ -1,6 +1,6 @@
 """The request of `impact`: the protected copy, the columns, the weights, the regression."""
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from math import isfinite
 from typing import Annotated, Any, ClassVar
@@ -11,7 +11,6 @@ from qidsql.core.policy import ROLES, Policy, PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
 from qidsql.errors import UsageError
-from qidsql.records.dataclass import dataclass
 
 REGRESSION = "The regression"
 

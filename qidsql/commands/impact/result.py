@@ -1,6 +1,7 @@
 """The result of comparing a table with its protected copy."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from statistics import mean, median
 from typing import Annotated
@@ -8,7 +9,6 @@ from typing import Annotated
 from qidsql.core.results import Result, SearchAccount
 from qidsql.declarations.results import FLAT, OMITTED, SIGNED, Rounded, reported
 from qidsql.protection.suppression.known_people import KnownPeople
-from qidsql.records.dataclass import dataclass
 
 PERCENT = Rounded(4)
 DIGITS = Rounded(10, significant=True)  # further digits differ from run to run: engines add floats in any order

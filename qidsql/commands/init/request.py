@@ -1,5 +1,6 @@
 """The request of `init`: the tables to propose roles for, the counting, and the file to write."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,6 @@ from qidsql.core.parsing import names
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import FileName, Names, Option
 from qidsql.errors import UsageError
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.option_names import setting
 
 DEFAULT = Path("qidsql.toml")

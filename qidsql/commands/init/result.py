@@ -1,13 +1,13 @@
 """The result of `init`: a proposed role for each column of a source, with the reason."""
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from qidsql.column_roles.proposals import Proposal, TableProposal
 from qidsql.core.results import Result, Verdict
 from qidsql.core.tables import PolicyRole, TableName
 from qidsql.declarations.results import UNWRITTEN, Rounded, reported
-from qidsql.records.dataclass import dataclass
 
 NO_COLUMNS = "it has no columns"
 

@@ -1,12 +1,12 @@
 """The algorithms of `keys` by name: the kind of sets each finds, and its call. A new search is an entry here."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from qidsql.core.sampling import DELTA, Sampling, Wanted
 from qidsql.measures.criteria import Criterion, Unit
-from qidsql.records.dataclass import dataclass
 from qidsql.search.borders import borders
 from qidsql.search.greedy import greedy, naive_greedy
 from qidsql.search.greedy_minimal import greedy_minimal

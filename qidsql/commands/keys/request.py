@@ -1,7 +1,7 @@
 """The request of `keys`: which column sets, by what criterion, how far to search."""
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import Annotated
 
@@ -30,7 +30,6 @@ from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UnknownName, UsageError
-from qidsql.records.dataclass import dataclass
 
 SEARCH = "Search"
 WORDS = {

@@ -1,13 +1,13 @@
 """The result of a search for keys and quasi-identifiers: the column sets, and what is proved of them."""
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Annotated
 
 from qidsql.core.results import Result, SearchAccount
 from qidsql.core.sampling import Wanted
 from qidsql.declarations.results import FLAT, UNWRITTEN, reported
 from qidsql.measures.profiles import ClassProfile
-from qidsql.records.dataclass import dataclass
 from qidsql.search.result import Certificate
 from qidsql.wording.numbers import plural
 

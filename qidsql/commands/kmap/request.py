@@ -1,6 +1,6 @@
 """The request of `kmap`: a published table, the population it is from, and the fewest people a row may be."""
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Annotated, ClassVar
 
@@ -10,7 +10,6 @@ from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Ratio
 from qidsql.errors import UsageError
-from qidsql.records.dataclass import dataclass
 
 POPULATION = "Population"
 

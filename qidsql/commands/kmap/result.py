@@ -1,6 +1,6 @@
 """The result of `kmap`: how many people of a population each published row could be."""
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Annotated
 
@@ -9,7 +9,6 @@ from qidsql.declarations.results import FLAT, Rounded
 from qidsql.linkage.join_columns import JoinedColumns
 from qidsql.linkage.joinable import Containment
 from qidsql.measures.population import PopulationMatch
-from qidsql.records.dataclass import dataclass
 
 RISK = Rounded(9, significant=True)
 

@@ -1,6 +1,6 @@
 """The request of `link`: two tables, the columns to join, and when a row counts as singled out."""
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Annotated, ClassVar
 
@@ -9,7 +9,6 @@ from qidsql.core.parsing import names, positive_share
 from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Ratio
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True)

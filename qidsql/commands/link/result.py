@@ -1,5 +1,6 @@
 """The result of `link`: which columns of two tables are joinable, and which rows the join singles out."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
@@ -7,7 +8,6 @@ from qidsql.core.results import Account, Result
 from qidsql.declarations.results import FLAT, reported
 from qidsql.linkage.join_columns import JoinedColumns
 from qidsql.linkage.joinable import Containment
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

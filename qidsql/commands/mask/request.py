@@ -1,6 +1,6 @@
 """The request of `mask`: the forbidden criterion, and how far to search."""
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
@@ -27,7 +27,6 @@ from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """The result of `mask`: the columns to publish, how good that choice is, and the script for it."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from qidsql.core.results import Result, SearchAccount
 from qidsql.declarations.results import FLAT, OMITTED, reported
 from qidsql.measures.profiles import ClassProfile
-from qidsql.records.dataclass import dataclass
 from qidsql.search.result import Certificate
 from qidsql.wording.numbers import plural
 

@@ -1,6 +1,6 @@
 """The request of `profile`: one column set of one table."""
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
 from qidsql.core.options import (
@@ -20,7 +20,6 @@ from qidsql.core.options import (
 from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True)

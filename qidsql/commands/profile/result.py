@@ -1,12 +1,12 @@
 """The result of `profile`."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from qidsql.core.disclosure import Disclosed
 from qidsql.core.results import Result, SearchAccount
 from qidsql.declarations.results import FLAT
 from qidsql.measures.profiles import ClassProfile, SizeBin
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import few
 
 

@@ -1,6 +1,6 @@
 """The request of `risk`: one column set of one table, and what is known of the population."""
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated
@@ -26,7 +26,6 @@ from qidsql.core.tables import Nulls
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Ratio
 from qidsql.errors import UsageError
-from qidsql.records.dataclass import dataclass
 
 POPULATION = "The population of which the table is a sample"
 SAMPLES = 5  # of the table, that test the estimates

@@ -1,5 +1,6 @@
 """The result of `risk`."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
@@ -8,7 +9,6 @@ from qidsql.declarations.results import FLAT, SIGNED, Rounded
 from qidsql.measures.individual_risk import RiskBin
 from qidsql.measures.population_uniques import Method
 from qidsql.measures.profiles import SizeBin
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import few
 
 ROUNDED = Rounded(9, significant=True)

@@ -1,6 +1,6 @@
 """The request of `suppress`: how many rows each row must match, the weights of cells, the copy."""
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from typing import Annotated
 
@@ -28,7 +28,6 @@ from qidsql.core.work import WorkOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
-from qidsql.records.dataclass import dataclass
 
 
 class SuppressionMethod(StrEnum):

@@ -1,5 +1,6 @@
 """The result of `suppress`."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from qidsql.commands.suppress.request import Attack, SuppressionMethod
@@ -7,7 +8,6 @@ from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.declarations.results import FLAT, reported
 from qidsql.protection.certificates import BoundProof, CellPlan
 from qidsql.protection.suppression.known_people import KnownPeople
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import plural
 
 

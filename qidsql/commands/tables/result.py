@@ -1,12 +1,12 @@
 """The result of `tables`."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
 from qidsql.core.results import Result
 from qidsql.core.tables import TableName
 from qidsql.declarations.results import OMITTED
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The request of `turns`: what is recoded or dropped, turn by turn."""
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Annotated, Self
 
@@ -27,7 +27,6 @@ from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
 from qidsql.errors import UsageError
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.option_names import setting
 
 DROP = "drop="

@@ -1,10 +1,10 @@
 """The result of `turns`: a line for each turn."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.declarations.results import FLAT, reported
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The turns of Wilson's section 5: review the unsafe combinations, recode or drop a column, search again."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from qidsql.commands import gate
 from qidsql.commands.table_search import TableSearch, one_answer
@@ -16,7 +16,6 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.copies import ProtectedCopy, planned_copy
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import MAX_COLUMNS, SuppressionPlan
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.copies import create_view
 from qidsql.sql.publication import published_rows
 from qidsql.sql.relation import Relation, recoded_relation

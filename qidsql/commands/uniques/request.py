@@ -1,6 +1,6 @@
 """The request of `uniques`: which combinations are unsafe, the counts and scores to report, the list."""
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
@@ -29,7 +29,6 @@ from qidsql.core.tables import Nulls
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import FileName, Names, Option, Ratio
 from qidsql.errors import UsageError
-from qidsql.records.dataclass import dataclass
 
 
 class By(StrEnum):

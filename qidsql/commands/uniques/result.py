@@ -1,12 +1,12 @@
 """The result of a search for minimal unsafe combinations."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
 from qidsql.commands.uniques.request import By, ScoreKind
 from qidsql.core.results import Result, SearchAccount
 from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, Rounded
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import plural
 
 

@@ -1,6 +1,6 @@
 """The request of `verify`: a result that an earlier command wrote."""
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
 from qidsql.core.options import MaxBytes, MaxSeconds, MaxStatements
@@ -8,7 +8,6 @@ from qidsql.core.parsing import size_in_bytes
 from qidsql.core.policy import Policy
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True)

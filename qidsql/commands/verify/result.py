@@ -1,13 +1,13 @@
 """The result of `verify`: each claim of an earlier result, and whether it holds."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
 from qidsql.core.results import Result, SearchAccount
 from qidsql.declarations.results import FLAT, plain
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import few, moment
 
 CODED = "on the codes of the rows"

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlglot import exp
@@ -12,7 +13,6 @@ from qidsql.engines.duckdb.reading import read_files
 from qidsql.engines.paths import Located
 from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.errors import UsageError
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.folder import sql_file
 
 

@@ -6,13 +6,13 @@ names a column could then find the other one, and a search could miss a column. 
 
 import glob
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.files import DataFiles
 from qidsql.errors import SourceError
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.statements import Row
 
 Execute: TypeAlias = Callable[[str], list[Row]]  # runs a statement and returns its rows

@@ -6,10 +6,10 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from qidsql.errors import SourceError
-from qidsql.records.dataclass import dataclass
 
 HEAD = 16 * 1024  # bytes at the start of a file that its token covers; in a DuckDB database they contain the headers
 KINDS = {

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlglot import exp
@@ -9,7 +10,6 @@ from sqlglot import exp
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.file_reader import Contents, FileReader, truth
 from qidsql.errors import SourceError
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.pieces import in_pieces, marks, put_together
 from qidsql.sql.statements import integer

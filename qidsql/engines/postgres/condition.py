@@ -6,6 +6,7 @@ Names with another schema are refused here.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import psycopg
 from sqlglot import exp
@@ -28,7 +29,6 @@ from qidsql.engines.condition import (
 from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.engines.postgres.tokens import Token, TokenKind, tokens
 from qidsql.errors import QidsqlError, UsageError
-from qidsql.records.dataclass import dataclass
 
 HIDDEN = {"tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"}
 MOMENTS = {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}

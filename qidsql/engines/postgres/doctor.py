@@ -1,6 +1,7 @@
 """Checks of a Postgres database before an audit: role, privileges, row-level security, limits, statistics."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -9,7 +10,6 @@ from qidsql.core.checks import Check, Examination, State
 from qidsql.core.tables import TableName
 from qidsql.engines.condition import CatalogQuery
 from qidsql.engines.postgres.dialect import POSTGRES
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.publication import granting
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer

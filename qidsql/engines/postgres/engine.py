@@ -5,7 +5,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -43,7 +43,6 @@ from qidsql.errors import (
     UsageError,
     redacted,
 )
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.pieces import in_pieces, marks, put_together
 from qidsql.sql.relation import name_text, relation

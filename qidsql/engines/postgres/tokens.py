@@ -4,9 +4,8 @@
 """
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
-
-from qidsql.records.dataclass import dataclass
 
 _LETTER = r"A-Za-z_\u0080-\U0010ffff"
 _TOKEN = re.compile(

@@ -2,11 +2,10 @@
 
 import os
 import re
-from dataclasses import field
+from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
 from qidsql.errors import SourceError
-from qidsql.records.dataclass import dataclass
 
 PORT = 15002
 EXPECTED = "expected sc://host:port, with options such as ;use_ssl=true after a slash"

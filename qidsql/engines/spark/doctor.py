@@ -1,10 +1,10 @@
 """Checks of a Spark Connect server before an audit: version, catalog, encryption, latency, snapshot."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from qidsql.core.checks import Check, State
 from qidsql.engines.spark.address import Address
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import few
 
 SLOW = 1.0  # seconds

@@ -6,7 +6,7 @@ the snooze ends and the change still holds.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Annotated, NamedTuple, TypeAlias
 
@@ -18,7 +18,6 @@ from qidsql.operations.changes import Extent
 from qidsql.operations.coverage import Coverage
 from qidsql.operations.document import RunResult
 from qidsql.operations.table_run import CAUSES, Finding, FindingKind
-from qidsql.records.dataclass import dataclass
 
 WHOLE_RUN = ("", "")  # changes of no single table, such as a pattern without a matching table
 GRAVEST_FIRST = list(Verdict)

@@ -7,7 +7,7 @@ killed. Messages that could not be delivered are tried again in the next run.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
@@ -18,7 +18,6 @@ from qidsql.operations.alerts.message import Message
 from qidsql.operations.alerts.settings import Alert
 from qidsql.operations.alerts.undelivered import with_timeout
 from qidsql.operations.document import RunResult
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import plural
 
 BACKOFF = 2.0  # seconds before the second attempt; each later one waits twice as long

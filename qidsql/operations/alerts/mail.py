@@ -3,7 +3,7 @@
 import json
 import smtplib
 import ssl
-from dataclasses import field
+from dataclasses import dataclass, field
 from email.message import EmailMessage
 from urllib.parse import unquote, urlsplit
 
@@ -12,7 +12,6 @@ from qidsql.errors import Undelivered
 from qidsql.operations.alerts.message import Message
 from qidsql.operations.alerts.settings import Alert
 from qidsql.operations.alerts.undelivered import unreached
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

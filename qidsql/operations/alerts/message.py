@@ -6,14 +6,13 @@ names but never a cell value. Names may be hostile, so each format escapes them.
 
 import json
 import re
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any
 
 from qidsql.core.results import Verdict
 from qidsql.declarations.results import plain, reported
 from qidsql.operations.alerts.changes import VerdictChange
-from qidsql.records.dataclass import dataclass
 from qidsql.version import __version__
 from qidsql.wording.numbers import plural
 

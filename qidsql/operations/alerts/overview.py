@@ -1,14 +1,13 @@
 """The alerts of a policy file, with the last verdicts sent and the messages not yet delivered."""
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Annotated
 
 from qidsql.core.results import Verdict
 from qidsql.operations.alerts.delivery import Record
 from qidsql.operations.alerts.settings import Alert, Snooze
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ to = ["dpo@example.org"]
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -33,7 +34,6 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 from qidsql.declarations.keys import FileKey, keys_schema, read_keys
 from qidsql.errors import SecretMissing, UsageError
 from qidsql.operations.schema_check import schema_problems, with_dates_as_text
-from qidsql.records.dataclass import dataclass
 
 WORSE = "worse"  # a violation that was sent before, with new or worse findings since
 ON = ("violation", WORSE, "error", "inconclusive")

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, cast
 
@@ -17,7 +17,6 @@ from qidsql.operations.compact_form import PackedTables, pack, unpack
 from qidsql.operations.coverage import Coverage
 from qidsql.operations.document import RunResult
 from qidsql.operations.table_run import TableRun, TrendPoint
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.statements import Row, integer
 from qidsql.wording.numbers import plural
 

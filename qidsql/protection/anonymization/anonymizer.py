@@ -6,6 +6,7 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,6 @@ from qidsql.protection.certificates import BoundProof, ProvedBy
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import MAX_COLUMNS
 from qidsql.protection.suppression.row_bound import bound_by_rows
-from qidsql.records.dataclass import dataclass
 from qidsql.search.result import ENDINGS, stopped_by
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill

@@ -5,11 +5,11 @@ even to approximate closely (Theorems 3.1, 3.2); the integer program over row pa
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
 from qidsql.core.tables import weight_of
 from qidsql.errors import Stopped
-from qidsql.records.dataclass import dataclass
 from qidsql.search.integer_program import IntegerProgram, solve
 
 

@@ -1,6 +1,7 @@
 """Plans for all rows: which columns how many rows of each row pattern keep."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -10,7 +11,6 @@ from qidsql.protection.anonymization.assignment import Share
 from qidsql.protection.anonymization.groups import Groups
 from qidsql.protection.anonymization.units import Units
 from qidsql.protection.records import Records
-from qidsql.records.dataclass import dataclass
 
 Numbers: TypeAlias = NDArray[np.int64]
 

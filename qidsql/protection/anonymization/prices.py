@@ -11,12 +11,12 @@ Prices are integers, parts of a unit, so that bounds are exact. Any prices give 
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qidsql.protection.anonymization.groups import Groups
-from qidsql.records.dataclass import dataclass
 
 LARGEST = 1 << 61  # of a sum of prices
 PARTS = 1 << 16  # of a unit, unless the sum of the prices would be too large

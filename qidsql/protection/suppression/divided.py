@@ -1,7 +1,7 @@
 """A plan in which rows of one pattern lose different cells."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from qidsql.errors import UsageError
 from qidsql.protection.certificates import BoundProof
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import BY_ROWS, MAX_COLUMNS, SuppressionPlan, plan_masks
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.templates import fill
 
 

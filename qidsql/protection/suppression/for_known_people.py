@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from qidsql.errors import BudgetSpent
 from qidsql.protection.anonymization.anonymizer import Anonymizer
@@ -17,7 +18,6 @@ from qidsql.protection.suppression.price_check import bound_by_prices
 from qidsql.protection.suppression.rings import Rings
 from qidsql.protection.suppression.row_bound import bound_by_rows
 from qidsql.protection.work_limit import WorkLimit
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import plural
 
 MOST_PATTERNS = 100_000  # all pairs of which are compared, at k = 2; each further permutation multiplies the arcs

@@ -1,5 +1,6 @@
 """Whom an attacker finds in the rows of a suppression plan: people whose values are known, held against the rows."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -9,7 +10,6 @@ from sqlglot import exp
 from qidsql.engines.duckdb.workbench import Workbench
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.plan_check import MOST
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.masks import Packing, big
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill

@@ -11,9 +11,8 @@ search among nearby records.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-
-from qidsql.records.dataclass import dataclass
 
 
 @dataclass(frozen=True)

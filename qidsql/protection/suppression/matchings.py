@@ -12,6 +12,7 @@ Revisited, ICDE 2008; Wong, Mamoulis & Cheung, Non-homogeneous generalization, I
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from numpy.typing import NDArray
 
 from qidsql.protection.records import Records
 from qidsql.protection.suppression.fits import Fits
-from qidsql.records.dataclass import dataclass
 from qidsql.search.transport import Transport
 
 NEAREST = 20  # people whom a row may be made to fit at first

@@ -9,6 +9,7 @@ pattern is skipped from then on.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby, islice
 
 from sqlglot import exp
@@ -19,7 +20,6 @@ from qidsql.errors import UsageError
 from qidsql.protection.certificates import BoundProof, ProvedBy
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.lightest import Difference, Levels, blocks, lightest_union, radius
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.masks import Packing
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.table_changes import inserting

@@ -1,11 +1,12 @@
 """An independent check of a suppression plan: k rows fit the visible cells of each row, and no blank is superfluous."""
 
+from dataclasses import dataclass
+
 from sqlglot import exp
 
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.verification import wildcard_check
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.masks import Packing
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import fill, fill_query

@@ -6,8 +6,7 @@ rows may stay whole is a dominating set problem, for which this is a greedy answ
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-
-from qidsql.records.dataclass import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ rows can match a third and not each other, so that classes overlap and each row 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 from sqlglot import exp
 
 from qidsql.protection.row_patterns import RowPatterns
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.masks import Packing, add, big
 from qidsql.sql.statements import integer
 from qidsql.sql.table_changes import making

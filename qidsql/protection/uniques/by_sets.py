@@ -6,13 +6,13 @@ minimal.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qidsql.protection.records import Records
-from qidsql.records.dataclass import dataclass
 
 KEPT = 200_000_000  # bytes of partitions kept for the next size; others are recomputed
 

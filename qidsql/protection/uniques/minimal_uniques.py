@@ -5,6 +5,7 @@ MINUCS, the minimal sample uniques (MSU) of Manning, Haglin & Keane for k = 2.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from math import comb
 
 import numpy as np
@@ -14,7 +15,6 @@ from qidsql.errors import UsageError
 from qidsql.protection.records import Records
 from qidsql.protection.uniques.by_pairs import MOST_COLUMNS, UniquesByPairs
 from qidsql.protection.uniques.by_sets import UniquesBySets
-from qidsql.records.dataclass import dataclass
 
 MOST_SETS = 20_000_000  # column sets that are examined one by one: hours
 

@@ -1,10 +1,9 @@
 """The positions of the attributes and tables of a picture: layers from the identifiers on, with few crossings."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
-
-from qidsql.records.dataclass import dataclass
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from qidsql.commands.graph.result import AttributeFinding, GraphResult, Part, TableFinding
-from qidsql.records.dataclass import dataclass
 
 MOST = 60  # attributes and tables that a reader can still take in
 SHOWN_ASIDE = 2  # names of a table's other attributes that fit beside its own
