@@ -3,6 +3,7 @@
 An engine's own module opens the sessions, reads the catalog and translates errors. This one imports no driver.
 """
 
+import os
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -104,6 +105,7 @@ class Engine(ABC):
         self._answer = _Answer()
         self._state = object()  # identifies the state of the data; replaced whenever that may have changed
         self._closed = False
+        self._process = os.getpid()
 
     # implemented by each engine
 
@@ -451,8 +453,15 @@ class Engine(ABC):
     def closed(self) -> bool:
         return self._closed
 
+    @property
+    def _forked(self) -> bool:
+        """Whether this process was forked from the one that connected: the threads of the sessions are only there."""
+        return os.getpid() != self._process
+
     def close(self) -> None:
         """Ends all sessions. Safe to call twice."""
+        if self._forked:
+            return
         if not self._closed:
             self._closed = True
             self._end_sessions(list(self._sessions))
@@ -516,6 +525,11 @@ class Engine(ABC):
             raise RuntimeError("a session's thread cannot wait for its own engine")
         if self._closed:
             raise SourceError(f"the connection to {self.label} is closed; connect again")
+        if self._forked:
+            raise SourceError(
+                f"the connection to {self.label} belongs to process {self._process}, which this one was forked from; "
+                f"connect in this process"
+            )
         if not answer.depth:
             answer.stopped_by = answer.state = None
         if answer.stopped_by is not None:

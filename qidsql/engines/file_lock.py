@@ -1,6 +1,8 @@
-"""A lock between processes of one machine; the system releases it when its process ends, even if killed."""
+"""Locks between processes of one machine; the system releases them when their process ends, even if killed."""
 
+import errno
 import os
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +28,26 @@ def file_lock(path: Path) -> Iterator[None]:
             kept = False
         if not kept:
             raise LockHeld(f"another qidsql is at work: it holds {path}")
+        yield
+
+
+@contextmanager
+def writers_kept_out(path: Path) -> Iterator[None]:
+    """Holds a lock of readers on a file during the block, where the system has such (Linux). Raises LockHeld, OSError.
+
+    DuckDB's own lock belongs to the process, and is gone as soon as anything in it closes the file once more.
+    """
+    with path.open("rb") as file:
+        try:
+            import fcntl
+
+            whole = struct.pack("hhqqi", fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
+            fcntl.fcntl(file, fcntl.F_OFD_SETLK, whole)
+        except (ImportError, AttributeError):  # another system
+            pass
+        except OSError as error:  # others: a file system without locks
+            if error.errno in (errno.EAGAIN, errno.EACCES):
+                raise LockHeld(f"{path} is open for writing") from None
         yield
 
 

@@ -12,7 +12,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from secrets import token_hex
 
@@ -30,29 +30,44 @@ OWNER_ONLY = struct.pack("<I", 2) + b"".join(
 )
 
 
+class FolderOnDisk:
+    """A new folder, and what else ends with it (`held`). It is removed with the last reference to this object, or when
+    the process ends that made it, not a fork of it. Raises SourceError."""
+
+    def __init__(self) -> None:
+        self.held = ExitStack()
+        weakref.finalize(self, _end, os.getpid(), self.held)
+        self.path = _locked_folder(self.held)
+        _sweep(self.path.parent)
+
+
 class PrivateFolder:
-    """A new folder `qidsql-PID-...` in the temporary folder (TMPDIR), with the mode 0700 and files of 0600.
+    """A folder `qidsql-PID-...` in the temporary folder (TMPDIR), with the mode 0700 and files of 0600; a new one, or
+    one that others use as well (`on_disk`).
 
     The first one of a process removes folders left by killed processes. On file systems without access lists the
     umask sets the mode of files, but no other user can enter the folder. Raises SourceError.
     """
 
-    def __init__(self) -> None:
-        held = ExitStack()
-        self._remove = weakref.finalize(self, held.close)
-        self.path = _locked_folder(held)
-        _sweep(self.path.parent)
+    def __init__(self, on_disk: FolderOnDisk | None = None) -> None:
+        self.on_disk: FolderOnDisk | None = on_disk or FolderOnDisk()
+        self.path = self.on_disk.path
 
     @property
-    def exports(self) -> Path:
-        """A subfolder that a sealed database may write to."""
+    def all_exports(self) -> Path:
+        """The subfolder that a sealed database may write to, for all users of the folder."""
         path = self.path / "exports"
         path.mkdir(exist_ok=True)
         return path
 
+    @cached_property
+    def exports(self) -> Path:
+        """A folder in it for this user."""
+        return Path(tempfile.mkdtemp(dir=self.all_exports))
+
     def remove(self) -> None:
-        """Removes the folder and its contents. Safe to call twice."""
-        self._remove()
+        """Removes the folder and its contents, unless others use it. Safe to call twice."""
+        self.on_disk = None
 
 
 @contextmanager
@@ -76,6 +91,11 @@ def remove_name(path: Path) -> None:
     """
     with suppress(OSError):
         path.unlink()
+
+
+def _end(process: int, held: ExitStack) -> None:
+    if os.getpid() == process:
+        held.close()
 
 
 def _locked_folder(held: ExitStack) -> Path:

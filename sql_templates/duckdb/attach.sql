@@ -1,3 +1,3 @@
 -- Attaches a database of qidsql's own, in the private folder, next to the source that is opened read-only.
 -- Parameters: :path, :catalog  its file and its name
-ATTACH :path AS :catalog (READ_WRITE)
+ATTACH IF NOT EXISTS :path AS :catalog (READ_WRITE)

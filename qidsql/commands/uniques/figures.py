@@ -31,10 +31,15 @@ def figures_of(names: tuple[str, ...], counts: UniqueCounts, most: int) -> dict[
     }
 
 
+def scores_by_record(kind: ScoreKind, fraction: Fraction, counts: UniqueCounts) -> NDArray[Any]:
+    """The score of every record."""
+    suda = suda_scores(counts)
+    return suda if kind is ScoreKind.SUDA else dis_scores(suda, counts.records, fraction)
+
+
 def scores_of(kind: ScoreKind, fraction: Fraction, most: int, counts: UniqueCounts, keys: RecordKeys | None) -> Scores:
     """The scores of the records, of which at most so many are listed."""
-    suda = suda_scores(counts)
-    scores = suda if kind is ScoreKind.SUDA else dis_scores(suda, counts.records, fraction)
+    suda, scores = suda_scores(counts), scores_by_record(kind, fraction, counts)
     total = sum(int(score) * int(size) for score, size in zip(suda, counts.records.sizes, strict=True))
     order = [int(record) for record in np.argsort(-scores, kind="stable")[:most] if scores[record] > 0]
     called = {} if keys is None else keys.of(order)

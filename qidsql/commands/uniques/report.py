@@ -35,7 +35,7 @@ def report(console: Console, result: UniquesResult) -> None:
                 console.print()
                 console.print(table(result))
         if result.scores is not None:
-            _scores(console, result.scores)
+            _scores(console, result.scores, result.key)
     read = [f"the keys ({result.key})"] if result.key else []
     read += ["the values in the list"] if result.values_listed else []
     values = f"{' and '.join(read)} left the engine, as requested" if read else CODES_LEFT
@@ -98,7 +98,7 @@ def _records(result: UniquesResult) -> Table:
     return table
 
 
-def _scores(console: Console, scores: Scores) -> None:
+def _scores(console: Console, scores: Scores, key: str | None) -> None:
     name = scores.kind.upper()
     console.print()
     table = _table(f"Rows by {name} score", "rows")
@@ -113,14 +113,17 @@ def _scores(console: Console, scores: Scores) -> None:
         console.print(f"DIS scores are estimates for a sampling fraction of {percent(scores.sampling_fraction)}.")
     if scores.top:
         console.print()
-        keyed = scores.top[0].key is not None
-        table = _table(f"Highest {name} scores", *(["key"] if keyed else []), "score", "combinations", "smallest")
+        table = _table(f"Highest {name} scores", "score", "combinations", "smallest")
         for each in scores.top:
             score = count(each.score) if isinstance(each.score, int) else f"{each.score:.6f}"
-            key = [each.key or ""] if keyed else []
-            table.add_row(f"record {count(each.record)}", *key, score, count(each.combinations), str(each.smallest))
+            called = f"record {count(each.record)}" if key is None else f"{key} {each.key or 'NULL'}"
+            table.add_row(called, score, count(each.combinations), str(each.smallest))
         console.print(table)
-        console.print("Records are the distinct rows in the order of the searched columns, NULL first, from 1.")
+        if key is None:
+            console.print(
+                "A record is a distinct row; its number tells neither its place in the table nor anything of its "
+                "values. --key COLUMN names the rows, --into FILE lists the scores of all of them."
+            )
 
 
 def opening(result: UniquesResult) -> str:

@@ -31,7 +31,7 @@ class SetUniques:
 class RecordScore:
     """A record with an unsafe combination."""
 
-    record: Annotated[int, "its number among the distinct rows in the order of the searched columns, from 1"]
+    record: Annotated[int, "a number that tells nothing about its values, nor its place; the same in the list"]
     key: Annotated[str | None, "the value of the key column, if requested", OMITTED]
     score: int | float
     combinations: int

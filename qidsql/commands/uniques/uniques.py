@@ -84,7 +84,7 @@ class _Run:
         self.unfinished = ""
 
     def search(self, search: TableSearch, request: UniquesRequest, on_stage: Callable[[str], None]) -> None:
-        from qidsql.commands.uniques.figures import scores_of
+        from qidsql.commands.uniques.figures import scores_by_record, scores_of
         from qidsql.protection.uniques.counts import UniqueCounts
         from qidsql.protection.uniques.minimal_uniques import MinimalUniques
 
@@ -115,6 +115,8 @@ class _Run:
             if request.score_kind is not None:
                 fraction = request.fraction or FRACTION
                 self.scores = scores_of(request.score_kind, fraction, request.limit, counts, keys)
+                if listing is not None:
+                    listing.add_scores(scores_by_record(request.score_kind, fraction, counts))
             if listing is not None:
                 on_stage("writing the list")
                 if request.show_values:

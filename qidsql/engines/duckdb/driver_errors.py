@@ -10,6 +10,7 @@ from qidsql.errors import (
     AccessError,
     ConnectionLost,
     Interrupted,
+    LockHeld,
     OutOfRoom,
     QidsqlError,
     SourceError,
@@ -26,10 +27,13 @@ def open_error(error: Exception, label: str) -> QidsqlError:
         return SourceError(
             f"{label} is open for writing in {program} (process {holder[2]}); close it there, or audit a copy"
         )
-    if "Could not set lock" in text:
+    if isinstance(error, LockHeld) or "Could not set lock" in text:
         return SourceError(f"{label} is open for writing in another process; close it there, or audit a copy")
     if isinstance(error, duckdb.ConnectionException) and "different configuration" in text:
-        return SourceError(f"{label} is open in this process with other settings; close that connection first")
+        return SourceError(
+            f"{label} is open in this process with other settings; close that connection first, "
+            f"or pass it as the source"
+        )
     version = re.search(
         r"version number (\d+), but we can only read (?:storage )?versions? (between \d+ and \d+|\d+)", text
     )

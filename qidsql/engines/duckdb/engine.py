@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache, partial
+from itertools import count as counter
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar, cast
@@ -53,6 +54,7 @@ Answer = TypeVar("Answer")
 WORKERS = 2  # DuckDB runs one statement on all cores; a second one uses what small statements leave idle
 IN_MEMORY = 16  # bytes for each class and column, at the worst, while hash tables grow
 GROWN = 16  # times the bytes of a parquet file its classes take at most, about
+HELD, HOLDING = counter(1), Lock()  # numbers of tables of held rows, made one at a time: engines share a database
 SPILLS_WELL = 10  # times the memory: of 11 times it could spill, of 16 times not
 SPILLED = 8  # the same in the temporary folder: 5 to 6 of tables of 20 and 100 million rows and 10 columns
 IN_USE = (duckdb.ResourceInUseException,) if hasattr(duckdb, "ResourceInUseException") else ()  # from DuckDB 2.0 on
@@ -154,8 +156,7 @@ class DuckDBEngine(Engine):
         self._token = token
         self._tables: list[Row] | None = None
         self._grouping_bits = USUAL
-        self._held, self._holds = 0, Lock()  # tables so far; one is made at a time
-        self._holding = ""  # the database in memory that they are in, once there is one
+        self._holds = False  # whether the database for tables of held rows is there
         self.snapshot = "opened read-only, which keeps writers out meanwhile"
         if writable:
             self.snapshot = "opened for writing, in one transaction"
@@ -173,6 +174,8 @@ class DuckDBEngine(Engine):
         self._room = None if folder is None else SpillRoom(folder.path, _bytes(str(spilled)))
         self._most_parts = 1
         self._default = TableName("", str(schema), str(database))  # the catalog and schema of unqualified names
+        # The database in memory for held rows, also of other engines on this file; none of a user has its name.
+        self._holding = "" if folder is None else f"{database}_held"
         connection.execute(self.search_path)
         [(version, self._time_zone)] = self._catalog("version")
         self.version = "DuckDB " + str(version).removeprefix("v")
@@ -274,12 +277,11 @@ class DuckDBEngine(Engine):
     def _name_to_hold(self) -> TableName | None:
         if self._one_transaction:  # which writes to one database at most
             return None
-        with self._holds:
-            if not self._holding:
-                self._attach(":memory:", catalog := f"{self._default.catalog}_held")  # no other database has that name
-                self._holding = catalog
-            self._held += 1
-            return TableName(f"held_{self._held}", "main", self._holding)
+        with HOLDING:
+            if not self._holds:
+                self._attach(":memory:", self._holding)
+                self._holds = True
+            return TableName(f"held_{next(HELD)}", "main", self._holding)
 
     def _attach(self, path: str, catalog: str) -> None:
         parts = {"path": self.dialect.literal(path), "catalog": self.dialect.identifier(catalog)}

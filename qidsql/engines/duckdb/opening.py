@@ -1,12 +1,14 @@
 """Opens DuckDB on a database, on data files or on rows in memory, without access to anything else."""
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from threading import Event
+from threading import Event, Lock
 from typing import TypeAlias
+from weakref import WeakValueDictionary
 
 import duckdb
 
@@ -18,13 +20,16 @@ from qidsql.engines.duckdb.driver_errors import open_error
 from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.engines.duckdb.files import DataFiles, allowed_paths, file_token, find_files, in_place
 from qidsql.engines.duckdb.measuring import MEASURED
+from qidsql.engines.duckdb.frame_texts import with_texts
+from qidsql.engines.duckdb.parquet_files import MEASURED
 from qidsql.engines.duckdb.progress_bar import without_progress_bar
 from qidsql.engines.duckdb.reading import read_files
 from qidsql.engines.duckdb.spill import bytes_on_disk
+from qidsql.engines.file_lock import writers_kept_out
 from qidsql.engines.kind import Frame
-from qidsql.engines.private_folder import MEMORY, PrivateFolder, remove_name
-from qidsql.engines.workers import run_in_thread
-from qidsql.errors import Interrupted, SourceError, UsageError
+from qidsql.engines.private_folder import MEMORY, FolderOnDisk, PrivateFolder, remove_name
+from qidsql.engines.workers import next_wait, run_in_thread
+from qidsql.errors import BudgetSpent, Interrupted, LockHeld, SourceError, UsageError
 
 OPTIONS = {  # after the ? of a path: the pattern of a value, and its description
     "memory_limit": (r"\d+(\.\d+)? ?[KMGT]i?B", "a size such as 4GB"),
@@ -48,11 +53,18 @@ def open_database(
         if each.exists() and not each.is_file():  # opening a pipe waits for its writer, without end
             raise SourceError(f"{label} cannot be opened: {each.name} is not an ordinary file; remove it")
     token = file_token(paths, {})  # computed before reading, so that later changes show
-    with _opening(label) as folder:
+    use = (token, *sorted(options.items()), *sorted(beside.options.items() if beside else ()))
+    with _in_turn(path), _opening(label, None if writable or token is None else use) as folder:
         settings = _config(folder, options) | _measured(beside.files if beside else ())
-        make = partial(_connection, str(path), settings, read_only=not writable)
-        connection = _connected(make, partial(_attach, beside, folder))
-        _seal(connection, beside.allowed_paths if beside else [], folder)
+
+        def prepare(connection: duckdb.DuckDBPyConnection) -> None:
+            if not _is_sealed(connection):
+                _attach(beside, folder, connection)
+                _seal(connection, beside.allowed_paths if beside else [], folder)
+                if not writable and folder.on_disk is not None:
+                    folder.on_disk.held.enter_context(writers_kept_out(path))
+
+        connection = _connected(partial(_connection, str(path), settings, read_only=not writable), prepare)
         return DuckDBEngine(connection, label, folder, writable=writable, token=token, beside=beside)
 
 
@@ -114,16 +126,21 @@ def open_frame(frame: Frame) -> DuckDBEngine:
     names = [str(name) for name in (getattr(frame, "columns", ()) if listed is None else listed)]
     if len({name.lower() for name in names}) < len(names):
         raise UsageError(f"{label} has columns whose names differ only in letter case, or not at all; rename them")
+    deadline = limit()
     with _opening(label) as folder:
 
         def read(connection: duckdb.DuckDBPyConnection) -> None:
             try:
                 # DuckDB reads pandas itself, and others through pyarrow, which an Arrow stream does not need.
-                arrow = None if kind.__module__.startswith("pandas") else getattr(frame, "__arrow_c_stream__", None)
-                connection.register("frame", frame if arrow is None else arrow())
+                of_pandas = package == "pandas"
+                arrow = None if of_pandas else getattr(frame, "__arrow_c_stream__", None)
+                given = with_texts(frame, deadline) if of_pandas else frame
+                connection.register("frame", given if arrow is None else arrow())
                 connection.execute(f"CREATE TABLE {FRAME} AS FROM frame")
                 connection.unregister("frame")
-            except (duckdb.Error, ImportError, TypeError, ValueError) as error:
+            except BudgetSpent:
+                raise
+            except Exception as error:  # noqa: BLE001 - its objects can raise anything as texts
                 raise SourceError(
                     f"{label} cannot be read by DuckDB ({type(error).__name__}); expected a pandas or polars DataFrame "
                     f"or an Arrow table, whose columns have one type each"
@@ -181,14 +198,41 @@ def _connected(
 
 
 @contextmanager
-def _opening(label: str) -> Iterator[PrivateFolder]:
-    """A private temporary folder for a new engine; removed if the block fails."""
-    folder = PrivateFolder()
+def _in_turn(path: Path) -> Iterator[None]:
+    """Lets one thread at a time open this file. Raises BudgetSpent."""
+    lock = _turns[hash(path) % len(_turns)]
+    while not lock.acquire(timeout=next_wait(limit())):
+        pass
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _forget_parent() -> None:
+    """In a forked process no thread of its parent opens a file, and no database of it answers."""
+    _folders_in_use.clear()
+    _turns[:] = [Lock() for _ in _turns]
+
+
+_turns = [Lock() for _ in range(16)]
+# By the state of a database file and how it was opened: DuckDB opens it once in a process, with one temporary folder.
+_folders_in_use: WeakValueDictionary[object, FolderOnDisk] = WeakValueDictionary()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_parent)
+
+
+@contextmanager
+def _opening(label: str, use: object = None) -> Iterator[PrivateFolder]:
+    """A private temporary folder for a new engine, the same one for the same `use`; removed if the block fails."""
+    folder = PrivateFolder(_folders_in_use.get(use))
+    if use is not None and folder.on_disk is not None:
+        _folders_in_use[use] = folder.on_disk
     try:
         yield folder
     except BaseException as error:
         folder.remove()
-        if isinstance(error, (duckdb.Error, MemoryError)):
+        if isinstance(error, (duckdb.Error, MemoryError, LockHeld)):
             raise open_error(error, label) from None
         if isinstance(error, KeyboardInterrupt):
             raise Interrupted(f"interrupted while {label} was opened") from None
@@ -237,13 +281,21 @@ def _connection(database: str, settings: Settings, read_only: bool = False) -> d
     return without_progress_bar(duckdb.connect(database, read_only=read_only, config=settings))
 
 
+def _is_sealed(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether it is one more connection to a database that is open here and was sealed."""
+    with connection.cursor() as cursor:
+        cursor.execute(DuckDBEngine.search_path)  # a macro of the database could be called current_setting
+        [(sealed,)] = cursor.execute("SELECT current_setting('lock_configuration')").fetchall()
+    return bool(sealed)
+
+
 def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], folder: PrivateFolder) -> None:
     """Denies access to other files and changes of settings but one of speed, whatever a view's definition tries."""
     connection.execute(DuckDBEngine.search_path)  # [...] calls list_value, which a macro of the database could be
     if paths:
         connection.execute(f"SET allowed_paths = [{', '.join(map(DUCKDB.literal, paths))}]")
     # Files in memory are links there; from DuckDB 2.0.1 on, access is checked where a link leads.
-    folders = (f"{folder.exports}/", f"/memfd:{MEMORY}/")
+    folders = (f"{folder.all_exports}/", f"/memfd:{MEMORY}/")
     connection.execute(f"SET allowed_directories = [{', '.join(map(DUCKDB.literal, folders))}]")
     connection.execute("SET enable_external_access = false")
     if CAN_BE_SET:

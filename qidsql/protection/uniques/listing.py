@@ -65,13 +65,14 @@ class UniquesList:
     """Collects the blocks of a search, and writes them to a file at the end.
 
     Columns of the file: record (the number of the row pattern, from 1), rows (its number of rows), key (if keys are
-    given; then a line for each row), size, columns (a list of names; JSON text in a csv file), values (the same, if
-    requested). The order of the lines is undefined.
+    given; then a line for each row), score (the record's, if requested), size, columns (a list of names; JSON text in a
+    csv file), values (the same, if requested). The order of the lines is undefined, and so is that of the numbers.
     """
 
     def __init__(self, patterns: RowPatterns, path: Path) -> None:
         self._patterns, self._bench, self._path = patterns, patterns.bench, path
         self._numbers: dict[int, int] = {}
+        self._scores = ""  # their type, if there are any
         self._bench.query(fill("workbench/uniques/uniques"), "making of a table")
 
     def add(self, records: NDArray[Any], masks: NDArray[Any] | int) -> None:
@@ -99,12 +100,20 @@ class UniquesList:
             load = fill("workbench/uniques/load_values", exported=source, codes=codes.subquery("coded"))
             self._bench.query(load, "loading of values", profiler.deadline)
 
-    @staticmethod
-    def types(keys: bool, values: bool) -> dict[str, str]:
+    def add_scores(self, scores: NDArray[Any]) -> None:
+        """Note the score of every row pattern. Raises StatementError, Interrupted."""
+        exact = scores.dtype == np.int64
+        self._scores = "BIGINT" if exact else "DOUBLE"
+        self._bench.query(fill("workbench/uniques/scores", zero=exp.cast("0", self._scores)), "making of a table")
+        numbers = np.arange(len(scores), dtype=np.int32)
+        self._bench.add("scores", "noting of scores", pattern=numbers, score=scores if exact else scores.astype(float))
+
+    def types(self, keys: bool, values: bool) -> dict[str, str]:
         """The columns of a csv file and their types."""
         named = {"key": "VARCHAR"} if keys else {}
-        shown = {"values": "VARCHAR"} if values else {}
-        return {"record": "BIGINT", "rows": "BIGINT", **named, "size": "BIGINT", "columns": "VARCHAR", **shown}
+        scored = {"score": self._scores} if self._scores else {}
+        shown = {"columns": "VARCHAR"} | ({"values": "VARCHAR"} if values else {})
+        return {"record": "BIGINT", "rows": "BIGINT", **named, **scored, "size": "BIGINT", **shown}
 
     def write(self, sets: Iterable[int], keys: bool, values: bool, deadline: float | None) -> int:
         """Write the file, completely or not at all; return its number of lines. Raises Stopped, StatementError,
@@ -114,6 +123,8 @@ class UniquesList:
         columns = [exp.column("size", table="patterns").as_("rows")]
         if keys:
             columns.append(exp.column("key_text", table="keys").as_("key"))
+        if self._scores:
+            columns.append(exp.column("score", table="scores").as_("score"))
         columns.append(exp.column("size", table="sets").as_("size"))
         lists = {"columns": exp.column("columns", table="sets")}
         if values:
@@ -122,6 +133,8 @@ class UniquesList:
         query = fill("workbench/uniques/list_uniques", columns=columns)
         if keys:
             query = query.join("keys", on="keys.pattern = uniques.pattern", join_type="left")  # type: ignore[attr-defined]
+        if self._scores:
+            query = query.join("scores", on="scores.pattern = uniques.pattern")  # type: ignore[attr-defined]
         written = self._path.with_name(f".{uuid4().hex}{self._path.suffix}")
         try:
             statement = Statement(self._bench.dialect.render(query), "writing of the list", lambda rows: None, written)

@@ -154,10 +154,10 @@ def test_the_list_with_keys_and_values(store: Store, tmp_path: Path) -> None:
         with store.connect() as engine:
             result = ask(engine, key="ID", into=tmp_path / name, show_values=True, scores=ScoreKind.SUDA)
         assert (result.listed, result.into) == (6, str(tmp_path / name))
-        lists = [
-            row if name == "list.parquet" else (*row[:4], *map(json.loads, row[4:])) for row in listed(tmp_path / name)
-        ]
-        assert_listed(lists)
+        lines = listed(tmp_path / name)
+        assert {(row[2], row[3]) for row in lines} == {("p4", 4), ("p1", 2), ("p3", 2), ("p2", 1)}  # the score
+        lines = [(*row[:3], *row[4:]) for row in lines]
+        assert_listed([row if name == "list.parquet" else (*row[:4], *map(json.loads, row[4:])) for row in lines])
         assert result.scores is not None
         assert [each.score for each in result.scores.top] == [4, 2, 2, 1]
         assert {(each.key, each.score) for each in result.scores.top} == {("p4", 4), ("p1", 2), ("p3", 2), ("p2", 1)}
@@ -172,13 +172,15 @@ def test_the_list_in_a_table_of_the_source(store: Store) -> None:
     """As in the file: lists of texts in DuckDB, JSON text in Postgres. All of it or nothing."""
     types = {"id": "VARCHAR(9)", "age": "INTEGER", "zip": "INTEGER", "job": "VARCHAR(9)"}
     store.table("example", types, LISTED_ROWS)
-    result = house.uniques(store.url, "example", key="id", into="the_list", show_values=True)
-    assert result.listed == 6
+    result = house.uniques(store.url, "example", key="id", into="the_list", show_values=True, scores="dis")
+    assert result.listed == 6 and result.scores is not None
     assert str(result.into).endswith(".the_list")
     with store.connect() as engine:
         the_list = table_node(engine.describe("the_list").name).sql(engine.dialect.name)
         query = f'SELECT record, rows, key, size, columns, "values" FROM {the_list} ORDER BY key, size, columns'
         lines = engine.run(Statement(query, "the list", lambda rows: rows))
+        scores = engine.run(Statement(f"SELECT DISTINCT key, score FROM {the_list}", "scores", lambda rows: rows))
+    assert {key: round(score, 6) for key, score in scores} == {each.key: each.score for each in result.scores.top}
     texts = [(*row[:4], *(json.loads(cell) if isinstance(cell, str) else cell for cell in row[4:])) for row in lines]
     assert_listed(texts)
     with pytest.raises(UsageError, match="give another name, or replace"):
@@ -357,6 +359,7 @@ def test_unknown_names_are_refused(store: Store) -> None:
 def test_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("age,zip,job\n1,10,SECRET\n1,10,b\n2,10,b\n2,20,b\n")
+    assert "its number tells neither" in inside("uniques", path, "--scores", "suda").out
     done = inside("uniques", path, "--format", "json", "--scores", "suda")
     assert (done.code, done.err) == (0, "")
     told = json.loads(done.out)
