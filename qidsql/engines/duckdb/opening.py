@@ -19,9 +19,8 @@ from qidsql.engines.duckdb.direct_grouping import CAN_BE_SET, SETTING
 from qidsql.engines.duckdb.driver_errors import open_error
 from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.engines.duckdb.files import DataFiles, allowed_paths, file_token, find_files, in_place
-from qidsql.engines.duckdb.measuring import MEASURED
 from qidsql.engines.duckdb.frame_texts import with_texts
-from qidsql.engines.duckdb.parquet_files import MEASURED
+from qidsql.engines.duckdb.measuring import MEASURED
 from qidsql.engines.duckdb.progress_bar import without_progress_bar
 from qidsql.engines.duckdb.reading import read_files
 from qidsql.engines.duckdb.spill import bytes_on_disk

@@ -5,7 +5,6 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
