@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from qidsql.cli.exit_codes import ExitCode
 from qidsql.cli.memory import bounded_memory
-from qidsql.cli.parameters import LazyCommand, LazyConversion
+from qidsql.cli.parameters import HeadedCommand, number_expected
 from qidsql.cli.streams import say
 from qidsql.core.signals import Ending, ending
 from qidsql.errors import QidsqlError, Stopped, internal
@@ -70,7 +70,7 @@ GROUPS = ("duckdb", "postgres")
 OWN_FLOW = ("init", "demo")  # their modules in this folder have their own `perform`
 
 
-class Commands(LazyConversion, TyperGroup):
+class Commands(TyperGroup):
     """Imports a command when it is called, and none for --help."""
 
     def __init__(self, **given: Any) -> None:
@@ -100,7 +100,7 @@ def imported(name: str) -> Any:
             return typer.main.get_command(module.app)
         declared, function = module.COMMAND, request_function(module.COMMAND.request, module.run)
     alone = typer.Typer(rich_markup_mode=None, add_completion=False)
-    alone.command(name, cls=LazyCommand, epilog=epilog(name, declared))(function)
+    alone.command(name, cls=HeadedCommand, epilog=epilog(name, declared))(function)
     return typer.main.get_command(alone)
 
 
@@ -192,6 +192,8 @@ def _run(signals: Ending) -> int:
 def _usage(error: Any) -> str:
     """The text of a usage error of typer; names the environment variable if that set the option."""
     option, context = getattr(error, "param", None), getattr(error, "ctx", None)
+    if expected := number_expected(option):
+        error.message = expected
     if option is not None and context is not None:
         given = context.get_parameter_source(option.name)
         if given is not None and given.name == "ENVIRONMENT":

@@ -4,8 +4,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from math import isfinite
 
-from qidsql.errors import BudgetSpent
+from qidsql.errors import BudgetSpent, UsageError
 
 _END: ContextVar[float | None] = ContextVar("end of the time limit", default=None)
 
@@ -14,8 +15,10 @@ _END: ContextVar[float | None] = ContextVar("end of the time limit", default=Non
 def within(seconds: float | None) -> Iterator[None]:
     """Limit the block to so many seconds; None: no limit of its own. The earlier of nested limits applies.
 
-    It interrupts nothing by itself: code that waits has to check the `limit`.
+    It interrupts nothing by itself: code that waits has to check the `limit`. Raises UsageError for NaN and infinity.
     """
+    if seconds is not None and not isfinite(seconds):
+        raise UsageError("--max-seconds must be a number of seconds; without it the time is not limited")
     token = _END.set(earlier(_END.get(), None if seconds is None else time.monotonic() + seconds))
     try:
         yield

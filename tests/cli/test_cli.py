@@ -126,6 +126,7 @@ def test_a_pass_needs_every_statement(clinic: Path) -> None:
         (["CLINIC", "people", "--rows-below-k", "much"], ["--rows-below-k must be a ratio such as 0.9, 9/10 or 90%"]),
         (["CLINIC", "people", "--distinct", "1/0"], ["--distinct must be a ratio"]),
         (["CLINIC", "people", "--distinct", "nan"], ["--distinct must be a ratio"]),
+        (["CLINIC", "people", "--max-seconds", "nan"], ["--max-seconds must be a number of seconds"]),
         (["CLINIC", "people", "-c", "age", "--exclude", "age"], ["column age is given as", "choose one"]),
         (["CLINIC", "people", "--sensitive", "age", "--identifier", "AGE"], ["column age", "choose one"]),
         (

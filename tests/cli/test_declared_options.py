@@ -12,7 +12,6 @@ import pytest
 from qidsql.cli import app
 from qidsql.cli.app import COMMANDS, GROUPS, HEADINGS, imported
 from qidsql.cli.command import LineOptions
-from qidsql.cli.parameters import LazyConversion
 from qidsql.cli.source_argument import SourceArgument
 from qidsql.declarations.options import parameters
 from tests.commandline import environment, inside
@@ -86,11 +85,11 @@ def test_options_are_under_headings_and_those_for_specialists_on_request(name: s
         ("audit {} t --format json", ("qidsql.operations.document",)),
         (
             "audit {} t",
-            ("pydantic", "numpy", "networkx", "highspy", "jinja2", "psycopg", "tomlkit", "yaml", *OTHERS),
+            ("numpy", "networkx", "highspy", "jinja2", "psycopg", "tomlkit", "yaml", *OTHERS),
         ),
         (
             "keys {} t --all --exclude b",
-            ("pydantic", "networkx", "jinja2", "psycopg", "tomlkit", "yaml", *OTHERS),
+            ("networkx", "jinja2", "psycopg", "tomlkit", "yaml", *OTHERS),
         ),
     ],
 )
@@ -104,18 +103,3 @@ def test_nothing_is_imported_without_need(tmp_path: Path, arguments: str, unneed
     imported_modules = process.stderr.split()
     assert "typer" in imported_modules
     assert [each for each in imported_modules if each in unneeded] == []
-
-
-@pytest.mark.parametrize(
-    ("typed", "name"), [(["--k", "7"], "k"), (["-c", "7", "-c", "8"], "columns"), (["--where", "7"], "where")]
-)
-def test_defaults_and_texts_are_what_typer_makes_of_them(
-    typed: list[str], name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The same parameters with typer's own conversion of every value."""
-    arguments = ["s.duckdb", "t", *typed]
-    ours = imported("audit").make_context("audit", list(arguments)).params
-    monkeypatch.delattr(LazyConversion, "get_params")
-    theirs = imported("audit").make_context("audit", list(arguments)).params
-    assert {key: value or None for key, value in ours.items()} == {k: value or None for k, value in theirs.items()}
-    assert ours[name] == (7 if name == "k" else typed[1] if name == "where" else typed[1::2])
