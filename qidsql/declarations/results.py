@@ -10,7 +10,7 @@ format; it is written but not read.
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from fractions import Fraction
@@ -33,7 +33,6 @@ from typing import (
 )
 
 from qidsql.declarations.options import Ratio
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import decimal
 
 Schema: TypeAlias = dict[str, Any]

@@ -4,11 +4,10 @@ Integers and `Fraction` decide; floats appear only where a report prints. Indepe
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
-from qidsql.records.dataclass import dataclass
 from qidsql.wording.numbers import count
 
 COUNTS = (
