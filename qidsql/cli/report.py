@@ -23,8 +23,10 @@ from qidsql.cli.streams import parts, write_output
 from qidsql.core.parsing import names
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
+from qidsql.declarations.results import MISMATCH
 from qidsql.errors import UsageError
 from qidsql.wording.numbers import moment
+from qidsql.wording.numbers import few, moment
 
 if TYPE_CHECKING:
     from qidsql.formats.command_reports import CommandReport
@@ -79,7 +81,17 @@ def run(request: ReportRequest) -> None:
     """Renders the report. Raises UsageError, TomlFileError, StoreError."""
     format = report_format(DOCUMENTS, request.format, request.output)
     check_min_count(request.min_count, format)
-    results = [_result(request, each) for each in names(request.of) or ("last",)]
+    given = names(request.of) or ("last",)
+    results = [_result(request, each) for each in given]
+    try:
+        _write(request, results, format)
+    except MISMATCH:
+        if files := [each for each in given if _is_file(each)]:
+            raise UsageError(f"{few(files)}: not as qidsql wrote it: its figures do not go together") from None
+        raise
+
+
+def _write(request: ReportRequest, results: "Sequence[Found]", format: str) -> None:
     document = _document(results)
     if document is not None:
         document = hide_counts(document, request.min_count)
@@ -98,13 +110,17 @@ def run(request: ReportRequest) -> None:
 
 def _result(request: ReportRequest, name: str) -> "Found":
     """The result in a file or in the history. Raises UsageError, TomlFileError."""
-    path = Path(name)
-    if path.suffix == ".json" or path.is_file():
+    if _is_file(name):
         from qidsql.formats.reading import result_in
 
-        return result_in(path)
+        return result_in(Path(name))
     history = opened_history(request.config, request.history)
     return history.result(history.find(name).run)
+
+
+def _is_file(name: str) -> bool:
+    """Whether it names a file, not a recorded run."""
+    return Path(name).suffix == ".json" or Path(name).is_file()
 
 
 def _document(results: "Sequence[Found]") -> "RunResult | None":

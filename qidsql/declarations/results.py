@@ -156,7 +156,8 @@ def loaded(kind: Any, document: Any) -> Any:
 
 
 Reader: TypeAlias = Callable[[Any], Any]
-MISMATCH = (AttributeError, KeyError, TypeError, ValueError)  # raised by the reader of another type
+# raised by the reader of another type, or where the figures of a document do not go together
+MISMATCH = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 @cache
@@ -174,33 +175,34 @@ def _reader(kind: Any) -> Reader:
     if origin is tuple:
         if arguments[-1] is Ellipsis:
             each = _reader(arguments[0])
-            return lambda document: tuple(map(each, document))
+            return lambda document: tuple(map(each, _of_kind(list, document)))
         return lambda document: tuple(loaded(part, one) for part, one in zip(arguments, document, strict=True))
     if origin in (dict, Mapping):
         key, each = arguments[0], _reader(arguments[1])
         return lambda document: {key(name): each(value) for name, value in document.items()}
     if kind in (date, datetime):
         return cast(Reader, kind.fromisoformat)
-    if kind is int:
-        return _integer
-    if kind is str:
-        return _text
+    if kind in (bool, int, str):
+        return lambda document: _of_kind(kind, document)
+    if kind is Fraction:
+        return _fraction
     return cast(Reader, kind) if isinstance(kind, type) and issubclass(kind, CONVERTED) else lambda document: document
 
 
-CONVERTED = (StrEnum, Fraction, Path, float)
+CONVERTED = (StrEnum, Path, float)
 
 
-def _integer(document: Any) -> int:
-    if not isinstance(document, int):
-        raise TypeError("not an integer")
+def _of_kind(kind: type, document: Any) -> Any:
+    if not isinstance(document, kind):
+        raise TypeError(f"no {kind.__name__}")
     return document
 
 
-def _text(document: Any) -> str:
-    if not isinstance(document, str):
-        raise TypeError("not a text")
-    return document
+def _fraction(document: Any) -> Fraction:
+    """An exponent is refused: its number could have any length."""
+    if isinstance(document, str) and "e" in document.lower():
+        raise ValueError("an exponent")
+    return Fraction(document)
 
 
 def _union_reader(arguments: tuple[Any, ...]) -> Reader:

@@ -7,20 +7,21 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast, get_type_hints
 
 from qidsql.commands.audit.result import AuditResult
+from qidsql.commands.judgement import judged_again
 from qidsql.core.json_file import read_json
 from qidsql.core.results import Result
-from qidsql.declarations.results import loaded
+from qidsql.declarations.results import MISMATCH, loaded
 from qidsql.errors import QidsqlError, UsageError
 from qidsql.operations.alerts.overview import AlertsOverview
 from qidsql.operations.diff import Diff
 from qidsql.operations.document import RunResult, as_document
 from qidsql.operations.history.records import RecordedRuns
+from qidsql.operations.judged_runs import run_judged_again
 
 EXPECTED = "expected a file written by a command of qidsql with --format json"
 LISTINGS: Mapping[str, Any] = {"history": RecordedRuns, "diff": Diff, "alerts": AlertsOverview}
 KINDS: Mapping[str, Any] = {"run": RunResult, **LISTINGS}  # not the result of a command in `qidsql.commands`
 Found: TypeAlias = RunResult | Result | RecordedRuns | Diff | AlertsOverview
-MISMATCH = (IndexError, KeyError, TypeError, ValueError, AttributeError, QidsqlError)
 
 
 def read_document(path: Path) -> RunResult:
@@ -35,24 +36,33 @@ def read_document(path: Path) -> RunResult:
 
 
 def result_in(path: Path) -> Found:
-    """The result in a file. Raises UsageError."""
+    """The result in a file, with the verdict that follows from its figures. Raises UsageError."""
     document = read_json(path, EXPECTED)
-    known = isinstance(document, dict) and ("qidsql" in document or document.get("kind") in LISTINGS)
+    known = isinstance(document, dict) and ("qidsql" in document or str(document.get("kind")) in LISTINGS)
     if not known:
         raise UsageError(f"{path} is not a report of qidsql; {EXPECTED}")
-    command = document.get("kind") if document.get("kind") in KINDS else document.get("command")
+    command = document.get("kind") if str(document.get("kind")) in KINDS else document.get("command")
     if command is None:
         raise UsageError(f"{path} was written by an older qidsql; write it again with this one")
-    kind = KINDS.get(command) or class_of_command(str(command))
+    kind = KINDS.get(str(command)) or class_of_command(str(command))
     if kind is None:
         raise UsageError(f"{path} does not name a command whose result can be reported; {EXPECTED}")
     read = next(each.default for each in kind.__dataclass_fields__.values() if each.name == "format")
     if document.get("format") != read:
         raise UsageError(f"{path} has format {document.get('format')}; this version reads format {read}; {EXPECTED}")
     try:
-        return cast(Found, loaded(kind, document))
-    except MISMATCH:
+        found = _judged(cast(Found, loaded(kind, document)))
+    except (*MISMATCH, QidsqlError):
         raise UsageError(f"{path} is not the result of qidsql {command} that it says it is; {EXPECTED}") from None
+    if found is None:
+        raise UsageError(f"{path} states a verdict that its own figures contradict; run qidsql {command} again")
+    return found
+
+
+def _judged(found: Found) -> Found | None:
+    if isinstance(found, RunResult):
+        return run_judged_again(found)
+    return judged_again(found) if isinstance(found, Result) else found
 
 
 def class_of_command(command: str) -> Any:

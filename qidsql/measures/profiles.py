@@ -111,10 +111,10 @@ class ClassProfile:
         counts = {name: written[name] for name in COUNTS}
         if wildcard:
             counts |= {"classes": 0, "classes_below_k": 0}
+        counts["rows"] = written["entities"] if entities else written["rows"]
         if not all(isinstance(count, int) for count in counts.values()):
             raise TypeError("a count of the class profile is missing")
         return cls(
-            rows=written["entities"] if entities else written["rows"],
             **counts,
             entities=entities,
             wildcard=wildcard,

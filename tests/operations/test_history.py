@@ -332,7 +332,7 @@ def test_a_disk_that_is_full(tmp_path: Path, document: RunResult) -> None:
     history.record(document)
     noise = "".join(map(chr, random.Random(1).choices(range(0x4E00, 0x9FFF), k=400_000)))  # does not compress
     large = replace(
-        named(document, "second"), tables=PackedTables.of([replace(document.tables[0], reason="x" * 50 + noise)])
+        named(document, "second"), tables=PackedTables.of([replace(document.tables[0], owner="x" * 50 + noise)])
     )
     (tmp_path / "second.json").write_text(rendered(large, "json"), encoding="utf-8")
     size = path.stat().st_size

@@ -1,14 +1,15 @@
 """The verdict of an audit and the sentence that gives its reason."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from qidsql.commands.audit.draft import Draft
-from qidsql.commands.audit.result import ColumnFinding
+from qidsql.commands.audit.result import AuditResult, ColumnFinding
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.core.roles import NO_RIGHT
-from qidsql.core.tables import Nulls, Role
+from qidsql.core.tables import Nulls, Role, Table, TableName
 from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.criteria import Violates
 from qidsql.measures.disclosure_limits import limits_among
@@ -28,6 +29,24 @@ def verdict_on(draft: Draft, policy: Policy) -> tuple[Verdict, str]:
     if verdict is Verdict.VIOLATION:  # proved, whatever the rest shows
         return verdict, f"{reason}. The audit was interrupted before the end"
     return Verdict.INCONCLUSIVE, f"{name} was interrupted before the end"
+
+
+def judged(result: AuditResult, unnamed: int | None = 0) -> AuditResult:
+    """The result with the verdict and reason that follow from its figures, and from rows without an entity, which it
+    does not state."""
+    account = result.account
+    facts = Draft(
+        Table(TableName.of_plain(account.table), account.kind, ()),
+        list(result.columns),
+        account.rows,
+        result.profile,
+        result.profile_with_proposed,
+        result.estimate,
+        unnamed,
+        interrupted=any("interrupted" in each for each in account.unfinished),
+    )
+    verdict, reason = verdict_on(facts, account.policy)
+    return replace(result, verdict=verdict, reason=reason)
 
 
 def judge(

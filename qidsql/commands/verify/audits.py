@@ -14,7 +14,7 @@ from qidsql.commands.audit.figures import findings_of, measure
 from qidsql.commands.audit.remedies import obstacles
 from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.audit.result import AuditResult, SearchFinding
-from qidsql.commands.audit.verdict import assumptions, verdict_on
+from qidsql.commands.audit.verdict import assumptions, judged
 from qidsql.commands.table_search import TableSearch
 from qidsql.commands.verify.named_sets import how_many_sets, masks_of
 from qidsql.commands.verify.result import Claim, Holds, held, same
@@ -122,21 +122,11 @@ class AuditClaims:
     def _of_verdict(self, draft: Draft) -> Claim:
         """The verdict that follows from the figures as they are stated, which are compared on their own."""
         claimed = self._claimed
-        facts = Draft(
-            draft.table,
-            list(claimed.columns),
-            claimed.account.rows,
-            claimed.profile,
-            claimed.profile_with_proposed,
-            claimed.estimate,
-            draft.unnamed,
-            interrupted=any("interrupted" in each for each in claimed.account.unfinished),
-        )
-        verdict, reason = verdict_on(facts, self._policy)
+        anew = judged(claimed, draft.unnamed)
         figures = {
-            "verdict": (claimed.verdict, verdict),
-            "reason": (claimed.reason, reason),
-            "assumptions": (claimed.assumptions, assumptions(self._policy, claimed.columns, verdict)),
+            "verdict": (claimed.verdict, anew.verdict),
+            "reason": (claimed.reason, anew.reason),
+            "assumptions": (claimed.assumptions, assumptions(self._policy, claimed.columns, anew.verdict)),
         }
         return same("its verdict follows", figures, "derived from these figures and the policy")
 

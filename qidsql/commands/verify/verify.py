@@ -1,22 +1,17 @@
 """Checks a result by what it states as its proof. Nothing of the search that found it takes part."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
-from qidsql.commands.anonymize import verdict as of_anonymize
 from qidsql.commands.anonymize.result import AnonymizeResult
 from qidsql.commands.audit.result import AuditResult
-from qidsql.commands.keys import verdict as of_keys
+from qidsql.commands.judgement import JUDGED
 from qidsql.commands.keys.result import KeysResult
-from qidsql.commands.mask import verdict as of_mask
 from qidsql.commands.mask.result import MaskResult
 from qidsql.commands.mask.undecided import undecided
-from qidsql.commands.suppress import verdict as of_suppress
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
-from qidsql.commands.uniques import verdict as of_uniques
-from qidsql.commands.uniques.result import UniquesResult
 from qidsql.commands.verify.audits import AuditClaims
 from qidsql.commands.verify.cells import CellClaims
 from qidsql.commands.verify.column_sets import ColumnSetClaims
@@ -24,20 +19,12 @@ from qidsql.commands.verify.combinations import CombinationClaims
 from qidsql.commands.verify.reading import Claimed, audit_again, limited, read_result, request_of
 from qidsql.commands.verify.request import VerifyRequest
 from qidsql.commands.verify.result import Claim, Holds, VerifyResult, same
-from qidsql.core.results import Result, Verdict
+from qidsql.core.results import Verdict
 from qidsql.core.roles import assign_roles
 from qidsql.core.tables import FILES, Role, Table
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
 from qidsql.wording.numbers import count, few, plural
-
-JUDGED: dict[type, Callable[[Any], Result]] = {
-    UniquesResult: of_uniques.judged,
-    KeysResult: of_keys.judged,
-    MaskResult: of_mask.judged,
-    SuppressResult: of_suppress.judged,
-    AnonymizeResult: of_anonymize.judged,
-}
 
 
 @one_answer

@@ -213,7 +213,7 @@ def test_what_is_no_result_is_refused_in_one_line(url: str, tmp_path: Path) -> N
         with pytest.raises(UsageError, match="the options of the result cannot be read"):
             verified(url, tmp_path, {**house.keys(url, "t", **ALL).to_dict(), "options": options})
     for name in ("no.json", "none.json", "deep.json", "."):
-        with pytest.raises(UsageError, match=r"is not JSON|cannot be read"):
+        with pytest.raises(UsageError, match=r"is not JSON|cannot be read|is not a regular file"):
             house.verify(url, str(tmp_path / name))
 
 

@@ -1,0 +1,43 @@
+"""The verdict of a result, derived again from its other facts: what a file states need not follow from them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from qidsql.commands.anonymize import verdict as of_anonymize
+from qidsql.commands.anonymize.result import AnonymizeResult
+from qidsql.commands.audit import verdict as of_audit
+from qidsql.commands.audit.result import AuditResult
+from qidsql.commands.keys import verdict as of_keys
+from qidsql.commands.keys.result import KeysResult
+from qidsql.commands.mask import verdict as of_mask
+from qidsql.commands.mask.result import MaskResult
+from qidsql.commands.suppress import verdict as of_suppress
+from qidsql.commands.suppress.result import SuppressResult
+from qidsql.commands.uniques import verdict as of_uniques
+from qidsql.commands.uniques.result import UniquesResult
+from qidsql.core.results import Result, Verdict
+
+JUDGED: Mapping[type, Callable[[Any], Result]] = {
+    AuditResult: of_audit.judged,
+    UniquesResult: of_uniques.judged,
+    KeysResult: of_keys.judged,
+    MaskResult: of_mask.judged,
+    SuppressResult: of_suppress.judged,
+    AnonymizeResult: of_anonymize.judged,
+}
+
+
+def judged_again(result: Result) -> Result | None:
+    """The result with the verdict and the reason that follow from its figures; None if it states another verdict.
+
+    What may stay inconclusive, for a reason that is not in the result, stays so. A verdict that rests on more than the
+    result has is called "as recorded".
+    """
+    judge = JUDGED.get(type(result))
+    if judge is None:
+        return replace(result, reason=f"as recorded: {result.reason}") if result.reason else result
+    found = judge(result)
+    if (result.verdict, found.verdict) == (Verdict.INCONCLUSIVE, Verdict.PASS):
+        return result
+    return found if found.verdict is result.verdict else None
