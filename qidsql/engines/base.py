@@ -22,6 +22,7 @@ from qidsql.core.checks import Examination
 from qidsql.core.tables import Condition, Table, TableName
 from qidsql.core.time_limit import earlier, limit
 from qidsql.engines.bytes_read import TableBytes, bytes_read
+from qidsql.engines.dependence import asks_zone, in_zone
 from qidsql.engines.private_folder import PrivateFolder, in_memory
 from qidsql.engines.workers import Batch, Session, Work, Worker, end_sessions
 from qidsql.errors import BudgetSpent, ConnectionLost, Interrupted, QidsqlError, SourceError, Stopped, UsageError
@@ -74,6 +75,8 @@ class Engine(ABC):
     label: str  # the source for messages: never a password
     version: str  # the engine's name and version
     snapshot: str  # a description of the state of the data that statements see
+    role = ""  # who reads, where the engine has roles
+    time_zone = ""  # the one in which the session reads times, where it has one
     workspace = False  # whether `make_working_copy` is allowed
     writable = False  # one session in one transaction, which is rolled back without `commit`
     data_files: Sequence[Path] = ()  # the files read, if the source is files
@@ -255,6 +258,8 @@ class Engine(ABC):
         if condition.time_dependent:
             self._freeze_time()
             notes += ("the rows depend on the time of the audit: the where condition uses the current time",)
+        if self.time_zone and asks_zone(table, where):
+            notes += (in_zone("the rows of the where condition", self.time_zone),)
         return replace(table, condition=condition, notes=notes)
 
     def pretty(self, statement: str) -> str:

@@ -1,8 +1,9 @@
--- The server version, role and database of this session.
--- Result: version, role_name, is_standby, takes_temporary_tables, database_name
+-- The server version, role, time zone and database of this session.
+-- Result: version, role_name, time_zone, is_standby, takes_temporary_tables, database_name
 SELECT
   current_setting('server_version') AS version,
   current_user AS role_name,
+  current_setting('TimeZone') AS time_zone,
   pg_is_in_recovery() AS is_standby,
   has_database_privilege(current_database(), 'TEMPORARY') AS takes_temporary_tables,
   current_database() AS database_name

@@ -199,12 +199,16 @@ def test_a_view_of_the_time_of_day(postgres_store: PostgresStore) -> None:
         assert engine.describe("today").time_dependent
 
 
-def test_a_function_that_is_declared_stable_and_is_not(postgres_store: PostgresStore) -> None:
-    """Statements that count different numbers of rows are noticed all the same."""
+def test_a_function_that_is_declared_stable_and_is_not(
+    postgres_store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Refused where its text shows it; if it did not, statements that count different numbers of rows are noticed."""
     store = postgres_store
     store.execute("CREATE FUNCTION chance() RETURNS float LANGUAGE plpgsql STABLE AS $$ BEGIN RETURN random(); END $$")
     store.execute("CREATE TABLE many AS SELECT i % 50 AS z FROM generate_series(1, 20000) AS i")
     store.execute("CREATE VIEW drawn AS SELECT z FROM many WHERE chance() + z * 0 < 0.3")
+    assert "random" in refused(store, "drawn")
+    monkeypatch.setattr("qidsql.engines.postgres.engine.checked", lambda view, *_: view)
     found = qidsql.audit(store.url, "drawn", k=5)
     assert found.verdict == "inconclusive"
     assert any("the source changes from statement to statement" in why for why in found.account.unfinished)

@@ -17,6 +17,7 @@ CLASSES: tuple[str, ...] = (
     "sampling",
     "estimates",
     "conditions",
+    "sessions",
     "coverage",
     "min_count",
     "identifiers",

@@ -23,6 +23,7 @@ from qidsql.engines.condition import (
     hidden_refused,
     no_columns,
 )
+from qidsql.engines.dependence import MOMENTS, OF_SESSION
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.errors import UsageError
 from qidsql.sql.statements import Row
@@ -36,9 +37,6 @@ PLAIN = {
 }
 REFUSED = {"SUBQUERY": NO_QUERY, "WINDOW": NO_GROUPS, "STAR": NO_STAR, "PARAMETER": NO_PARAMETER}
 HIDDEN = "rowid"
-MOMENTS = {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}
-# Keywords of SQL that call a function without parentheses, unless a column has that name.
-OF_SESSION = {"current_catalog", "current_role", "current_schema", "current_user", "session_user", "user"}
 WORDS = MOMENTS | OF_SESSION
 UP_TO_NOW = {"age"}  # age(x) is the time from x to today; the catalog does not say so
 # Functions that depend on more than their arguments, although the catalogs of DuckDB 1.4 and 1.5 do not say so.

@@ -17,10 +17,11 @@ from qidsql.core.checks import Examination
 from qidsql.core.tables import FILES, Column, Comparison, Condition, Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
-from qidsql.engines.changing_views import ViewFunctions, checked_view
+from qidsql.engines.dependence import Dependences, checked
 from qidsql.engines.duckdb.beside import Beside, catalog_beside
 from qidsql.engines.duckdb.condition import parse_condition
 from qidsql.engines.duckdb.ddl import indexed_columns, query_of_view
+from qidsql.engines.duckdb.dependences import dependences, generated
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.direct_grouping import CAN_BE_SET, SETTING, USUAL, bits_for
 from qidsql.engines.duckdb.doctor import examine
@@ -30,7 +31,6 @@ from qidsql.engines.duckdb.files import DataFiles, how_read, in_place, versions
 from qidsql.engines.duckdb.measuring import MEASURED, Measuring, rests_on_files
 from qidsql.engines.duckdb.spill import LITTLE, SpillRoom, SpillWatch, bytes_on_disk
 from qidsql.engines.duckdb.types import value_kind
-from qidsql.engines.duckdb.view_functions import view_functions
 from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.engines.table_names import find_table, no_schema
 from qidsql.engines.workers import Worker
@@ -177,8 +177,8 @@ class DuckDBEngine(Engine):
         # The database in memory for held rows, also of other engines on this file; none of a user has its name.
         self._holding = "" if folder is None else f"{database}_held"
         connection.execute(self.search_path)
-        [(version, self._time_zone)] = self._catalog("version")
-        self.version = "DuckDB " + str(version).removeprefix("v")
+        [(version, zone)] = self._catalog("version")
+        self.version, self.time_zone = "DuckDB " + str(version).removeprefix("v"), str(zone)
 
     def _open(self, deadline: float | None) -> list[Worker]:
         """A lost transaction is replaced by a new one, with another state. Without one the data cannot have changed."""
@@ -220,7 +220,7 @@ class DuckDBEngine(Engine):
         """Of tables and files. The time zone decides about computed columns and conditions."""
         if self._token is None or table.kind not in ("table", *FILES):
             return None
-        return f"{self._token} {self._time_zone}"
+        return f"{self._token} {self.time_zone}"
 
     @property
     def memory_limit(self) -> int | None:
@@ -394,12 +394,16 @@ class DuckDBEngine(Engine):
         )
         kind = self._kind(row)
         table = _table(name, kind, columns, None if row[4] is None else integer(row[4]), row[3] == "view")
-        return checked_view(table, self._view_functions(row)) if kind == "view" else table
+        return table if row[7] is None else checked(table, self._dependences(row), self.time_zone)
 
-    def _view_functions(self, row: Row) -> ViewFunctions:
-        """The functions that change, of the view of a catalog row."""
-        views = {str(each[2]).lower(): str(each[7]) for each in self._listed() if each[3] == "view"}
-        return view_functions(self._catalog, str(row[7]), views)
+    def _dependences(self, row: Row) -> Dependences:
+        """Those of a view, or of a table with generated columns, of a row of the catalog."""
+        behind: dict[str, list[str]] = {}
+        for each in self._listed():
+            if each[7] is not None:
+                behind.setdefault(str(each[2]).lower(), []).append(_computed(each))
+        query = f"SELECT * FROM {name_text(DUCKDB, self._name(row))}"
+        return dependences(self._catalog, query, _computed(row), behind)
 
     def _measure(self, name: TableName) -> None:
         """Has statements believe nothing that files say about themselves, if the relation of a database of others
@@ -420,8 +424,10 @@ class DuckDBEngine(Engine):
             )
 
     def describe_listed(self, listed: CatalogTable) -> Table:
-        """No statement for a table. One for a view, whose columns in the catalog are as of its creation."""
-        if listed.kind != "table":
+        """No statement for a table without generated columns. One for a view: the catalog has its columns as of its
+        creation."""
+        computed = any(row[7] is not None and self._name(row) == listed.name for row in self._listed())
+        if listed.kind != "table" or computed:
             return super().describe_listed(listed)
         columns = tuple(Column(c.name, c.type, c.nullable, c.readable, c.comparison) for c in listed.columns)
         return _table(listed.name, listed.kind, columns, listed.estimated_rows)
@@ -462,7 +468,7 @@ class DuckDBEngine(Engine):
                     kind=self._kind(row),
                     columns=tuple(columns[name]),
                     estimated_rows=None if row[4] is None else integer(row[4]),
-                    definition=query_of_view(str(row[7])) if row[7] and not self.files else None,
+                    definition=query_of_view(str(row[7])) if row[3] == "view" and not self.files else None,
                     unique=tuple(unique[name]),
                     labels=_comment(row[6]),
                 )
@@ -605,6 +611,11 @@ def _parquet_bytes(_: Dialect) -> exp.Expr:
 @in_pieces
 def _stored_bytes(_: Dialect) -> exp.Expr:
     return fill("duckdb/stored_bytes", **marks("table", "catalog"))
+
+
+def _computed(row: Row) -> str:
+    """The query of a view of the catalog, the generated columns of a table."""
+    return str(row[7]) if row[3] == "view" else generated(str(row[7]))
 
 
 def _table(name: TableName, kind: str, columns: tuple[Column, ...], rows: int | None, computed: bool = False) -> Table:

@@ -26,21 +26,12 @@ from qidsql.engines.condition import (
     hidden_refused,
     no_columns,
 )
+from qidsql.engines.dependence import MOMENTS, OF_SESSION
 from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.engines.postgres.tokens import Token, TokenKind, tokens
 from qidsql.errors import QidsqlError, UsageError
 
 HIDDEN = {"tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"}
-MOMENTS = {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}
-OF_SESSION = {
-    "current_catalog",
-    "current_role",
-    "current_schema",
-    "current_user",
-    "session_user",
-    "system_user",
-    "user",
-}
 TIMES = re.compile(
     r"\b(now|today|tomorrow|yesterday)\b", re.IGNORECASE
 )  # texts that mean a time if converted to a date
@@ -48,7 +39,7 @@ TIMES = re.compile(
 OBJECTS = {"regclass", "regcollation", "regnamespace", "regoper", "regoperator", "regproc", "regprocedure", "regrole"}
 OBJECTS |= {"regtype"}
 NO_FIELD = "the where condition names a field or table that does not exist; name columns of the table"
-WHY = {"changes": CHANGES, "session": SESSION}
+WHY = {"changes": CHANGES, "waits": CHANGES, "session": SESSION}
 # By prefix of the SQLSTATE of the error when binding.
 NOT_BOUND = (
     ("42601", UNREADABLE),
@@ -217,11 +208,12 @@ def _depends_on_time(catalog: CatalogQuery, called: set[str]) -> bool:
     if not called:
         return False
     names: list[exp.Expr] = [exp.Literal.string(name) for name in sorted(called)]
-    verdicts = [(str(name), str(verdict)) for name, verdict in catalog("condition_functions", names=names)]
+    rows = catalog("dependences", schema="", relation="", names=names)
+    verdicts = [(str(name), str(verdict)) for name, verdict, _ in rows]
     for name, verdict in verdicts:
         if verdict in WHY:
             raise call_refused(name, WHY[verdict])
-    return bool(verdicts)
+    return any(verdict == "time" for _, verdict in verdicts)
 
 
 def _refuse_others_operators(catalog: CatalogQuery, table: Table, names: Sequence[_Name]) -> None:

@@ -23,7 +23,7 @@ from qidsql.core.time_limit import limit
 from qidsql.core.value_kinds import kind_of
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
-from qidsql.engines.changing_views import ViewFunctions, checked_view
+from qidsql.engines.dependence import Dependences, checked
 from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.postgres.condition import parse_condition
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
@@ -227,10 +227,11 @@ class PostgresEngine(Engine):
         self._lock_watch = LockWatch(self, server.watching if server.watched else None)
         self.snapshot = "one snapshot for all statements" if server.snapshot else "each statement sees its own snapshot"
         try:
-            version, self.role, standby, *self._temporary = self._catalog("session")[0]
+            version, role, zone, standby, *self._temporary = self._catalog("session")[0]
         except BaseException:
             self.close()
             raise
+        self.role, self.time_zone = str(role), str(zone)
         self._standby = bool(standby)
         self.version = f"PostgreSQL {version}"
         if self._standby and self._one_snapshot:
@@ -514,14 +515,17 @@ class PostgresEngine(Engine):
         )
 
     def _checked(self, table: Table) -> Table:
-        """The table. A view takes one statement. Raises UsageError if its values change from statement to statement."""
+        """The table. A view takes one statement. Raises UsageError if its values depend on more than rows and time."""
         if table.kind != "view":
             return table
-        rows = self._catalog("view_functions", schema=table.name.schema, relation=table.name.name)
-        changing = {str(name): own for name, verdict, own in rows if verdict == "changes"}
-        session = frozenset(str(name) for name, verdict, _ in rows if verdict == "session")
-        functions = ViewFunctions(frozenset(changing), session, any(verdict == "time" for _, verdict, _ in rows))
-        return checked_view(table, functions, UNDECLARED if any(changing.values()) else "")
+        rows = self._catalog("dependences", schema=table.name.schema, relation=table.name.name, names="")
+        names = {each: {str(name) for name, verdict, _ in rows if verdict == each} for each in ("changes", "session")}
+        verdicts = {verdict for _, verdict, _ in rows}
+        found = Dependences(
+            frozenset(names["changes"]), frozenset(names["session"]), "zone" in verdicts, "time" in verdicts
+        )
+        undeclared = any(own for _, verdict, own in rows if verdict == "changes")
+        return checked(table, found, self.time_zone, UNDECLARED if undeclared else "")
 
     def parse_condition(self, table: Table, where: str) -> Condition:
         return parse_condition(self._catalog, self._bind, self.translate, table, where)

@@ -18,7 +18,7 @@ from qidsql.core.tables import Column, Comparison, Condition, Table, TableName, 
 from qidsql.core.value_kinds import kind_of
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
-from qidsql.engines.changing_views import ViewFunctions, checked_view
+from qidsql.engines.dependence import Dependences, checked
 from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.spark.address import Address, address
 from qidsql.engines.spark.condition import parse_condition
@@ -169,7 +169,7 @@ class SparkEngine(Engine):
         kind = "data file" if name.catalog in FORMATS else "table"
         notes = (not_promised(self._refused),) if self._refused else ()
         table = Table(name, kind, self._columns(name, version, fields), version=version, notes=notes)
-        return checked_view(table, self._functions(name)) if kind == "table" and version is None else table
+        return checked(table, self._functions(name), self.time_zone) if kind == "table" and version is None else table
 
     def _columns(self, name: TableName, version: Version | None, fields: list[Any]) -> tuple[Column, ...]:
         """The columns of these fields. Sail has no hash of unsigned numbers: their texts are compared. A call to it."""
@@ -195,11 +195,11 @@ class SparkEngine(Engine):
         except StatementError:
             return ""
 
-    def _functions(self, name: TableName) -> ViewFunctions:
+    def _functions(self, name: TableName) -> Dependences:
         """Those that change or ask the session in the plan of reading it: the catalog does not say what is a view."""
         plan = self._plan(name)
         changing = (next(filter(None, each.groups())) for each in CHANGING.finditer(plan))
-        return ViewFunctions(frozenset(changing), frozenset(SESSION.findall(plan)), TIME.search(plan) is not None)
+        return Dependences(frozenset(changing), frozenset(SESSION.findall(plan)), time=TIME.search(plan) is not None)
 
     def _plan(self, name: TableName, version: Version | None = None) -> str:
         rows = self._rows(f"EXPLAIN EXTENDED {_all_of(name, version)}", f"plan of {name}")

@@ -1,10 +1,13 @@
 """SQLite: one read-only connection to a database file, in one read transaction."""
 
 import sqlite3
+import time
+from collections.abc import Callable, Collection
+from contextlib import closing
 from functools import partial
 from math import log
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 from sqlglot import exp
 
@@ -13,7 +16,7 @@ from qidsql.core.checks import Check, Examination, State
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
-from qidsql.engines.changing_views import ViewFunctions, checked_view
+from qidsql.engines.dependence import Dependences, checked
 from qidsql.engines.sqlite.dialect import (
     SQLITE,
     WideSum,
@@ -29,9 +32,13 @@ from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import fill
 
+Answer = TypeVar("Answer")
+
 OVERFLOWS = ("integer overflow", "user-defined")  # ours raise when they get a float
 WIDE_FUNCTIONS = {"WIDE_PRODUCT": wide_product, "WIDE_TOTAL": wide_total, "WIDE_DIFFERENCE": wide_difference}
 DATES = {"date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff"}
+NOW = ("now", "subsec", "subsecond")  # as the first argument that is a time
+OF_ZONE = ("localtime", "utc")
 WHY = {  # by SQLite's result codes
     "BUSY": "is locked by another process that writes to it; try again later, or audit a copy",
     "NOTADB": "is not an SQLite database, or an encrypted one",
@@ -45,9 +52,9 @@ class SQLiteSession:
     """The connection. Results with a float are an error: SQLite switches to floats when integers exceed 64 bits."""
 
     def __init__(self, path: Path) -> None:
-        self._line = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode=ro", PATIENCE, isolation_level=None, check_same_thread=False, uri=True
-        )
+        self._path = path
+        self._line = _connected(path)
+        self._trusting: sqlite3.Connection | None = None  # a second one, at work: see `clock_asked`
         self._line.text_factory = partial(str, encoding="utf-8", errors="replace")
         self._line.create_function("HASH_63", -1, hash_63, deterministic=True)
         self._line.create_function("BIT_COUNT", 1, int.bit_count, deterministic=True)
@@ -75,8 +82,9 @@ class SQLiteSession:
     def freeze_time(self) -> None:
         """Nothing to do: no condition depends on the time."""
 
-    def changing_functions(self, sql: str) -> frozenset[str]:
-        """The functions of a query, and of the views it reads, that SQLite calls not deterministic. Reads no row.
+    def changing_functions(self, sql: str) -> tuple[frozenset[str], frozenset[str]]:
+        """The functions of a query, and of the views it reads, that SQLite calls not deterministic, and those of dates.
+        Reads no row.
 
         Functions of dates are deterministic for SQLite, although they return the time for 'now' or without an argument.
         """
@@ -101,10 +109,40 @@ class SQLiteSession:
             text.partition("(")[0] for kind, first, text in steps if kind in ("Function", "PureFunc") and not first
         }
         time = called & DATES if not timeless else called & DATES & without
-        return frozenset(called & {str(name) for (name,) in rows} | time)
+        return frozenset(called & {str(name) for (name,) in rows} | time), frozenset(called & DATES)
+
+    def clock_asked(self, sql: str, functions: Collection[str]) -> tuple[frozenset[str], bool]:
+        """Which of the functions of dates ask the clock while a query runs, whose arguments can be values of its rows,
+        and whether any goes by the time zone of this machine.
+
+        They are replaced in a connection of its own, which trusts views with them, as it has no function that does
+        more than compute. Raises sqlite3.Error.
+        """
+        asked: set[str] = set()
+        zones: list[object] = []
+        with closing(_connected(self._path)) as trusting, closing(sqlite3.connect(":memory:")) as other:
+
+            def called(name: str, *given: object) -> Any:
+                times = given[name == "strftime" :][: 2 if name == "timediff" else 1]
+                if not times or any(str(each).lower() in NOW for each in times):
+                    asked.add(name)
+                zones.extend(each for each in given if str(each).lower().strip() in OF_ZONE)
+                marks = ", ".join("?" * len(given))
+                return other.execute(f"SELECT {name}({marks})", given).fetchone()[0]
+
+            for name in functions:
+                trusting.create_function(name, -1, partial(called, name))
+            self._trusting = trusting
+            try:
+                for text in ("PRAGMA query_only = ON", "PRAGMA trusted_schema = ON", sql):
+                    trusting.execute(text).fetchall()
+            finally:
+                self._trusting = None
+        return frozenset(asked), bool(zones)
 
     def cancel(self) -> None:
-        self._line.interrupt()
+        for line in filter(None, (self._line, self._trusting)):
+            line.interrupt()
 
     def hang_up(self) -> None:
         """Nothing to disconnect."""
@@ -124,7 +162,9 @@ class SQLiteEngine(Engine):
     def __init__(self, path: Path, label: str) -> None:
         super().__init__(1)
         self.label = label
+        self.time_zone = time.tzname[0]
         self._path = path
+        self._dates: dict[TableName, frozenset[str]] = {}  # the functions of dates of the views described
 
     def _open(self, deadline: float | None) -> list[Worker]:
         worker = Worker(partial(SQLiteSession, self._path))
@@ -158,15 +198,26 @@ class SQLiteEngine(Engine):
         taken = {column.name.lower() for column in columns}
         address = [each for each in ("rowid", "_rowid_", "oid") if numbered and each not in taken]
         described = Table(name, str(kind), columns, row_address=tuple(address[:1]))
-        return checked_view(described, self._view_functions(name)) if kind == "view" else described
-
-    def _view_functions(self, name: TableName) -> ViewFunctions:
+        if kind != "view":
+            return described
         query = self.dialect.render(exp.select("*").from_(table_node(name)))
+        changing, self._dates[name] = self._of_view(lambda session: session.changing_functions(query))
+        return checked(described, Dependences(changing), self.time_zone)
+
+    def narrowed(self, table: Table, where: str | None) -> Table:
+        """Of a view with functions of dates all rows are computed once, to see whether they ask the clock."""
+        if dates := self._dates.get(table.name):
+            counts = [exp.Count(this=exp.column(each.name, quoted=True)) for each in table.columns]
+            query = self.dialect.render(exp.select(*counts).from_(table_node(table.name)))
+            changing, zone = self._of_view(lambda session: session.clock_asked(query, dates))
+            table = checked(table, Dependences(changing, zone=zone), self.time_zone)
+        return super().narrowed(table, where)
+
+    def _of_view(self, work: Callable[[SQLiteSession], Answer]) -> Answer:
         try:
-            changing = self._on_one_session(lambda session: cast(SQLiteSession, session).changing_functions(query))
+            return self._on_one_session(lambda session: work(cast(SQLiteSession, session)))
         except sqlite3.Error as error:
-            raise self.translate(error, "catalog") from None
-        return ViewFunctions(changing)
+            raise self.translate(error, "functions of the view") from None
 
     def parse_condition(self, table: Table, where: str) -> Condition:
         raise UsageError("an SQLite database takes no where condition; create a view with it, and audit the view")
@@ -206,6 +257,11 @@ class SQLiteEngine(Engine):
             return self._on_one_session(lambda session: session.execute(text))
         except sqlite3.Error as error:
             raise self.translate(error, "catalog") from None
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    url = f"{path.absolute().as_uri()}?mode=ro"
+    return sqlite3.connect(url, PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
 
 
 def opened(path: Path, label: str) -> SQLiteEngine:

@@ -1,0 +1,153 @@
+"""What a view or table of DuckDB depends on besides rows: by the names in its text, and in those of the views, macros
+and generated columns that it rests on; the time zone by its plan."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+
+from qidsql.engines.condition import CatalogQuery
+from qidsql.engines.dependence import MOMENTS, OF_SESSION, Dependences
+from qidsql.engines.duckdb.condition import FunctionEntry
+
+NAME = re.compile(r'(?:"((?:[^"]|"")+)"|([^\W\d]\w*))(\s*\()?')  # the last group: it is called
+RUNNING = {"query", "query_table", "json_execute_serialized_sql"}  # they run a text
+WITHOUT_VALUE = {"error", "sleep_ms"}  # called volatile, yet they fail or wait, and return no value
+# Words that mean the session in a text: its role and schema, and the catalog, which shows settings and files.
+# `user` alone is written like a column of that name; for DuckDB it is a constant.
+SESSION = re.compile(
+    rf"{'|'.join(sorted(OF_SESSION - {'user'}))}|duckdb_\w+|pragma_\w+|which_secret|information_schema"
+    r"|pg_(settings|prepared_statements|database|namespace|class|tables|views)|sqlite_(temp_)?(master|schema)"
+)
+COLUMN = re.compile(r"(?:\bas|\.)\s*\"?$", re.IGNORECASE)  # what comes before the name of a column
+LITERAL = re.compile(r"'(?:[^']|'')*'|(\"(?:[^\"]|\"\")*\")|--[^\n]*|/\*.*?\*/", re.DOTALL)
+GENERATED = re.compile(r"\bGENERATED ALWAYS AS\s*\(", re.IGNORECASE)
+# Of functions of times with a zone: those that do not go by the days and hours of the session's zone, and those that do
+# although their result is such a time again.
+OF_MOMENTS = re.compile(r"timezone|epoch\w*|hash|typeof|age|-|isfinite|isinf|.*distinct.*")
+BY_DAYS = re.compile(r"\+|-|date_\w+|datetrunc|time_bucket|last_day|generate_series|range")
+SHOWN = re.compile(r"(?<![\"\w.])(describe)\b(?!\")", re.IGNORECASE)  # SHOW, as DuckDB writes it
+SAMPLE = re.compile(r"\b(using\s+sample|tablesample)\b", re.IGNORECASE)
+
+
+def dependences(catalog: CatalogQuery, query: str, definition: str, behind: Mapping[str, Sequence[str]]) -> Dependences:
+    """What the rows of a query depend on. `definition` is its text, `behind` those of all views and of the generated
+    columns of tables, by name in lower case.
+
+    Views and macros of these names in any schema count as called, so that no call is missed. Two statements to the
+    catalog, and one for each level of views and macros behind it.
+    """
+    changing: set[str] = set()
+    session: set[str] = set()
+    met: set[tuple[str, bool]] = set()  # names, and whether they are called
+    time_dependent, waiting = False, [definition]
+    while waiting:
+        texts, waiting = _outside_literals(waiting), []
+        found = {(_name(each), bool(each[3])) for text in texts for each in NAME.finditer(text)} - met
+        met |= found
+        words, called = {name for name, _ in found}, {name for name, is_call in found if is_call}
+        changing |= {each.upper() for text in texts for each in SAMPLE.findall(text)}
+        named = {name for name in words if name in behind}
+        columns = _columns_in_all(texts, named)
+        met -= {each for each in met if each[0] in columns}  # a view behind can read them as views
+        waiting += [text for name in sorted(named - columns) for text in behind[name]]
+        names: list[exp.Expr] = [exp.Literal.string(name) for name in sorted(called)]
+        functions = [FunctionEntry(*row) for row in (catalog("functions", names=names) if names else ())]  # type: ignore[arg-type]
+        changing |= {each.name for each in functions if each.stability == "VOLATILE"} - WITHOUT_VALUE
+        session |= {each.upper() for text in texts for each in SHOWN.findall(text)}
+        session |= {each.name for each in functions if each.depends_on_session}
+        session |= {name for name in _asking(texts) - columns if SESSION.fullmatch(name)}
+        time_dependent |= bool(words & MOMENTS) or any(each.depends_on_time for each in functions if not each.macro)
+        waiting += [each.macro for each in functions if each.macro]
+    zone = not (changing or session) and _depends_on_zone(catalog, query)
+    return Dependences(frozenset(changing), frozenset(session), zone, time_dependent)
+
+
+def generated(definition: str) -> str:
+    """The expressions of the generated columns in the statement that makes a table; "" if it has none."""
+    blank = LITERAL.sub(lambda each: "_" * len(each[0]), definition)
+    found = []
+    for start in (each.end() for each in GENERATED.finditer(blank)):
+        depth = 1
+        for place in range(start, len(blank)):
+            depth += (blank[place] == "(") - (blank[place] == ")")
+            if not depth:
+                found.append(definition[start:place])
+                break
+    return f"SELECT {', '.join(found)}" if found else ""
+
+
+def _depends_on_zone(catalog: CatalogQuery, query: str) -> bool:
+    """Whether a function or a cast goes by the session's time zone. True if the plan cannot be read."""
+    plan = json.loads(str(catalog("plan", query=query)[0][0]))
+    return bool(plan["error"]) or any(map(_goes_by_zone, _bound(plan)))
+
+
+def _bound(tree: object) -> Iterator[dict[str, Any]]:
+    """The functions and casts in a plan."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting += node
+        elif isinstance(node, dict):
+            waiting += node.values()
+            if node.get("expression_class") in ("BOUND_FUNCTION", "BOUND_CAST"):
+                yield node
+
+
+def _goes_by_zone(node: dict[str, Any]) -> bool:
+    name = str(node.get("qname", {}).get("path", [node.get("name", "")])[-1])
+    given = [_type(each) for each in (*node.get("children", ()), *filter(None, [node.get("child")]))]
+    taken, made = any("TIME ZONE" in each for each in given), "TIME ZONE" in _type(node)
+    if node["expression_class"] == "BOUND_CAST" or name == "__cast":
+        return taken != made and '"NULL"' not in given[0]
+    if name in ("make_timestamptz", "strptime"):
+        return made
+    by_zone = OF_MOMENTS if not made else BY_DAYS
+    direct = any(each.startswith('{"id": "TIME') and "TIME ZONE" in each for each in given)
+    return direct and bool(by_zone.fullmatch(name)) == made and not str(node.get("type")).startswith("COMPARE_")
+
+
+def _type(node: dict[str, Any]) -> str:
+    return json.dumps(node.get("return_type") or node.get("value", {}).get("type"))
+
+
+def _asking(texts: Sequence[str]) -> set[str]:
+    """The names that can mean the session: not those of columns, `x AS current_user`, `t.current_user`."""
+    found = ((text, each) for text in texts for each in NAME.finditer(text))
+    return {
+        name
+        for text, each in found
+        if (name := _name(each)) not in OF_SESSION or each[3] or not COLUMN.search(text[: each.start()])
+    }
+
+
+def _outside_literals(texts: Sequence[str]) -> list[str]:
+    """The texts without literals and comments, unless one can be run as a query."""
+    if any(_name(each) in RUNNING for text in texts for each in NAME.finditer(text)):
+        return list(texts)
+    return [LITERAL.sub(lambda each: each[1] or "''", text) for text in texts]
+
+
+def _columns_in_all(texts: Sequence[str], names: set[str]) -> set[str]:
+    """Those of the names that are only columns of the queries. None, so that each counts as a view, in any doubt."""
+    named: Counter[str] = Counter()
+    try:
+        for tree in (sqlglot.parse_one(text, dialect="duckdb") for text in texts) if names else ():
+            called = any(isinstance(table.this, exp.Func) for table in tree.find_all(exp.Table))
+            if called or tree.find(exp.Command, exp.Pivot):
+                return set()
+            named.update(column.name.lower() for column in tree.find_all(exp.Column))
+    except sqlglot.errors.SqlglotError:
+        return set()
+    met = Counter(_name(each) for text in texts for each in NAME.finditer(text))
+    return {name for name in names if met[name] == named[name]}
+
+
+def _name(match: re.Match[str]) -> str:
+    return (match[1].replace('""', '"') if match[1] else match[2]).lower()
