@@ -1,5 +1,6 @@
 """The reports of `history` and `diff` at a terminal."""
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC
 
@@ -8,10 +9,14 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.cli.run_report import COLOURS, print_changes
+from qidsql.core.results import Verdict
 from qidsql.formats.figures import percentage
 from qidsql.operations.diff import CoverageDiff, Diff
 from qidsql.operations.history.records import RecordedRuns, RecordedTable, RunSummary
+from qidsql.operations.table_run import passes_with
 from qidsql.wording.numbers import count, plural, seconds
+
+WAIVED = r"with \d+ exceptions?\b"  # in the reason of a pass
 
 
 def report(found: RecordedRuns) -> Callable[[Console], None]:
@@ -57,6 +62,8 @@ def _remarks(run: RunSummary | RecordedTable, before: RunSummary | RecordedTable
     """Remarks on a run, such as a changed policy, which makes figures incomparable."""
     if not run.complete:
         yield "not complete"
+    if run.verdict is Verdict.PASS and (waived := re.search(WAIVED, run.reason)):
+        yield waived[0]
     questions = {each.question for each in (run, before) if isinstance(each, RecordedTable)} - {None}
     if len(questions) > 1:
         yield "policy changed"
@@ -66,13 +73,14 @@ def diff_report(found: Diff) -> Callable[[Console], None]:
     """Returns a function that prints the changes between two runs."""
 
     def put(console: Console) -> None:
-        before, after = found.before, found.after
-        console.print(f"From run {before.run} ({before.verdict}) to run {after.run} ({after.verdict})")
+        from_run, to_run = (f"{e.run} ({passes_with(e.accepted) or e.verdict})" for e in (found.before, found.after))
+        console.print(f"From run {from_run} to run {to_run}")
         console.print()
         _coverage(console, found.coverage)
         same = 0
         for table in found.tables:
-            was, now = table.was or "not audited", table.now or "not audited"
+            verdicts = zip((table.was, table.now), table.accepted, strict=True)
+            was, now = (passes_with(accepted) or verdict or "not audited" for verdict, accepted in verdicts)
             if was == now and not table.findings and not table.policy_changed:
                 same += 1
                 continue

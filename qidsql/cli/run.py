@@ -156,7 +156,7 @@ def run(request: RunRequest) -> None:
         try:
             write_reports(document, wanted, recorded=not (request.no_history or unrecorded))
             if request.output and not request.quiet:
-                say(f"{document.verdict}: {document.reason}")
+                say(f"{document.waived or document.verdict}: {document.reason}")
         finally:
             if unrecorded:
                 say(unrecorded)

@@ -24,6 +24,7 @@ COLOURS = {
     Verdict.INCONCLUSIVE: "yellow",
     Verdict.ERROR: "bold magenta",
 }
+WAIVED = "yellow"  # of a pass with exceptions
 SHOWN_CHANGES = 12
 SHOWN_TABLES = 6
 SIGNS = {
@@ -84,7 +85,9 @@ def report(document: RunResult, recorded: bool = True) -> Callable[[Console], No
     """Returns a function that prints the run. `recorded`: whether it is in the history."""
 
     def put(console: Console) -> None:
-        console.print(Text.assemble((document.verdict.upper(), COLOURS[document.verdict]), f"  {document.reason}."))
+        colour = WAIVED if document.waived else COLOURS[document.verdict]
+        heading = (document.waived or document.verdict).upper()
+        console.print(Text.assemble((heading, colour), f"  {document.reason}."))
         console.print()
         rows = sorted((_Row.of(table) for table in document.tables), key=lambda row: row.rank)
         _tables(console, rows)
@@ -114,7 +117,7 @@ def _tables(console: Console, rows: Sequence[_Row]) -> None:
         verdict = (row.waived or row.table.verdict) + (" (resumed)" if row.table.resumed else "")
         grid.add_row(
             row.table.place if several else row.table.table,
-            Text(verdict, style="yellow" if row.waived else COLOURS[row.table.verdict]),
+            Text(verdict, style=WAIVED if row.waived else COLOURS[row.table.verdict]),
             *(row.rows, row.k, row.smallest, row.below_k, row.states),
         )
     console.print(grid)

@@ -29,7 +29,7 @@ def written(document: RunResult) -> Iterator[str]:
     for gap in document.gaps:
         place = {"source": gap.source, "table": gap.table, "owner": gap.owner or ""}
         found = {"finding": "coverage", "state": gap.state, "columns": gap.column or "", "text": gap.text}
-        yield _line({**run, **place, "verdict": document.verdict, **found, "id": gap.id})
+        yield _line({**run, **place, "verdict": document.waived or document.verdict, **found, "id": gap.id})
     for source in document.coverage.sources if document.coverage else ():
         if source.error:
             found = {"finding": "coverage", "verdict": Verdict.ERROR, "text": source.error}
@@ -37,8 +37,10 @@ def written(document: RunResult) -> Iterator[str]:
 
 
 def _of_table(table: TableRun) -> dict[str, Any]:
-    found = {"source": table.source, "table": table.table, "owner": table.owner or "", "verdict": table.verdict}
-    return {**found, "text": table.sentence}
+    verdict = table.waived or table.verdict
+    return {"source": table.source, "table": table.table, "owner": table.owner or "", "verdict": verdict} | {
+        "text": table.sentence
+    }
 
 
 def _of_finding(finding: Finding) -> dict[str, Any]:

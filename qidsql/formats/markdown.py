@@ -33,8 +33,7 @@ def written(document: RunResult) -> Iterator[str]:
     ranked = [(table.verdict, rank_of(table)) for table in document.tables]
     order = sorted(range(len(ranked)), key=lambda place: ranked[place][1])
     verdict = most_severe(document, [verdict for verdict, _ in ranked])
-    waived = next((f"⚠️ {table.waived}" for table in document.tables if alone and table.waived), "")
-    yield f"### {waived or SIGNS[verdict]} · qidsql\n\n{escaped(document.reason)}\n"
+    yield f"### {_verdict(verdict, document.waived)} · qidsql\n\n{escaped(document.reason)}\n"
     if document.tables:
         yield f"\n| Table | Verdict | {'k required' if hidden else 'Smallest class | Below k'} | Findings |\n"
         yield f"|---|---|--:|{'' if hidden else '--:|'}---|\n"
@@ -53,6 +52,10 @@ def escaped(value: object) -> str:
     return re.sub(r"(?i)\b(https?|ftp|mailto|www)([:.])", r"\1&#8203;\2", line)
 
 
+def _verdict(verdict: Verdict, waived: str) -> str:
+    return f"⚠️ {waived}" if waived else SIGNS[verdict]
+
+
 def _row(document: RunResult, table: TableRun) -> str:
     audit = table.audit
     profile = audit.profile if audit else None
@@ -65,7 +68,7 @@ def _row(document: RunResult, table: TableRun) -> str:
         states = [finding.state for finding in table.findings]
         counted = [f"{states.count(state)} {state}" for state in COUNTED if state in states]
         findings += f" ({', '.join(counted)})" if counted else ""
-    verdict = f"⚠️ {table.waived}" if table.waived else SIGNS[table.verdict]
+    verdict = _verdict(table.verdict, table.waived)
     figures = f"{smallest} | {below}"
     if document.min_count:
         figures = number(audit.account.policy.k) if audit else ""

@@ -59,10 +59,10 @@ STATES = {  # hides how much a finding changed
 
 def without_small_counts(document: RunResult, least: int) -> RunResult:
     """The document without counts of rows below `least`, by the rule above."""
-    tables, verdicts, on_new = PackedTables(), list[Verdict](), list[Verdict]()
+    tables, verdicts, on_new = PackedTables(), list[str](), list[Verdict]()
     for table in document.tables:
         hidden = _table(table, least)
-        verdicts.append(hidden.verdict)
+        verdicts.append(hidden.waived or hidden.verdict)
         on_new.append(verdict_on_new(hidden))
         tables.append(hidden)
         reason = hidden.reason

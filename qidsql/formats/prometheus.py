@@ -19,7 +19,8 @@ COVERED = {
     "columns": "Columns of these tables.",
     "columns_covered": "Those of these columns that the policy covers.",
 }
-VERDICTS = (Verdict.PASS, Verdict.VIOLATION, Verdict.ERROR, Verdict.INCONCLUSIVE)
+WAIVED = "pass with exceptions"
+VERDICTS = (Verdict.PASS, WAIVED, Verdict.VIOLATION, Verdict.ERROR, Verdict.INCONCLUSIVE)
 
 
 class Sample(NamedTuple):
@@ -35,6 +36,7 @@ class _Table:
 
     labels: Mapping[str, str]
     verdict: Verdict
+    waived: str
     trend: tuple[TrendPoint, ...]
     states: tuple[FindingState, ...]
     open_findings: int
@@ -46,7 +48,7 @@ class _Table:
         labels = {"source": table.source, "table": table.table} | ({"owner": table.owner} if table.owner else {})
         states = tuple(finding.state for finding in table.findings)
         known = (table.audit.account, table.audit.profile) if table.audit else (None, None)
-        return cls(labels, table.verdict, table.trend, states, len(table.open_findings), *known)
+        return cls(labels, table.verdict, table.waived, table.trend, states, len(table.open_findings), *known)
 
 
 def written(document: RunResult) -> Iterator[str]:
@@ -67,9 +69,7 @@ def _metrics(document: RunResult) -> Iterator[tuple[str, str, list[Sample]]]:
         return f"qidsql_{name}", help, known
 
     yield gauge("info", "The version of qidsql that wrote this file.", [({"version": document.qidsql}, 1)])
-    yield gauge(
-        "run_verdict", "1 for the verdict of the last run, the worst of its tables.", _verdicts({}, document.verdict)
-    )
+    yield gauge("run_verdict", "1 for the verdict of the last run, the worst of its tables.", _verdicts({}, document))
     yield gauge("run_started_timestamp_seconds", "When the last run began.", [({}, _unix(document.started))])
     yield gauge("run_duration_seconds", "Duration of the last run.", [({}, document.seconds)])
     yield gauge("run_statements", "Statements of the last run.", [({}, document.statements)])
@@ -90,7 +90,7 @@ def _metrics(document: RunResult) -> Iterator[tuple[str, str, list[Sample]]]:
     yield gauge(
         "table_verdict",
         "1 for the verdict of the table.",
-        [sample for table in tables for sample in _verdicts(table.labels, table.verdict)],
+        [sample for table in tables for sample in _verdicts(table.labels, table)],
     )
     yield gauge(
         "table_last_success_timestamp_seconds",
@@ -111,8 +111,9 @@ def _metrics(document: RunResult) -> Iterator[tuple[str, str, list[Sample]]]:
     yield gauge("table_duration_seconds", "Duration of its audit.", [(x, account.seconds) for x, account in accounts])
 
 
-def _verdicts(labels: Mapping[str, str], judged: Verdict) -> list[tuple[Mapping[str, str], Any]]:
-    return [({**labels, "verdict": verdict}, int(judged is verdict)) for verdict in VERDICTS]
+def _verdicts(labels: Mapping[str, str], judged: RunResult | _Table) -> list[tuple[Mapping[str, str], Any]]:
+    found = WAIVED if judged.waived else judged.verdict
+    return [({**labels, "verdict": verdict}, int(found is verdict)) for verdict in VERDICTS]
 
 
 def _findings(table: _Table) -> list[tuple[Mapping[str, str], Any]]:

@@ -70,6 +70,8 @@ def banner(document: RunResult, rows: Sequence[SummaryRow]) -> tuple[Verdict, st
     """The verdict on a run and its heading: violations come first, also if a table could not be audited."""
     counted = Counter(row.verdict for row in rows)
     if not any(counted[verdict] for verdict in OF_TABLES):  # the coverage decides, or not every table was reached
+        if document.waived:
+            return Verdict.INCONCLUSIVE, document.waived.capitalize()  # in its colour
         return document.verdict, VERDICTS[document.verdict]
     worst = most_severe(document, counted)
     texts = [plural(counted[each], "table") + words for each, words in OF_TABLES.items() if counted[each]]

@@ -22,6 +22,7 @@ class ComparedRun:
     run: str
     started: datetime
     verdict: Verdict
+    accepted: Annotated[int, "findings that exceptions accept, in tables that pass"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class TableDiff:
     now: Verdict | None
     policy_changed: Annotated[tuple[str, ...], "the settings that differ; findings are compared only if none does"]
     findings: tuple[Finding, ...]
+    accepted: Annotated[tuple[int, int], "findings that exceptions accept where it passes: before, and now"] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +73,8 @@ def diff(before: RunResult, after: RunResult) -> Diff:
         now = after.tables[new[source, table]] if (source, table) in new else None
         tables.append(_table(source, table, was, now))
     return Diff(
-        before=ComparedRun(before.run, before.started, before.verdict),
-        after=ComparedRun(after.run, after.started, after.verdict),
+        before=ComparedRun(before.run, before.started, before.verdict, before.accepted),
+        after=ComparedRun(after.run, after.started, after.verdict, after.accepted),
         coverage=_coverage(before.coverage, after.coverage),
         tables=tuple(tables),
         not_selected=not_selected,
@@ -94,6 +96,7 @@ def _table(source: str, table: str, was: TableRun | None, now: TableRun | None) 
         table=table,
         was=was.verdict if was else None,
         now=now.verdict if now else None,
+        accepted=(was.accepted if was else 0, now.accepted if now else 0),
         policy_changed=tuple(policy_changed),
         findings=tuple(changed),
     )

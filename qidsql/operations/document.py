@@ -12,7 +12,7 @@ from qidsql.operations.compact_form import PackedTables
 from qidsql.operations.coverage import Coverage, Gap
 from qidsql.operations.exit_codes import Code, FailOn, exit_code
 from qidsql.operations.findings import findings
-from qidsql.operations.table_run import FindingState, TableRun
+from qidsql.operations.table_run import FindingState, TableRun, passes_with
 from qidsql.version import __version__
 
 FORMAT = 3  # of documents of runs
@@ -61,7 +61,13 @@ class RunResult:
     notes: tuple[str, ...] = ()
     coverage: Annotated[Coverage | None, "null if the catalogs were not read"] = None
     min_count: Annotated[int | None, OMITTED, "the M of --min-count: counts of rows are hidden"] = None
+    accepted: Annotated[int, "findings that exceptions accept, in tables that pass"] = 0
     tables: PackedTables
+
+    @property
+    def waived(self) -> str:
+        """How a run passes of which exceptions accept findings, in words; empty for every other."""
+        return passes_with(self.accepted) if self.verdict is Verdict.PASS else ""
 
     @property
     def gaps(self) -> tuple[Gap, ...]:

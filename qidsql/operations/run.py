@@ -28,7 +28,7 @@ from qidsql.operations.history.records import History, PastTable, RunSummary, Un
 from qidsql.operations.plan import PlannedTable, SourcePlan, plan, selected, tables_of
 from qidsql.operations.policy_file import PolicyFile, TableEntry
 from qidsql.operations.resumption import Resumption
-from qidsql.operations.table_run import Finding, TableRun
+from qidsql.operations.table_run import Finding, TableRun, passes_with
 from qidsql.sql.relation import table_node
 from qidsql.wording.numbers import count, few, plural
 from qidsql.wording.option_names import POLICY_FILE, written_as
@@ -119,7 +119,7 @@ def run(
     planned: list[PlannedTable] = []
     covered: Coverage | None = None
     plans: list[SourcePlan] = []
-    done, summaries, on_new = PackedTables(), list[TableRun](), list[Verdict]()
+    done, summaries, on_new, accepted = PackedTables(), list[TableRun](), list[Verdict](), 0
     with within(file.max_seconds), within_bytes(file.max_bytes), closing(source):
         try:
             plans = plan(file, source, callbacks.stage)
@@ -134,6 +134,7 @@ def run(
             table = current.table(place, len(planned), each)
             done.append(table)
             summaries.append(replace(table, audit=None, findings=(), trend=()))
+            accepted += table.accepted
             on_new.append(verdict_on_new(table))
             del table  # the audits of all tables together may not fit into memory
     if current.stopped:
@@ -152,7 +153,7 @@ def run(
         config=ConfigFile(str(file.path), file.hash),
         release=file.release,
         verdict=verdict,
-        reason=reason(summaries, covered, current.stopped),
+        reason=reason(summaries, covered, current.stopped, accepted),
         only=tuple(only),
         complete=not current.stopped,
         interrupted=current.stopped == INTERRUPTED,
@@ -162,6 +163,7 @@ def run(
         statements=budget.used,
         notes=(*current.notes, *current.last_notes(), *gone.notes),
         coverage=covered,
+        accepted=accepted,
         tables=done,
     )
 
@@ -261,7 +263,7 @@ class _Run:
         words = result.reason
         if verdict is not result.verdict:
             accepted = sum(finding.exception is not None for finding in found)
-            passes = f"passes with {plural(accepted, 'exception')}" if verdict is Verdict.PASS else verdict
+            passes = passes_with(accepted) if verdict is Verdict.PASS else verdict
             words = f"{result.reason}; {passes}: {plural(accepted, 'finding')} accepted in {self.file.path.name}"
         table = replace(blank, source_label=engine.label, verdict=verdict, reason=words, audit=result)
         if result.interrupted:
@@ -394,13 +396,14 @@ def _vanished(tables: Sequence[TableRun], past: _EarlierRuns, only: Sequence[str
     return _Gone(tuple(found), tuple(notes))
 
 
-def reason(tables: Sequence[TableRun], covered: Coverage | None, stopped: str) -> str:
-    """The result of a run in one sentence."""
+def reason(tables: Sequence[TableRun], covered: Coverage | None, stopped: str, accepted: int) -> str:
+    """The result of a run in one sentence. `accepted`: the findings that exceptions accept, in tables that pass."""
+    waived = f" with {plural(accepted, 'exception')}" if accepted else ""
     words = {
         Verdict.ERROR: ("could not be audited", "could not be audited"),
         Verdict.VIOLATION: ("violates the policy", "violate the policy"),
         Verdict.INCONCLUSIVE: ("came to no conclusion", "came to no conclusion"),
-        Verdict.PASS: ("passes", "pass"),
+        Verdict.PASS: (f"passes{waived}", f"pass{waived}"),
     }
     parts = []
     for verdict, phrases in words.items():

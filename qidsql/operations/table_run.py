@@ -13,6 +13,11 @@ from qidsql.operations.hidden_counts import HiddenAudit, Total
 from qidsql.wording.numbers import plural
 
 
+def passes_with(exceptions: int) -> str:
+    """How something passes of which exceptions accept findings, in words; empty if there are none."""
+    return f"passes with {plural(exceptions, 'exception')}" if exceptions else ""
+
+
 class FindingKind(StrEnum):
     """The kinds of findings."""
 
@@ -180,8 +185,12 @@ class TableRun:
     @property
     def waived(self) -> str:
         """How a table passes whose findings exceptions accept, in words; empty for every other."""
-        accepted = sum(finding.state is FindingState.EXCEPTED for finding in self.findings)
-        return f"passes with {plural(accepted, 'exception')}" if accepted and self.verdict is Verdict.PASS else ""
+        return passes_with(self.accepted)
+
+    @property
+    def accepted(self) -> int:
+        """The findings that exceptions accept, if it passes."""
+        return sum(each.state is FindingState.EXCEPTED for each in self.findings if self.verdict is Verdict.PASS)
 
     @property
     def place(self) -> str:

@@ -28,7 +28,10 @@ def junit_schema(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
 
 
 def test_junit_is_valid(document: RunResult, junit_schema: etree.XMLSchema) -> None:
-    junit_schema.assertValid(etree.fromstring(rendered(document, "junit").encode()))
+    root = etree.fromstring(rendered(document, "junit").encode())
+    if not junit_schema.validate(root):  # Ant's knows no skipped cases, which Ant itself writes
+        etree.strip_elements(root, "skipped")
+    junit_schema.assertValid(root)
 
 
 def test_junit_fails_where_the_table_does(document: RunResult) -> None:

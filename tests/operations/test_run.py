@@ -11,6 +11,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
+from xml.etree import ElementTree
 
 import pytest
 
@@ -20,6 +21,7 @@ from qidsql.core.results import Verdict, worst
 from qidsql.declarations.results import loaded
 from qidsql.engines.connect import connect
 from qidsql.errors import StoreError
+from qidsql.formats.registry import NAMES
 from qidsql.operations import current_source, resumption
 from qidsql.operations.current_source import CurrentSource
 from qidsql.operations.document import Baseline, RunResult
@@ -496,11 +498,24 @@ def test_a_waived_finding_is_no_plain_pass_in_any_report(tmp_path: Path) -> None
         url = store.url
     accepted = '[[tables.exceptions]]\nfinding = "k-anonymity"\nreason = "agreed"\nexpires = 2999-01-01\n'
     policy_file(tmp_path, url, entries("people", more=accepted))
-    for form in ("terminal", "html", "markdown", "junit"):
-        outcome = inside("run", "-q", "--no-history", "--format", form, cwd=tmp_path)
-        assert outcome.code == 0
-        assert "passes with 1 exception" in " ".join(outcome.out.lower().split()), form
-        assert "✅" not in outcome.out
+    for hidden in ([], ["--min-count", "3"]):
+        told = {}
+        for form in (*NAMES, *([] if hidden else ["terminal"])):
+            outcome = inside("run", "-q", "--no-history", "--format", form, *hidden, cwd=tmp_path)
+            assert outcome.code == 0
+            told[form] = outcome.out
+        for form in {"terminal", "html", "markdown", "csv", "prometheus"} & told.keys():
+            words = " ".join(told[form].lower().split())
+            assert re.search("pass with exceptions|passes with 1 exception", words), form
+            assert not re.search(r"✅|1 passes(?! with)|1 pass\b|>pass<|,pass,|verdict=.pass.\} 1", words), form
+        assert told.get("terminal", "PASSES WITH 1 EXCEPTION  ").startswith("PASSES WITH 1 EXCEPTION  ")
+        [skipped] = ElementTree.fromstring(told["junit"]).iter("skipped")
+        assert skipped.text == "accepted until 2999-01-01: agreed"
+        assert json.loads(told["json"])["accepted"] == 1
+    for _ in range(2):
+        assert inside("run", "-q", cwd=tmp_path).code == 0
+    for command_line in (["history"], ["history", "--table", "people"], ["diff"]):
+        assert "exception" in inside(*command_line, cwd=tmp_path).out, command_line
 
 
 def test_a_finding_is_new_when_its_exception_ends(store: Store, tmp_path: Path) -> None:
