@@ -9,7 +9,7 @@ import pytest
 
 import qidsql
 from tests.commandline import inside
-from tests.exhaustive import always
+from tests.exhaustive import always, pairs
 from tests.stores import PostgresStore, Store, quoted
 
 COLUMNS = {"a b": "VARCHAR", "age": "INTEGER", "diagnosis": "VARCHAR"}
@@ -90,8 +90,9 @@ def test_nor_does_a_file(store: Store, tmp_path: Path, way: tuple[str, dict[str,
     assert tells_nothing(orders, copies)
 
 
-@pytest.mark.parametrize("verb", ["suppress", "anonymize", "turns"])
-@pytest.mark.parametrize("left_out", ["exclude", "identifiers", "columns"])
+@pytest.mark.parametrize(
+    ("verb", "left_out"), pairs(["suppress", "anonymize", "turns"], ["exclude", "identifiers", "columns"])
+)
 def test_a_copy_has_only_protected_and_sensitive_columns(store: Store, verb: str, left_out: str) -> None:
     """The number of a value gave every suppressed cell of it back."""
     rows = [(letter, ord(letter), age, "x") for letter in "aabbc" for age in (31, 32)]
