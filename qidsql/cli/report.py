@@ -25,7 +25,6 @@ from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
 from qidsql.declarations.results import MISMATCH
 from qidsql.errors import UsageError
-from qidsql.wording.numbers import moment
 from qidsql.wording.numbers import few, moment
 
 if TYPE_CHECKING:
