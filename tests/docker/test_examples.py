@@ -184,3 +184,11 @@ def test_what_each_example_runs_is_understood(tmp_path: Path) -> None:
     assert len(lines) == len(given)
     for name, line in zip(given, lines, strict=True):
         assert re.match(r"qidsql: there is no (/etc/qidsql/)?qidsql\.toml; ", line), name
+
+
+def test_the_workflow_of_this_repository() -> None:
+    own = HOUSE / ".github" / "workflows" / "ci.yml"
+    assert check("vendor.github-workflows", own).returncode == 0
+    assert check("custom.github-workflows-require-timeout", own).returncode == 0
+    for step in (each for job in YAML(typ="safe").load(own)["jobs"].values() for each in job["steps"]):
+        assert "uses" in step or (HOUSE / step["run"]).is_file()
