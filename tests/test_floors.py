@@ -23,6 +23,7 @@ FLOORS = [
     ["engines"],
     ["linkage", "profiling"],
     ["column_roles", "protection"],
+    ["report"],
     ["terminal"],
     ["commands"],
     ["operations"],

@@ -284,8 +284,10 @@ Render: TypeAlias = "Callable[[Result], Iterator[str]]"
 def renderer(name: str, request: Any, format: str, line: LineOptions) -> Render:
     """The function that renders a result as text, in parts. Raises UsageError if the request excludes the format."""
     if format in (TERMINAL, "jsonl"):
-        report = import_module(f"qidsql.commands.{name}.report").report
-        return lambda result: iter([report_text(lambda console: report(console, result), *screen(line.output))])
+        from qidsql.terminal.writer import printed
+
+        report = import_module(f"qidsql.commands.{name}.report")
+        return lambda result: iter([report_text(printed(report, result), *screen(line.output))])
     if format == "json" and line.min_count is None:
         from qidsql.formats import json
 

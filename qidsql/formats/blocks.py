@@ -5,9 +5,10 @@ say instead of the characters they become, so that each report is written once a
 """
 
 import io
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Any, TypeAlias, cast
 
 from rich.console import Console
 from rich.padding import Padding
@@ -15,21 +16,14 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.formats.texts import without_options
+from qidsql.report import blocks as report
+from qidsql.report.blocks import Cell, Tone
 from qidsql.terminal.pieces import bar_length
 
 WIDE = 100_000  # columns: no column leaves a table, no text is cut
-TONES = {"red": "risk", "green": "kept", "yellow": "unknown", "magenta": "risk"}
+TONES = {"red": Tone.RISK, "green": Tone.KEPT, "yellow": Tone.UNKNOWN, "magenta": Tone.RISK}
 NEXT = "Next:"  # a suggested command: useful at a terminal only
 OF_SPECIALISTS = ("Algorithm", "Found")  # how the answer was searched for: at the terminal and in the JSON
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A text, or a bar of so many characters; `tone`: risk, kept, unknown or empty."""
-
-    text: str
-    tone: str = ""
-    bar: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +70,46 @@ class Grid:
 
 Block: TypeAlias = Heading | Sentence | Verbatim | Fields | Grid
 Report: TypeAlias = Callable[[Console], None]
+
+
+def for_readers(blocks: Iterable[report.Block]) -> Iterator[Block]:
+    """The blocks of a report as people read them who run no commands: without those that say which to run.
+
+    The verdict is left out too: each format shows it in its own way.
+    """
+    for kind, group in groupby(blocks, type):
+        if kind is report.Fields:  # one list
+            yield _fields([row for each in group for row in cast("report.Fields", each).rows])
+        else:
+            for block in group:
+                yield from _for_readers(block)
+
+
+def _for_readers(block: report.Block) -> Iterator[Block]:
+    if isinstance(block, report.Chart):
+        yield from [Heading(block.title)] if block.title else []
+        block = block.grid
+    if isinstance(block, report.Grid):
+        heads = [without_options(head.words) for head in block.heads] if block.headed else []
+        rows = [[replace(cell, text=without_options(cell.text)) for cell in row] for row in block.cells]
+        yield Grid(heads, [not head.text for head in block.heads], rows)
+    elif isinstance(block, report.Heading):
+        yield Heading(block.text)
+        yield from [Sentence(without_options(block.beside))] if block.beside else []
+    elif isinstance(block, report.Sentence):
+        yield Sentence(without_options(block.text))
+    elif isinstance(block, report.Verbatim):
+        yield Verbatim(block.text)
+
+
+def _fields(found: Sequence[report.Field]) -> Fields:
+    rows: list[tuple[str, list[str]]] = []
+    for row in found:
+        if row.label or not rows:
+            rows.append((row.label, []))
+        rows[-1][1].append(without_options(row.text))
+    experts = {row.label for row in found if row.expert}
+    return Fields([each for each in rows if each[0] not in experts])
 
 
 def blocks_of(report: Report) -> list[Block]:
@@ -148,7 +182,7 @@ def _bold(text: Text) -> Iterator[str]:
 def _cell(printed: Any) -> Cell:
     text = _plain(printed)
     style = f"{printed.style} {printed.spans}" if isinstance(printed, Text) else ""
-    tone = next((tone for colour, tone in TONES.items() if colour in style), "")
+    tone = next((tone for colour, tone in TONES.items() if colour in style), Tone.PLAIN)
     return Cell(text, tone, bar_length(text))
 
 

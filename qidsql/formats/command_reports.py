@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from qidsql.commands.audit.result import AuditResult
 from qidsql.core.results import Result, Verdict
-from qidsql.formats.blocks import Block, Cell, Fields, Grid, Heading, Report, Sentence, Verbatim, blocks_of
+from qidsql.formats.blocks import Block, Fields, Grid, Heading, Report, Sentence, Verbatim, blocks_of, for_readers
 from qidsql.formats.glossary import terms_in
 from qidsql.formats.html import page_body
 from qidsql.formats.markdown import SIGNS, escaped
@@ -20,6 +20,7 @@ from qidsql.formats.person import sentences
 from qidsql.formats.registry import rendered
 from qidsql.formats.texts import VERDICTS, breakable, without_options
 from qidsql.operations.document import BROKEN, RunResult, as_document
+from qidsql.report.blocks import Cell
 from qidsql.version import __version__
 from qidsql.wording.numbers import moment, plural
 from qidsql.wording.pages import page
@@ -69,9 +70,13 @@ class CommandReport:
         folder = type(result).__module__.rpartition(".")[0]
         own = import_module(f"{folder}.report")
         request = import_module(f"{folder}.request").COMMAND.request
-        found, reason = blocks_of(lambda console: own.report(console, result)), without_options(result.reason)
-        if reason and found and isinstance(found[0], Fields) and found[0].rows[0][1] == [reason]:
-            del found[0].rows[0]  # the verdict, which each format shows in its own way
+        reason = without_options(result.reason)
+        if hasattr(own, "blocks"):
+            found = list(for_readers(own.blocks(result)))
+        else:
+            found = blocks_of(lambda console: own.report(console, result))
+            if reason and found and isinstance(found[0], Fields) and found[0].rows[0][1] == [reason]:
+                del found[0].rows[0]  # the verdict, which each format shows in its own way
         if isinstance(result, AuditResult):
             opening = sentences(result)
         else:

@@ -1,23 +1,16 @@
 """Tables that fit the width of a terminal: figures are never cut, names and texts only wrap between words."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
+from qidsql.report.blocks import Head as Head
+
 GAP = 2  # spaces between columns
 LEAST = 12  # cells that are left to a text which does not fit
-
-
-class Head(NamedTuple):
-    """The head of a column, and how the column gives way."""
-
-    words: str
-    text: bool = False  # wraps between words, left-aligned; a figure never wraps
-    leaves: int = 0  # where the table is too wide, the columns with the highest number leave first; 0: stays
 
 
 def print_table(console: Console, columns: Sequence[Head], rows: Sequence[Sequence[str | Text]]) -> None:

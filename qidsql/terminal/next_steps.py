@@ -4,13 +4,13 @@ import shlex
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from qidsql.core.policy import Policy
 from qidsql.core.results import Account, SearchAccount
 from qidsql.core.tables import FILES, Nulls
 from qidsql.measures.disclosure_limits import limits_among
+from qidsql.report.blocks import Next
+from qidsql.terminal.writer import written
 from qidsql.wording.typed_source import typed_source
 
 
@@ -67,13 +67,4 @@ def limits(policy: Policy) -> str:
 
 def print_steps(console: Console, steps: Sequence[tuple[str, str]]) -> None:
     """Prints the commands, each with its purpose."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
-    if steps and max(len(typed) + len(words) for typed, words in steps) + 8 <= console.width:
-        for number, (typed, words) in enumerate(steps):
-            grid.add_row(("      " if number else "Next: ") + typed, words)
-        console.print(grid)
-        return
-    for number, (typed, words) in enumerate(steps):  # too wide for two columns
-        console.print(Text(f"{'      ' if number else 'Next: '}{typed}  # {words}"), soft_wrap=True)
+    written(console, [Next(steps)])

@@ -7,7 +7,8 @@ from rich.console import Console
 
 from qidsql.core.policy import Policy
 from qidsql.measures.profiles import SizeBin
-from qidsql.terminal.size_chart import BAR, size_chart
+from qidsql.report.blocks import LONGEST
+from qidsql.terminal.size_chart import size_chart
 
 
 def drawn(sizes: list[SizeBin], **policy: str) -> list[str]:
@@ -24,11 +25,11 @@ def test_each_size_is_a_bar_and_k_stands_before_the_first_that_is_safe() -> None
     assert [line[0] for line in lines[1:]] == ["1", "2-4", "──", "5-9", "500+"]
     assert [line[-1] for line in lines[1:] if line[0] != "──"] == ["1", "30", "60", "1,000,000"]
     assert "▏" in drawn(SIZES)[2]  # one row of a million
-    assert max(line.count("█") for line in drawn(SIZES)) <= BAR
+    assert max(line.count("█") for line in drawn(SIZES)) <= LONGEST
 
 
 def test_all_rows_in_one_size_fill_the_bar() -> None:
-    assert drawn([SizeBin(5, 9, 1, 7)])[-1].count("█") == BAR
+    assert drawn([SizeBin(5, 9, 1, 7)])[-1].count("█") == LONGEST
 
 
 @pytest.mark.parametrize(("policy", "words"), [({}, "Rows by"), ({"entity": "person"}, "Entities by")])

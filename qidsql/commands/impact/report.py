@@ -1,74 +1,69 @@
-"""The impact report for the terminal: cells, distributions, regressions, in Wilson's order."""
+"""The impact report: cells, distributions, regressions, in Wilson's order."""
 
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
-
 from qidsql.commands.impact import regression_report as regression
-from qidsql.commands.impact.regression_report import title
 from qidsql.commands.impact.result import ImpactResult, VariableImpact
-from qidsql.terminal.fitted_table import Head, print_table
-from qidsql.terminal.known_people import known_people_facts, singled_out
-from qidsql.terminal.pieces import CODES_LEFT, bar, by_reason, grid, print_verdict
+from qidsql.report.blocks import Bar, Cell, Chart, Fields, Grid, Head, Heading, Outcome, Report, Sentence, bar
+from qidsql.report.sections import CODES_LEFT, by_reason, unfinished
+from qidsql.terminal.known_people import known_people_lines, singled_out
 from qidsql.wording.numbers import count, few, percent, plural, seconds
 
 EDGES = (-0.5, -0.2, -0.1, -0.05, -0.01, 0.01, 0.05, 0.1, 0.2, 0.5)  # of relative differences
-BAR = 28
 
 
-def report(console: Console, result: ImpactResult) -> None:
-    """Write the report."""
-    print_verdict(console, result.verdict, result.reason)
-    _facts(console, result)
+def blocks(result: ImpactResult) -> Report:
+    """The report."""
+    yield Outcome(result.verdict, result.reason)
+    yield _facts(result)
     if result.variables:
-        _suppressed(console, result.variables)
-        _vanished(console, result.variables)
-        _distributions(console, result)
+        yield from _suppressed(result.variables)
+        yield from _vanished(result.variables)
+        yield from _distributions(result)
     if result.regression is not None and result.regression.models:
-        regression.report(console, result.regression)
-    _foot(console, result)
+        yield from regression.blocks(result.regression)
+    yield from _cost(result)
 
 
-def _facts(console: Console, result: ImpactResult) -> None:
+def _facts(result: ImpactResult) -> Fields:
     work = result.account
-    table = grid()
-    table.add_row("Source", f"{work.source}; {work.engine}; {work.snapshot}")
-    table.add_row("Table", f"{work.table}{_rows(result.rows_before)}")
-    table.add_row("Protected", f"{result.protected}{_rows(result.rows_after)}")
+    table = Fields()
+    table.add("Source", f"{work.source}; {work.engine}; {work.snapshot}")
+    table.add("Table", f"{work.table}{_rows(result.rows_before)}")
+    table.add("Protected", f"{result.protected}{_rows(result.rows_after)}")
     marked = f" or {result.mark}" if result.mark is not None else ""
-    table.add_row("Suppressed", f"cells that are NULL{marked} in the copy, beyond those that are NULL in the table")
-    table.add_row("Weights", result.weight or "none: each row counts once")
+    table.add("Suppressed", f"cells that are NULL{marked} in the copy, beyond those that are NULL in the table")
+    table.add("Weights", result.weight or "none: each row counts once")
     if result.missing_columns:
-        table.add_row("Missing", f"{few(result.missing_columns)}: not in the copy")
+        table.add("Missing", f"{few(result.missing_columns)}: not in the copy")
     if result.extra_columns:
-        table.add_row("Extra", f"{few(result.extra_columns)}: only in the copy")
+        table.add("Extra", f"{few(result.extra_columns)}: only in the copy")
     if result.known is not None and result.k is not None:
-        known_people_facts(table, result.known, result.k)
+        withstood, found = known_people_lines(result.known, result.k)
+        table.add_all("Withstands", withstood)
+        table.add_all("Open", found)
     else:
-        table.add_row("Not counted", "people whom someone who knows them finds in the copy (--k K counts them)")
+        table.add("Not counted", "people whom someone who knows them finds in the copy (--k K counts them)")
     for left_out in by_reason((each.name, each.reason) for each in work.left_out):
-        table.add_row("Left out", left_out)
+        table.add("Left out", left_out)
     for note in work.notes:
-        table.add_row("Note", note)
-    console.print(table)
+        table.add("Note", note)
+    return table
 
 
-def _suppressed(console: Console, variables: Sequence[VariableImpact]) -> None:
-    title(console, "Suppressed cells by variable, and the value that was suppressed most")
+def _suppressed(variables: Sequence[VariableImpact]) -> Report:
+    yield Heading("Suppressed cells by variable, and the value that was suppressed most")
     heads = [
         *(Head("Variable", text=True), Head("", text=True, leaves=4), Head("Suppressed"), Head("Of rows")),
         *(Head("NULLs before", leaves=3), Head("Values", leaves=2), Head("Vanished", leaves=2)),
         Head("Suppressed most", text=True, leaves=1),
     ]
     most = max(variable.suppressed for variable in variables)
-    rows = [
-        (
+    rows: list[list[str | Cell]] = [
+        [
             each.name,
             bar(each.suppressed, most, 10),
             count(each.suppressed),
@@ -77,10 +72,10 @@ def _suppressed(console: Console, variables: Sequence[VariableImpact]) -> None:
             count(each.values_before),
             count(each.vanished),
             _most(each),
-        )
+        ]
         for each in variables
     ]
-    print_table(console, heads, rows)
+    yield Grid(heads, rows, close=True)
 
 
 def _most(variable: VariableImpact) -> str:
@@ -92,12 +87,12 @@ def _most(variable: VariableImpact) -> str:
     return f"{name}, {percent(Fraction(most.suppressed, variable.lost))} ({count(most.suppressed)})"
 
 
-def _vanished(console: Console, variables: Sequence[VariableImpact]) -> None:
+def _vanished(variables: Sequence[VariableImpact]) -> Report:
     gone = [variable for variable in variables if variable.vanished]
     if not gone:
         return
-    title(console, "Values that vanished")
-    table = grid()
+    yield Heading("Values that vanished")
+    table = Fields(close=True, inset=True)
     for variable in gone:
         values = variable.vanished_values
         text = f"{count(variable.vanished)} of {plural(variable.values_before, 'value')}"
@@ -105,16 +100,16 @@ def _vanished(console: Console, variables: Sequence[VariableImpact]) -> None:
             text += ": " + few([str(value.value) for value in values])
         elif values:
             text += f": by frequency the {few([_ordinal(value.rank) for value in values])}"
-        table.add_row(variable.name, text)
-    console.print(Padding(table, (0, 0, 0, 2)))
+        table.add(variable.name, text)
+    yield table
 
 
-def _distributions(console: Console, result: ImpactResult) -> None:
+def _distributions(result: ImpactResult) -> Report:
     differences, overlapping, judged = result.differences, result.values_overlapping, result.values_compared
     if differences is None:
         return
     weighted = "Weighted percentages" if result.weight else "Percentages"
-    title(console, f"{weighted} of the values, before and after")
+    yield Heading(f"{weighted} of the values, before and after")
     found = (differences.least, differences.greatest, differences.mean, differences.median)
     least, greatest, mean, median = (f"{each:z.1f}" for each in found)
     lines = [
@@ -123,43 +118,37 @@ def _distributions(console: Console, result: ImpactResult) -> None:
         f"({percent(Fraction(overlapping, judged))}).",
     ]
     for line in lines:
-        console.print(Padding(Text(line), (0, 0, 0, 2)))
+        yield Sentence(line, close=True, inset=True)
     apart = Counter(
         {v.name: sum(value.kept and value.overlap is False for value in v.values or ()) for v in result.variables}
     )
     if apart.total():
         text = few([f"{name} {number}" for name, number in apart.most_common() if number])
-        console.print(Padding(Text(f"Apart by variable: {text}"), (0, 0, 0, 2)))
-    _relative(console, [v.relative_difference / 100 for v in result.kept_values if v.relative_difference is not None])
+        yield Sentence(f"Apart by variable: {text}", close=True, inset=True)
+    yield _relative([v.relative_difference / 100 for v in result.kept_values if v.relative_difference is not None])
 
 
-def _relative(console: Console, found: Sequence[float]) -> None:
+def _relative(found: Sequence[float]) -> Chart:
     """Wilson's Figure 1."""
-    title(console, "Relative differences (of the percentage before)")
     ends = [f"{100 * edge:.0f}" for edge in EDGES]
     labels = [f"below {ends[0]} %", *(f"{low} to {high} %" for low, high in pairwise(ends)), f"above {ends[-1]} %"]
     bins = Counter(sum(edge < value for edge in EDGES) for value in found)
-    table = Table.grid(padding=(0, 2))
-    for justify in ("right", "left", "right", "right"):
-        table.add_column(justify=justify)
-    for place, label in enumerate(labels):
-        share = Fraction(bins[place], len(found))
-        table.add_row(label, bar(bins[place], len(found), BAR), percent(share), plural(bins[place], "value"))
-    console.print(Padding(table, (0, 0, 0, 2)))
+    bars = [
+        Bar(label, bins[place], [percent(Fraction(bins[place], len(found))), plural(bins[place], "value")])
+        for place, label in enumerate(labels)
+    ]
+    return Chart("Relative differences (of the percentage before)", len(found), bars)
 
 
-def _foot(console: Console, result: ImpactResult) -> None:
+def _cost(result: ImpactResult) -> Report:
     work = result.account
-    console.print()
-    for unfinished in work.unfinished:
-        table = grid()
-        table.add_row(Text("Unfinished", style="yellow"), unfinished)
-        console.print(table)
+    yield from unfinished(work.unfinished)
     shown = any(value.value is not None for variable in result.variables for value in variable.values or ())
     values = "values are shown as requested" if shown else "no cell value left the engine"
     if result.k is not None:
         values = f"{values}, but {CODES_LEFT}" if shown else CODES_LEFT
-    console.print(f"{plural(work.statements, 'statement')}, {seconds(work.seconds)}; only read, {values}.")
+    cost = f"{plural(work.statements, 'statement')}, {seconds(work.seconds)}; only read, {values}."
+    yield Sentence(cost, close=bool(work.unfinished))
 
 
 def _rows(number: int | None) -> str:

@@ -1,58 +1,55 @@
-"""The keys report for the terminal: the answer first, then the sets and their proof."""
-
-from rich.console import Console
-from rich.text import Text
+"""The keys report: the answer first, then the sets and their proof."""
 
 from qidsql.commands.keys.result import KeysResult
 from qidsql.core.results import Verdict
 from qidsql.core.sampling import Wanted
 from qidsql.core.tables import Nulls
-from qidsql.terminal.fitted_table import Head, print_table
+from qidsql.report.blocks import Grid, Head, Heading, Next, Outcome, Report, Sentence
+from qidsql.report.sections import certificate, cost, facts
 from qidsql.terminal.measures import measure_columns, measures
-from qidsql.terminal.next_steps import column_set, command, print_steps, roles
-from qidsql.terminal.pieces import certificate, facts, print_cost, print_verdict
+from qidsql.terminal.next_steps import column_set, command, roles
 from qidsql.wording.numbers import count, few, plural
 
 
-def report(console: Console, result: KeysResult) -> None:
-    """Write the report."""
-    print_verdict(console, result.verdict, result.reason)
+def blocks(result: KeysResult) -> Report:
+    """The report."""
+    yield Outcome(result.verdict, result.reason)
     rows = facts(result.account)
-    rows.add_row("Criterion", result.criterion)
-    rows.add_row("Algorithm", result.algorithm)
+    rows.add("Criterion", result.criterion)
+    rows.add("Algorithm", result.algorithm, expert=True)
     if result.lower_bound is not None:
         proof = "proved optimal" if result.optimal else f"proved bound {count(result.lower_bound)}"
-        rows.add_row("Weight", f"{'none' if result.cost is None else count(result.cost)}, {proof}")
+        rows.add("Weight", f"{'none' if result.cost is None else count(result.cost)}, {proof}")
     elif result.guarantee:
-        rows.add_row("Weight", f"{count(result.column_sets[0].weight)}, {result.guarantee}")
+        rows.add("Weight", f"{count(result.column_sets[0].weight)}, {result.guarantee}")
     if result.certificate is not None:
-        rows.add_row("Sample", certificate(result.certificate))
-    console.print(rows)
-    _sets(console, result)
-    print_cost(console, result.account)
-    print_steps(console, _steps(result))
+        rows.add("Sample", certificate(result.certificate))
+    yield rows
+    if result.column_sets:
+        yield from _sets(result)
+    yield from cost(result.account)
+    yield Next(_steps(result))
 
 
-def _sets(console: Console, result: KeysResult) -> None:
-    if not result.column_sets:
-        return
-    console.print()
-    if len(result.by_size) > 1:
+def _sets(result: KeysResult) -> Report:
+    by_size = len(result.by_size) > 1
+    if by_size:
         (least, first), *others = result.by_size.items()
         counts = [f"{count(number)} of {size}" for size, number in others]
         smallest = f"{plural(first, 'set')} of {plural(least, 'column')}"
-        console.print(Text(f"By size: {', '.join([smallest, *counts])}", style="bold"))
+        yield Heading(f"By size: {', '.join([smallest, *counts])}")
     shown = result.column_sets[: result.shown]
     figures = measure_columns(result.account.policy, [found.profile for found in shown])
     lines = [
         [str(number), " + ".join(found.columns), *measures(found.profile, figures, (6, 9))]
         for number, found in enumerate(shown, 1)
     ]
-    print_table(console, [Head(""), Head("Column set", text=True), *figures], lines)
+    yield Grid([Head(""), Head("Column set", text=True), *figures], lines, close=by_size)
     hidden = len(result.column_sets) - result.shown
     if hidden > 0:
         more = plural(hidden, "more set", "more sets")
-        console.print(f"  ... and {more} (--limit {len(result.column_sets)} shows all, --output FILE.jsonl keeps them)")
+        every = f"--limit {len(result.column_sets)} shows all, --output FILE.jsonl keeps them"
+        yield Sentence(f"... and {more} ({every})", close=True, inset=True)
 
 
 def _steps(result: KeysResult) -> list[tuple[str, str]]:

@@ -1,12 +1,11 @@
-"""The kmap report for the terminal: each figure with a sentence that says what it means for a person."""
+"""The kmap report: each figure with a sentence that says what it means for a person."""
 
 from collections.abc import Iterator
 
-from rich.console import Console
-
 from qidsql.commands.kmap.result import KmapResult, PopulationFigures
-from qidsql.terminal.joined_columns import print_joined
-from qidsql.terminal.pieces import grid, print_cost, print_verdict
+from qidsql.report.blocks import Fields, Outcome, Report
+from qidsql.report.joined_columns import joined_columns
+from qidsql.report.sections import cost
 from qidsql.wording.numbers import count, percent, plural, share
 
 NOT_COVERED = (
@@ -16,32 +15,31 @@ NOT_COVERED = (
 )
 
 
-def report(console: Console, result: KmapResult) -> None:
-    """Write the report."""
-    print_verdict(console, result.verdict, result.reason)
+def blocks(result: KmapResult) -> Report:
+    """The report."""
+    yield Outcome(result.verdict, result.reason)
     account, figures = result.account, result.figures
-    facts = grid()
+    facts = Fields()
     where = " that meet --where" if account.policy.where else ""
     rows = "" if account.rows is None else f", {plural(account.rows, 'row')}{where}"
-    facts.add_row("Source", f"{account.source}, {account.kind} {account.table}{rows}")
-    facts.add_row("", f"{account.engine}; {account.snapshot}")
+    facts.add("Source", f"{account.source}, {account.kind} {account.table}{rows}")
+    facts.add("", f"{account.engine}; {account.snapshot}")
     people = "" if figures is None else f", {_people(figures.people)}"
-    facts.add_row("Population", f"{result.population_source}, {result.population}{people}")
+    facts.add("Population", f"{result.population_source}, {result.population}{people}")
     row = "one person" if result.counts is None else f"as many people as its {result.counts} says"
     rule = f"Each published row stands for a person, a row of the population for {row}."
-    facts.add_row("Rule", f"A NULL matches nothing: nobody can look it up. {rule}")
+    facts.add("Rule", f"A NULL matches nothing: nobody can look it up. {rule}")
     for note in account.notes:
-        facts.add_row("Note", note)
-    console.print(facts)
-    print_joined(console, account.table, result.columns, result.columns_given, result.columns_compared)
+        facts.add("Note", note)
+    yield facts
+    yield from joined_columns(account.table, result.columns, result.columns_given, result.columns_compared)
     if figures is not None and figures.rows and figures.people:
-        console.print()
-        lines = grid()
+        lines = Fields()
         for title, sentence in (*_doubts(figures), *_figures(figures, account.policy.k, result.presence)):
-            lines.add_row(title, sentence)
-        lines.add_row("Not covered", NOT_COVERED)
-        console.print(lines)
-    print_cost(console, account)
+            lines.add(title, sentence)
+        lines.add("Not covered", NOT_COVERED)
+        yield lines
+    yield from cost(account)
 
 
 def _doubts(figures: PopulationFigures) -> Iterator[tuple[str, str]]:

@@ -1,49 +1,49 @@
-"""The link report for the terminal: the joined columns with their grounds, then the rows that the join singles out."""
+"""The link report: the joined columns with their grounds, then the rows that the join singles out."""
 
 import shlex
 from collections.abc import Callable
 
-from rich.console import Console
-
 from qidsql.commands.link.result import Join, LinkResult, Matches
 from qidsql.core.results import Verdict
-from qidsql.terminal.fitted_table import Head, print_table
-from qidsql.terminal.joined_columns import print_joined
-from qidsql.terminal.next_steps import column_set, print_steps
-from qidsql.terminal.pieces import grid, print_cost, print_verdict
+from qidsql.report.blocks import Fields, Grid, Head, Next, Outcome, Report, Sentence
+from qidsql.report.joined_columns import joined_columns
+from qidsql.report.sections import cost
+from qidsql.terminal.next_steps import column_set
 from qidsql.wording.numbers import count, few, plural, share
 from qidsql.wording.typed_source import typed_source
 
 
-def report(console: Console, result: LinkResult) -> None:
-    """Write the report."""
-    print_verdict(console, result.verdict, result.reason)
-    facts = grid()
-    facts.add_row("Source", f"{result.account.source}, tables {result.left} and {result.right}")
-    facts.add_row("", f"{result.account.engine}; {result.account.snapshot}")
+def blocks(result: LinkResult) -> Report:
+    """The report."""
+    yield Outcome(result.verdict, result.reason)
+    facts = Fields()
+    facts.add("Source", f"{result.account.source}, tables {result.left} and {result.right}")
+    facts.add("", f"{result.account.engine}; {result.account.snapshot}")
     matching = "exactly one row" if result.k == 2 else f"1 to {result.k - 1} rows"
     rule = f"k = {result.k}: a row of {result.left} is singled out if it matches {matching} of {result.right}"
-    facts.add_row("Rule", rule)
+    facts.add("Rule", rule)
     rule = "a NULL matches nothing; each row counts as a person"
     if result.account.policy.where:
         rule += f"; of {result.left} only rows that meet --where"
-    facts.add_row("", rule)
+    facts.add("", rule)
     for note in result.account.notes:
-        facts.add_row("Note", note)
-    console.print(facts)
+        facts.add("Note", note)
+    yield facts
     joined = () if result.link is None else result.link.columns
-    print_joined(console, result.left, joined, result.columns_given, result.columns_compared)
+    yield from joined_columns(result.left, joined, result.columns_given, result.columns_compared)
     if result.link is not None:
-        console.print()
-        _print_matches(console, result, result.link)
-        console.print(
+        yield _matches(result, result.link)
+        yield Sentence(
             f"{plural(result.link.singled_out, 'pair')} of rows that are alone in their tables and match each other: "
-            f"anyone with both tables knows that they are the same."
+            f"anyone with both tables knows that they are the same.",
+            close=True,
         )
-    _foot(console, result)
+    yield from cost(result.account)
+    if result.link is not None:
+        yield from _steps(result, result.link)
 
 
-def _print_matches(console: Console, result: LinkResult, join: Join) -> None:
+def _matches(result: LinkResult, join: Join) -> Grid:
     heads = [Head("Rows that match in the other table", text=True)]
     heads += [column for name in (result.left, result.right) for column in (Head(name), Head(""))]
 
@@ -59,34 +59,30 @@ def _print_matches(console: Console, result: LinkResult, join: Join) -> None:
     if join.left.with_null or join.right.with_null:
         lines.append(line("- of these with a NULL", lambda side: side.with_null))
     lines.append(line("all", lambda side: side.rows))
-    print_table(console, heads, lines)
+    return Grid(heads, lines)
 
 
-def _foot(console: Console, result: LinkResult) -> None:
-    print_cost(console, result.account)
-    if result.link is None:
-        return
-    steps, source = [], shlex.quote(typed_source(result.account.source))
-    left, right = result.link.left, result.link.right
-    shared_key = len(result.link.columns) == 1 and not (left.matching_several and right.matching_several)
+def _steps(result: LinkResult, link: Join) -> Report:
+    source, left, right = shlex.quote(typed_source(result.account.source)), link.left, link.right
+    shared_key = len(link.columns) == 1 and not (left.matching_several and right.matching_several)
     if left.matching_below_k and shared_key:  # its values are numbers of things: to suppress some of them hides nobody
-        [pair] = result.link.columns
-        console.print(
-            f"Next: withhold {pair.left}, which leads from rows of {result.left} to their rows of {result.right}, or "
-            f"replace it by another pseudonym in each published table"
+        [pair] = link.columns
+        yield Next(
+            [],
+            f"withhold {pair.left}, which leads from rows of {result.left} to their rows of {result.right}, or replace "
+            f"it by another pseudonym in each published table",
         )
     elif left.matching_below_k:
-        columns = column_set([pair.left for pair in result.link.columns])
+        columns = column_set([pair.left for pair in link.columns])
         typed = f"qidsql suppress {source} {shlex.quote(result.left)}{columns}"
-        steps.append((typed, "the fewest cells to suppress so that these columns single out no row"))
+        yield Next([(typed, "the fewest cells to suppress so that these columns single out no row")])
     elif right.matching_below_k:
         typed = f"qidsql link {source} {shlex.quote(result.right)} {shlex.quote(result.left)}"
         if result.columns_given:
-            typed += "".join(f" --on {shlex.quote(f'{pair.right}={pair.left}')}" for pair in result.link.columns)
+            typed += "".join(f" --on {shlex.quote(f'{pair.right}={pair.left}')}" for pair in link.columns)
         typed += f" --k {result.k}" if result.k != 2 else ""
         rows = plural(right.matching_below_k, "row")
-        steps.append((typed, f"the other direction: {rows} of {result.right} would be singled out"))
-    print_steps(console, steps)
+        yield Next([(typed, f"the other direction: {rows} of {result.right} would be singled out")])
 
 
 def opening(result: LinkResult) -> str:

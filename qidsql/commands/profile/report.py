@@ -1,56 +1,54 @@
-"""The profile report for the terminal."""
-
-from rich.console import Console
+"""The profile report."""
 
 from qidsql.commands.profile.result import ProfileResult
+from qidsql.report.blocks import Fields, Report
+from qidsql.report.sections import class_sizes, cost
 from qidsql.terminal.disclosed import disclosed_lines
-from qidsql.terminal.pieces import grid, print_cost
-from qidsql.terminal.size_chart import size_chart
 from qidsql.wording.numbers import count, counted, few, percent, plural, ratio, share
 
 
-def report(console: Console, result: ProfileResult) -> None:
-    """Write the report."""
+def blocks(result: ProfileResult) -> Report:
+    """The report."""
     account, policy = result.account, result.account.policy
     k = policy.k
     unit = "rows" if policy.entity is None else f"entities ({policy.entity})"
-    rows = grid()
-    rows.add_row("Source", f"{account.source}, {account.kind} {account.table}; {account.engine}")
-    rows.add_row("Column set", f"{', '.join(account.columns)}. {policy.null_rule}")
+    rows = Fields()
+    rows.add("Source", f"{account.source}, {account.kind} {account.table}; {account.engine}")
+    rows.add("Column set", f"{', '.join(account.columns)}. {policy.null_rule}")
     if not result.column_sets:
-        console.print(rows)
-        print_cost(console, account)
+        yield rows
+        yield from cost(account)
         return
     profile = result.column_sets[0].profile
     if profile.rows == 0:
         which = "no row meets the where condition" if policy.where else "the table is empty"
-        rows.add_row("Nothing to measure", which)
-        console.print(rows)
-        print_cost(console, account)
+        rows.add("Nothing to measure", which)
+        yield rows
+        yield from cost(account)
         return
-    rows.add_row(unit.capitalize(), count(profile.rows) + (" that meet --where" if policy.where else ""))
+    rows.add(unit.capitalize(), count(profile.rows) + (" that meet --where" if policy.where else ""))
     between = f"{count(profile.smallest)} to {counted(profile.largest, unit)}"
     if profile.wildcard:
-        rows.add_row("Matching rows", f"each row matches {between}, itself included")
+        rows.add("Matching rows", f"each row matches {between}, itself included")
     else:
-        rows.add_row("Classes", f"{count(profile.classes)}, of {between}")
+        rows.add("Classes", f"{count(profile.classes)}, of {between}")
     if not profile.entities:
         pairs = "share of all pairs that the set separates"
         if not profile.wildcard:
-            rows.add_row("Distinct ratio", f"{ratio(profile.distinct_ratio, 6)}  (classes / {unit})")
-        rows.add_row("Separation ratio", f"{ratio(profile.separation_ratio, 9)}  ({pairs})")
+            rows.add("Distinct ratio", f"{ratio(profile.distinct_ratio, 6)}  (classes / {unit})")
+        rows.add("Separation ratio", f"{ratio(profile.separation_ratio, 9)}  ({pairs})")
     smallest = "the fewest rows that match one" if profile.wildcard else "the smallest class"
-    rows.add_row("k-anonymity", f"{count(profile.smallest)}, {smallest}")
+    rows.add("k-anonymity", f"{count(profile.smallest)}, {smallest}")
     small = "" if profile.wildcard else f" in {plural(profile.classes_below_k, 'class', 'classes')}"
-    rows.add_row(f"Below k = {k}", f"{counted(profile.rows_below_k, unit)} ({percent(profile.share_below_k)}){small}")
-    rows.add_row("Unique", counted(profile.unique_rows, unit))
+    rows.add(f"Below k = {k}", f"{counted(profile.rows_below_k, unit)} ({percent(profile.share_below_k)}){small}")
+    rows.add("Unique", counted(profile.unique_rows, unit))
     for paragraph in disclosed_lines(result.disclosed, policy):
-        rows.add_row("Disclosed", paragraph)
+        rows.add("Disclosed", paragraph)
     for note in account.notes:
-        rows.add_row("Note", note)
-    console.print(rows)
-    size_chart(console, result.class_sizes, policy)
-    print_cost(console, account)
+        rows.add("Note", note)
+    yield rows
+    yield from class_sizes(result.class_sizes, policy)
+    yield from cost(account)
 
 
 def opening(result: ProfileResult) -> str:

@@ -1,18 +1,12 @@
-"""The risk report for the terminal."""
+"""The risk report."""
 
 from collections.abc import Iterator
 from fractions import Fraction
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
-
 from qidsql.commands.risk.result import MethodError, PopulationRisk, ProsecutorRisk, RiskResult, WeightedRisk
 from qidsql.measures.individual_risk import RiskBin
-from qidsql.terminal.fitted_table import Head, print_table
-from qidsql.terminal.pieces import NOTHING_LEFT, bar, grid, print_cost
-from qidsql.terminal.size_chart import BAR, size_chart
+from qidsql.report.blocks import Bar, Chart, Field, Fields, Grid, Head, Heading, Report, Tone
+from qidsql.report.sections import NOTHING_LEFT, class_sizes, cost
 from qidsql.wording.numbers import are, count, counted, few, percent, plural, share
 
 WEIGHTS_LEFT = "no cell value left the engine but sums of weights, of classes of one row too"
@@ -23,32 +17,31 @@ NOT_COVERED = (
 )
 
 
-def report(console: Console, result: RiskResult) -> None:
-    """Write the report."""
+def blocks(result: RiskResult) -> Report:
+    """The report."""
     account = result.account
     unit = "rows" if account.policy.entity is None else "entities"
-    rows = grid()
-    rows.add_row("Source", f"{account.source}, {account.kind} {account.table}; {account.engine}")
-    rows.add_row("Column set", f"{', '.join(account.columns)}. {account.policy.null_rule}")
+    rows = Fields()
+    rows.add("Source", f"{account.source}, {account.kind} {account.table}; {account.engine}")
+    rows.add("Column set", f"{', '.join(account.columns)}. {account.policy.null_rule}")
     if result.prosecutor is not None:
         which = "" if account.policy.entity is None else f" (different {account.policy.entity})"
         for label, sentence in _in_table(result.prosecutor, account.policy.k, unit, which):
-            rows.add_row(label, sentence)
+            rows.add(label, sentence)
     elif not account.unfinished:
         which = "no row meets the where condition" if account.policy.where else "the table is empty"
-        rows.add_row("Nothing to measure", which)
+        rows.add("Nothing to measure", which)
     for note in account.notes:
-        rows.add_row("Note", note)
-    console.print(rows)
-    size_chart(console, result.class_sizes, account.policy)
+        rows.add("Note", note)
+    yield rows
+    yield from class_sizes(result.class_sizes, account.policy)
     if result.population is not None:
-        _print_population(console, result.population, unit)
+        yield from _population(result.population, unit)
     if result.weighted is not None and result.prosecutor is not None:
-        _print_weighted(console, result.weighted, result.prosecutor.rows, account.policy.k)
+        yield from _weighted(result.weighted, result.prosecutor.rows, account.policy.k)
     if result.prosecutor is not None:
-        console.print()
-        _print_sentences(console, [("Not covered", NOT_COVERED)])
-    print_cost(console, account, values=NOTHING_LEFT if result.weighted is None else WEIGHTS_LEFT)
+        yield _fields(("Not covered", NOT_COVERED))
+    yield from cost(account, values=NOTHING_LEFT if result.weighted is None else WEIGHTS_LEFT)
 
 
 def _in_table(found: ProsecutorRisk, k: int, unit: str, which: str) -> Iterator[tuple[str, str]]:
@@ -63,21 +56,19 @@ def _in_table(found: ProsecutorRisk, k: int, unit: str, which: str) -> Iterator[
     yield f"Below {k}", f"{below}: their risk is above 1/{k}; {count(found.unique_rows)} unique"
 
 
-def _print_population(console: Console, found: PopulationRisk, unit: str) -> None:
-    _print_title(console, "In the population (estimates)")
+def _population(found: PopulationRisk, unit: str) -> Report:
+    yield Heading("In the population (estimates)")
     known = f"{counted(found.size, unit)}, of which the table has {percent(Fraction(found.rows, found.size))}."
     attacker = "An attacker does not know who is in the table, but is certain of a person whom nobody else equals."
-    sentences = [("Population", f"{known} {attacker}")]
+    population = ("Population", f"{known} {attacker}")
     if found.obstacle is not None:
-        _print_sentences(console, [*sentences, ("Unique", found.obstacle)])
+        yield _fields(population, ("Unique", found.obstacle), close=True)
         return
-    _print_sentences(console, [*sentences, ("Unique", _range(found, unit))])
-    console.print()
-    _print_methods(console, found)
-    console.print()
+    yield _fields(population, ("Unique", _range(found, unit)), close=True)
+    yield _methods(found)
     failed = [(each.method, f"did not converge: {each.failure}") for each in found.estimates if each.failure]
     assumed = "The table is a simple random sample of the population, of one row per person, without wrong values."
-    _print_sentences(console, [*failed, ("Errors", _errors(found, unit)), ("Assumed", assumed)])
+    yield _fields(*failed, ("Errors", _errors(found, unit)), ("Assumed", assumed))
 
 
 def _range(found: PopulationRisk, unit: str) -> str:
@@ -116,7 +107,7 @@ def _about(estimate: float) -> str:
     return count(round(estimate)) if estimate >= 1 else "< 1"
 
 
-def _print_methods(console: Console, found: PopulationRisk) -> None:
+def _methods(found: PopulationRisk) -> Grid:
     tested = TESTED if found.backtest is not None else ()
     heads = ("Unique in the population", "Of those unique in the table", *tested)
     errors = {} if found.backtest is None else {each.method: each for each in found.backtest.methods}
@@ -126,7 +117,7 @@ def _print_methods(console: Console, found: PopulationRisk) -> None:
         if each.uniques is not None and each.share_of_sample_uniques is not None:
             cells = [_about(each.uniques), percent(Fraction(each.share_of_sample_uniques))]
         rows.append([each.method, *cells, *_tested(errors.get(each.method), len(tested))])
-    print_table(console, [Head("Method", text=True), *map(Head, heads)], rows)
+    return Grid([Head("Method", text=True), *map(Head, heads)], rows)
 
 
 def _tested(error: MethodError | None, columns: int) -> list[str]:
@@ -140,8 +131,8 @@ def _signed(error: float | None) -> str:
     return "-" if error is None else f"{100 * error:+,.0f} %"
 
 
-def _print_weighted(console: Console, found: WeightedRisk, rows: int, k: int) -> None:
-    _print_title(console, "By survey weights (estimates)")
+def _weighted(found: WeightedRisk, rows: int, k: int) -> Report:
+    yield Heading("By survey weights (estimates)")
     above = f"{plural(found.rows_above, 'row')} ({share(found.rows_above, rows)})"
     expected = (
         f"{found.expected:,.1f} of {plural(rows, 'row')} {are(rows)} expected to be re-identified, if all are attacked"
@@ -160,39 +151,29 @@ def _print_weighted(console: Console, found: WeightedRisk, rows: int, k: int) ->
         capped_rows = plural(found.capped_rows, "row is", "rows are")
         capped = f"{capped_rows} in classes whose weights add up to fewer people than rows"
         sentences.append(("Note", f"{capped}: their risk is that in the table"))
-    _print_sentences(console, sentences)
-    console.print(Padding(_bars(found.bins, rows, k), (1, 0, 0, 2)))
+    yield _fields(*sentences, close=True)
+    yield _chart(found.bins, rows, k)
 
 
-def _bars(bins: tuple[RiskBin, ...], rows: int, k: int) -> Table:
+def _chart(bins: tuple[RiskBin, ...], rows: int, k: int) -> Chart:
     """The rows by risk, the highest risk first."""
-    lines = Table.grid(padding=(0, 2))
-    for justify in ("right", "left", "right", "right"):
-        lines.add_column(justify=justify)
+    bars = []
     threshold = Fraction(1, k)
     for each in reversed(bins):
-        shown = Text(bar(each.records, rows, BAR), style="red" if each.low >= threshold else "green")
+        tone = Tone.RISK if each.low >= threshold else Tone.KEPT
         label = f"{_edge(each.low)} - {_edge(each.high)}"
-        lines.add_row(label, shown, share(each.records, rows), count(each.records))
+        bars.append(Bar(label, each.records, [share(each.records, rows), count(each.records)], tone))
         if each.low == threshold:
-            lines.add_row("", f"── 1/{k} ──")
-    return lines
+            bars.append(Bar("", None, [f"── 1/{k} ──"]))
+    return Chart("", rows, bars)
 
 
 def _edge(risk: Fraction) -> str:
     return f"{float(100 * risk):.3g} %"
 
 
-def _print_title(console: Console, title: str) -> None:
-    console.print()
-    console.print(Text(title, style="bold"))
-
-
-def _print_sentences(console: Console, sentences: list[tuple[str, str]]) -> None:
-    lines = grid()
-    for label, sentence in sentences:
-        lines.add_row(label, sentence)
-    console.print(lines)
+def _fields(*rows: tuple[str, str], close: bool = False) -> Fields:
+    return Fields([Field(*row) for row in rows], close)
 
 
 def opening(result: RiskResult) -> str:

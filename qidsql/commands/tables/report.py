@@ -1,40 +1,32 @@
-"""The tables report for the terminal."""
-
-from rich.console import Console
+"""The tables report."""
 
 from qidsql.commands.tables.result import ListedTable, TablesResult
-from qidsql.terminal.fitted_table import Head, print_table
-from qidsql.terminal.pieces import grid, print_verdict
+from qidsql.report.blocks import Fields, Grid, Head, Outcome, Report, Sentence
 from qidsql.wording.numbers import count, few, plural, share
 
 
-def report(console: Console, result: TablesResult) -> None:
-    """Write a line for each table, or for each column of a single table."""
-    print_verdict(console, result.verdict, result.reason)
-    source = grid()
-    source.add_row("Source", f"{result.source}; {result.engine}")
+def blocks(result: TablesResult) -> Report:
+    """A line for each table, or for each column of a single table."""
+    yield Outcome(result.verdict, result.reason)
+    source = Fields()
+    source.add("Source", f"{result.source}; {result.engine}")
     if len(result.tables) == 1:
         [table] = result.tables
-        source.add_row("Table", f"{table.table}, {table.kind}{_rows(table)}")
+        source.add("Table", f"{table.table}, {table.kind}{_rows(table)}")
         if table.obstacle is not None:
-            source.add_row("Obstacle", table.obstacle)
-    console.print(source)
-    if result.tables:
-        console.print()
-        if any(table.counts is not None for table in result.tables):
-            _print_ranking(console, result)
-        else:
-            _print_columns(console, table) if len(result.tables) == 1 else _print_tables(console, result)
-    console.print()
+            source.add("Obstacle", table.obstacle)
+    yield source
     ranked = any(table.counts is not None for table in result.tables)
-    console.print(
+    if result.tables:
+        yield _ranking(result) if ranked else _columns(table) if len(result.tables) == 1 else _tables(result)
+    yield Sentence(
         "Each table was read once; what differs is counted approximately, and no cell value left the engine."
         if ranked
         else "Only the catalog was read, no table."
     )
 
 
-def _print_tables(console: Console, result: TablesResult) -> None:
+def _tables(result: TablesResult) -> Grid:
     heads = [
         *(Head("Table", text=True), Head("Kind", text=True, leaves=1), Head("Rows (estimate)")),
         Head("Columns", text=True, leaves=2),
@@ -44,10 +36,10 @@ def _print_tables(console: Console, result: TablesResult) -> None:
         rows = "?" if table.estimated_rows is None else count(table.estimated_rows)
         columns = few([each.name for each in table.columns], 8)
         lines.append((str(table.table), table.kind, rows, table.obstacle or columns))
-    print_table(console, heads, lines)
+    return Grid(heads, lines)
 
 
-def _print_ranking(console: Console, result: TablesResult) -> None:
+def _ranking(result: TablesResult) -> Grid:
     heads = [
         Head("Table", text=True),
         Head("Rows"),
@@ -62,10 +54,10 @@ def _print_ranking(console: Console, result: TablesResult) -> None:
         else:
             differ = share(counts.distinct_rows, counts.rows) if counts.rows else ""
             lines.append((str(table.table), count(counts.rows), differ, few(counts.identifiers, 5)))
-    print_table(console, heads, lines)
+    return Grid(heads, lines)
 
 
-def _print_columns(console: Console, table: ListedTable) -> None:
+def _columns(table: ListedTable) -> Grid:
     heads = [*(Head(head, text=True) for head in ("Column", "Type", "", ""))]
     lines = [
         (
@@ -76,7 +68,7 @@ def _print_columns(console: Console, table: ListedTable) -> None:
         )
         for column in table.columns
     ]
-    print_table(console, heads, lines)
+    return Grid(heads, lines)
 
 
 def _rows(table: ListedTable) -> str:

@@ -1,28 +1,26 @@
-"""The verify report for the terminal: the verdict, then each claim with what was compared."""
-
-from rich.console import Console
+"""The verify report: the verdict, then each claim with what was compared."""
 
 from qidsql.commands.verify.result import Holds, VerifyResult
-from qidsql.terminal.pieces import CODES_LEFT, NOTHING_LEFT, facts, grid, print_cost, print_verdict
+from qidsql.report.blocks import Fields, Outcome, Report
+from qidsql.report.sections import CODES_LEFT, NOTHING_LEFT, cost, facts
 from qidsql.wording.numbers import plural
 
 MARKS = {Holds.YES: "holds", Holds.NO: "DOES NOT HOLD", Holds.UNKNOWN: "not proved"}
 
 
-def report(console: Console, result: VerifyResult) -> None:
-    """Write the report."""
-    print_verdict(console, result.verdict, result.reason)
+def blocks(result: VerifyResult) -> Report:
+    """The report."""
+    yield Outcome(result.verdict, result.reason)
     rows = facts(result.account)
-    rows.add_row("Result", f"of {result.verified} ({result.criterion}), begun {result.written:%Y-%m-%d %H:%M:%S} UTC")
-    console.print(rows)
+    rows.add("Result", f"of {result.verified} ({result.criterion}), begun {result.written:%Y-%m-%d %H:%M:%S} UTC")
+    yield rows
     if result.checks:
-        console.print()
-        lines = grid()
+        checks = Fields()
         for check in result.checks:
-            lines.add_row(MARKS[check.holds], f"{check.text}: {check.how}")
-        console.print(lines)
+            checks.add(MARKS[check.holds], f"{check.text}: {check.how}")
+        yield checks
     values = CODES_LEFT if result.verified in ("uniques", "suppress", "anonymize") else NOTHING_LEFT
-    print_cost(console, result.account, values=values)
+    yield from cost(result.account, values=values)
 
 
 def opening(result: VerifyResult) -> str:
