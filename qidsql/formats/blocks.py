@@ -5,8 +5,8 @@ say instead of the characters they become, so that each report is written once a
 """
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, TypeAlias, cast
 
@@ -16,8 +16,19 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.formats.texts import without_options
-from qidsql.report import blocks as report
-from qidsql.report.blocks import Cell, Tone
+from qidsql.report.blocks import (
+    Block,
+    Cell,
+    Chart,
+    Field,
+    Fields,
+    Grid,
+    Head,
+    Heading,
+    Sentence,
+    Tone,
+    Verbatim,
+)
 from qidsql.terminal.pieces import bar_length
 
 WIDE = 100_000  # columns: no column leaves a table, no text is cut
@@ -26,90 +37,40 @@ NEXT = "Next:"  # a suggested command: useful at a terminal only
 OF_SPECIALISTS = ("Algorithm", "Found")  # how the answer was searched for: at the terminal and in the JSON
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """The heading of what follows."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A paragraph."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Verbatim:
-    """A statement or another text that is shown letter by letter."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """Labels with their texts; a label can have several."""
-
-    rows: list[tuple[str, list[str]]] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """A table. `heads` is empty if it has none; `figures`: whether each column is right-aligned."""
-
-    heads: list[str]
-    figures: list[bool]
-    rows: list[list[Cell]]
-
-    @property
-    def longest(self) -> float:
-        """The length of the longest bar."""
-        return max((cell.bar or 0 for row in self.rows for cell in row), default=0)
-
-
-Block: TypeAlias = Heading | Sentence | Verbatim | Fields | Grid
 Report: TypeAlias = Callable[[Console], None]
 
 
-def for_readers(blocks: Iterable[report.Block]) -> Iterator[Block]:
+def for_readers(blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks of a report as people read them who run no commands: without those that say which to run.
 
     The verdict is left out too: each format shows it in its own way.
     """
     for kind, group in groupby(blocks, type):
-        if kind is report.Fields:  # one list
-            yield _fields([row for each in group for row in cast("report.Fields", each).rows])
+        if kind is Fields:  # one list
+            yield Fields([row for each in group for row in _rows(cast(Fields, each))])
         else:
             for block in group:
                 yield from _for_readers(block)
 
 
-def _for_readers(block: report.Block) -> Iterator[Block]:
-    if isinstance(block, report.Chart):
+def _for_readers(block: Block) -> Iterator[Block]:
+    if isinstance(block, Chart):
         yield from [Heading(block.title)] if block.title else []
         block = block.grid
-    if isinstance(block, report.Grid):
-        heads = [without_options(head.words) for head in block.heads] if block.headed else []
-        rows = [[replace(cell, text=without_options(cell.text)) for cell in row] for row in block.cells]
-        yield Grid(heads, [not head.text for head in block.heads], rows)
-    elif isinstance(block, report.Heading):
+    if isinstance(block, Grid):
+        heads = [Head(without_options(head.words), head.text) for head in block.heads]
+        yield Grid(heads, [[replace(cell, text=without_options(cell.text)) for cell in row] for row in block.cells])
+    elif isinstance(block, Heading):
         yield Heading(block.text)
         yield from [Sentence(without_options(block.beside))] if block.beside else []
-    elif isinstance(block, report.Sentence):
+    elif isinstance(block, Sentence):
         yield Sentence(without_options(block.text))
-    elif isinstance(block, report.Verbatim):
-        yield Verbatim(block.text)
+    elif isinstance(block, Verbatim):
+        yield block
 
 
-def _fields(found: Sequence[report.Field]) -> Fields:
-    rows: list[tuple[str, list[str]]] = []
-    for row in found:
-        if row.label or not rows:
-            rows.append((row.label, []))
-        rows[-1][1].append(without_options(row.text))
-    experts = {row.label for row in found if row.expert}
-    return Fields([each for each in rows if each[0] not in experts])
+def _rows(block: Fields) -> Iterator[Field]:
+    return (Field(each.label, without_options(each.text)) for each in block.rows if not each.expert)
 
 
 def blocks_of(report: Report) -> list[Block]:
@@ -141,9 +102,9 @@ class Recorder(Console):
     def _keep_table(self, table: Table) -> None:
         rows = list(zip(*(list(map(_cell, column.cells)) for column in table.columns), strict=True))
         if table.show_header or len(table.columns) > 2:
-            heads = [_plain(column.header) for column in table.columns] if table.show_header else []
-            figures = [column.justify == "right" for column in table.columns]
-            self.blocks.append(Grid(heads, figures, list(map(list, rows))))
+            words = [_plain(column.header) if table.show_header else "" for column in table.columns]
+            text = [column.justify != "right" for column in table.columns]
+            self.blocks.append(Grid(list(map(Head, words, text)), rows))
             return
         for label, *texts in rows:
             if label.text.startswith(NEXT.removesuffix(":")):  # the command itself can be gone already
@@ -157,9 +118,7 @@ class Recorder(Console):
             self.blocks.append(Fields())
         last = self.blocks[-1]
         assert isinstance(last, Fields)
-        if label or not last.rows:
-            last.rows.append((label, []))
-        last.rows[-1][1].append(text)
+        last.add(label, text)
 
 
 def _texts(text: Text, soft_wrap: bool) -> Iterator[Block]:

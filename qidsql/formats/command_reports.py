@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import starmap
 from typing import Any
 
 from markupsafe import Markup
 
 from qidsql.commands.audit.result import AuditResult
 from qidsql.core.results import Result, Verdict
-from qidsql.formats.blocks import Block, Fields, Grid, Heading, Report, Sentence, Verbatim, blocks_of, for_readers
+from qidsql.formats.blocks import Report, blocks_of, for_readers
 from qidsql.formats.glossary import terms_in
 from qidsql.formats.html import page_body
 from qidsql.formats.markdown import SIGNS, escaped
@@ -20,7 +21,7 @@ from qidsql.formats.person import sentences
 from qidsql.formats.registry import rendered
 from qidsql.formats.texts import VERDICTS, breakable, without_options
 from qidsql.operations.document import BROKEN, RunResult, as_document
-from qidsql.report.blocks import Cell
+from qidsql.report.blocks import Block, Cell, Field, Fields, Grid, Heading, Sentence, Verbatim
 from qidsql.version import __version__
 from qidsql.wording.numbers import moment, plural
 from qidsql.wording.pages import page
@@ -75,7 +76,7 @@ class CommandReport:
             found = list(for_readers(own.blocks(result)))
         else:
             found = blocks_of(lambda console: own.report(console, result))
-            if reason and found and isinstance(found[0], Fields) and found[0].rows[0][1] == [reason]:
+            if reason and found and isinstance(found[0], Fields) and found[0].rows[0].text == reason:
                 del found[0].rows[0]  # the verdict, which each format shows in its own way
         if isinstance(result, AuditResult):
             opening = sentences(result)
@@ -124,7 +125,7 @@ def _release(result: Any) -> list[Block]:
     """For what and to whom the table is released, if the policy file says so."""
     policy = getattr(getattr(result, "account", None), "policy", None)
     release = policy.origin.release if policy and policy.origin else None
-    return [Fields([(label, [text]) for label, text in release.facts])] if release else []
+    return [Fields(list(starmap(Field, release.facts)))] if release else []
 
 
 def _subject(result: Any) -> str:
@@ -196,16 +197,15 @@ def _verbatim(block: Verbatim) -> Iterator[str]:
 
 
 def _fields(block: Fields) -> Iterator[str]:
-    for label, texts in block.rows:
+    for label, texts in block.lists:
         begin = f"**{escaped(label)}** " if label.strip() else ""
         yield f"- {begin}{'; '.join(map(escaped, texts))}"
 
 
 def _grid(block: Grid) -> Iterator[str]:
-    heads = block.heads or [""] * len(block.figures)
-    yield _line(map(escaped, heads))
-    yield _line("--:" if figure else "---" for figure in block.figures)
-    for row in block.rows:
+    yield _line(escaped(head.words) for head in block.heads)
+    yield _line("---" if head.text else "--:" for head in block.heads)
+    for row in block.cells:
         yield _line(map(_cell, row))
 
 

@@ -93,6 +93,16 @@ class Fields:
     def add(self, label: str, text: str, expert: bool = False, tone: Tone = Tone.PLAIN) -> None:
         self.rows.append(Field(label, text, expert, tone))
 
+    @property
+    def lists(self) -> list[tuple[str, list[str]]]:
+        """Each label with all its texts."""
+        found: list[tuple[str, list[str]]] = []
+        for row in self.rows:
+            if row.label or not found:
+                found.append((row.label, []))
+            found[-1][1].append(row.text)
+        return found
+
     def add_all(self, label: str, texts: Sequence[str]) -> None:
         """Several texts under one label."""
         for number, text in enumerate(texts):

@@ -106,7 +106,7 @@ def copy_facts(
         rows.add("", "a copy has the protected columns and sensitive ones (--sensitive), which stay unchanged")
 
 
-def class_sizes(sizes: Sequence[SizeBin], policy: Policy) -> Iterator[Block]:
+def chart_of_sizes(sizes: Sequence[SizeBin], policy: Policy) -> Iterator[Block]:
     """A chart of the rows by class size, with a mark at k; nothing if there are no sizes."""
     if not sizes:
         return

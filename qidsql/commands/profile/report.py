@@ -2,7 +2,7 @@
 
 from qidsql.commands.profile.result import ProfileResult
 from qidsql.report.blocks import Fields, Report
-from qidsql.report.sections import class_sizes, cost
+from qidsql.report.sections import chart_of_sizes, cost
 from qidsql.terminal.disclosed import disclosed_lines
 from qidsql.wording.numbers import count, counted, few, percent, plural, ratio, share
 
@@ -47,7 +47,7 @@ def blocks(result: ProfileResult) -> Report:
     for note in account.notes:
         rows.add("Note", note)
     yield rows
-    yield from class_sizes(result.class_sizes, policy)
+    yield from chart_of_sizes(result.class_sizes, policy)
     yield from cost(account)
 
 

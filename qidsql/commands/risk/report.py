@@ -6,7 +6,7 @@ from fractions import Fraction
 from qidsql.commands.risk.result import MethodError, PopulationRisk, ProsecutorRisk, RiskResult, WeightedRisk
 from qidsql.measures.individual_risk import RiskBin
 from qidsql.report.blocks import Bar, Chart, Field, Fields, Grid, Head, Heading, Report, Tone
-from qidsql.report.sections import NOTHING_LEFT, class_sizes, cost
+from qidsql.report.sections import NOTHING_LEFT, chart_of_sizes, cost
 from qidsql.wording.numbers import are, count, counted, few, percent, plural, share
 
 WEIGHTS_LEFT = "no cell value left the engine but sums of weights, of classes of one row too"
@@ -34,7 +34,7 @@ def blocks(result: RiskResult) -> Report:
     for note in account.notes:
         rows.add("Note", note)
     yield rows
-    yield from class_sizes(result.class_sizes, account.policy)
+    yield from chart_of_sizes(result.class_sizes, account.policy)
     if result.population is not None:
         yield from _population(result.population, unit)
     if result.weighted is not None and result.prosecutor is not None:
