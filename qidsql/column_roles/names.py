@@ -9,11 +9,15 @@ from functools import cache
 from qidsql.column_roles.vocabulary import (
     ALONE,
     ASPECTS,
+    BARE_NUMBER,
     CONCEPTS,
+    EMPLOYED,
     NAME,
     NEVER_A_PART,
     NOT_THE_AMOUNT,
     NUMBER,
+    NUMBER_IN_STUDIES,
+    SIGNS,
     STAFF,
     SUBJECTS,
     Concept,
@@ -100,6 +104,36 @@ def person(name: Sequence[str], anywhere: bool = False) -> str | None:
     return None
 
 
+def numbered_person(name: tuple[str, ...]) -> str | None:
+    """The word for the person, if a name is that of a person's number: patient_id, code_client. No count of persons."""
+    numbered = without_number(name)
+    if numbered is None and len(name) > 1 and "code" in (name[0], name[-1]):
+        numbered = name[1:] if name[0] == "code" else name[:-1]
+    who = person(numbered or ())
+    return None if who is not None and who == name[-1] and _singular(who) in _people() - {who} else who
+
+
+def is_bare_number(name: Sequence[str]) -> bool:
+    """Whether the name is that of a number, and does not say of what."""
+    return len(name) == 1 and name[0] in _set(BARE_NUMBER)
+
+
+def is_number_in_studies(name: Sequence[str]) -> bool:
+    """Whether the name is what studies call the number of a person."""
+    return "".join(name) in _set(NUMBER_IN_STUDIES)
+
+
+def is_one_person(name: Sequence[str]) -> bool:
+    """Whether the name is the word for one person that tables are about: subject."""
+    singular = len(name) == 1 and _singular(name[0]) not in _people() - set(name)
+    return singular and name[0] in _set(SUBJECTS) - _set(SIGNS)
+
+
+def is_employed(word: str) -> bool:
+    """Whether the word is for persons who are in a table as employees of somebody."""
+    return bool({word, _singular(word)} & _set(EMPLOYED))
+
+
 def is_subject(word: str) -> bool:
     """Whether the word is for persons that tables are about, not for staff."""
     return word in _set(SUBJECTS) or _singular(word) in _set(SUBJECTS)
@@ -148,7 +182,7 @@ def _set(text: str) -> frozenset[str]:
 
 
 def _people() -> frozenset[str]:
-    return _set(SUBJECTS + "|" + STAFF)
+    return _set(f"{SUBJECTS}|{EMPLOYED}|{STAFF}")
 
 
 def _singular(word: str) -> str:

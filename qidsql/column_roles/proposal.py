@@ -116,32 +116,6 @@ def propose(table: TableEvidence, column: CatalogColumn) -> Proposal:
     return Proposal(column.name, column.type, idea.role, reason, idea.doubt)
 
 
-def entity(table: TableEvidence, proposals: Sequence[Proposal]) -> tuple[str | None, str]:
-    """The column that identifies persons in a table where one can have several rows, and the reason.
-
-    None if there is none, or if several could be meant: the reason then names them.
-    """
-    found: dict[bool, list[tuple[str, str]]] = {True: [], False: []}
-    for column in table.listed.columns:
-        who = _whose_number(table, column.name)
-        measured = table.measured.get(column.name)
-        unique = (column.name,) in table.listed.unique or (measured is not None and not measured.repeated)
-        own_row = measured is None and table.person is not None and column.name not in table.references
-        if who is None or unique or own_row or not column.readable:
-            continue
-        if any(each.column == column.name and each.role is not DIRECT for each in proposals):
-            continue
-        found[names.is_subject(who)].append((column.name, who))
-    for candidates in (found[True], found[False]):
-        if len(candidates) == 1:
-            name, who = candidates[0]
-            more = "" if table.measured.get(name) is None else ", seen more than once"
-            return name, f"identifies the persons ({who}{more})"
-        if candidates:
-            return None, ", ".join(name for name, _ in candidates)
-    return None, ""
-
-
 def lists_things(table: TableEvidence) -> bool:
     """Whether no name in the table is about a person: hospitals, drugs, codes, that other tables refer to."""
     if table.person is not None or table.references:
@@ -178,7 +152,7 @@ def _by_name(table: TableEvidence, column: CatalogColumn, measured: ValueCounts 
         return _of_concept(parts, hit, column)  # account number, before: the number of an account
     if table.person is not None and names.is_part_of_name(parts):
         return _Idea(DIRECT, "name: a person's name", firm=False)
-    if (who := _whose_number(table, column.name)) is not None:
+    if (who := whose_number(table, column.name)) is not None:
         return _Idea(DIRECT, f"name: the number of a person ({who})", firm=False)
     if column.name in table.references:
         refers = "named like the key of" if column.name in table.undeclared else "refers to"
@@ -294,13 +268,12 @@ def _by_counts(idea: _Idea, measured: ValueCounts | None) -> _Idea:
     return idea
 
 
-def _whose_number(table: TableEvidence, column: str) -> str | None:
+def whose_number(table: TableEvidence, column: str) -> str | None:
     """The word for the person whose number a column contains: by the table it refers to, or by its name."""
     referenced = table.references.get(column)
     if referenced is not None:
         return names.person(names.words(referenced.name))
-    numbered = names.without_number(names.words(column))
-    return None if not numbered else names.person(numbered)
+    return names.numbered_person(names.words(column))
 
 
 def _singulars(words: Sequence[str]) -> list[str]:

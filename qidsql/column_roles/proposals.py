@@ -1,10 +1,12 @@
 """The proposed roles of columns and tables, each with its reason."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from qidsql.core.tables import PolicyRole, TableName
 from qidsql.declarations.results import reported
+
+OR_ROWS = 'or is each row another person ("row")?'  # of a proposed entity
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,12 @@ class TableProposal:
     entity: Annotated[str | None, "the column that identifies persons"] = None
     entity_reason: Annotated[str, "why it does, or which columns could"] = ""
     of_things: Annotated[bool, "nothing in it is about a person, judging by names"] = False
+
+    @property
+    def doubtful(self) -> list[Proposal]:
+        """The columns that a person should check, with their doubts."""
+        every = [replace(each, doubt=OR_ROWS) if each.column == self.entity else each for each in self.columns]
+        return [each for each in every if each.doubt]
 
     @reported
     def auditable(self) -> Annotated[bool, "it is about persons, and a column is left to audit"]:

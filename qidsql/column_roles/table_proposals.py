@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from qidsql.column_roles.names import is_subject, person, words
-from qidsql.column_roles.proposal import TableEvidence, ValueCounts, entity, lists_things, propose
+from qidsql.column_roles.persons import entity
+from qidsql.column_roles.proposal import TableEvidence, ValueCounts, lists_things, propose
 from qidsql.column_roles.proposals import TableProposal
 from qidsql.core.catalog import Attribute, Catalog, CatalogTable
 from qidsql.core.tables import TableName
@@ -34,7 +35,7 @@ class TableProposals:
             listed, self._references.get(name, {}), undeclared, self._personal, labels or {}, measured or {}
         )
         columns = [replace(propose(table, column), readable=column.readable) for column in listed.columns]
-        entity_column, reason = entity(table, columns)
+        entity_column, reason = entity(table, {each.column: each.role for each in columns})
         rows = next((each.profile.rows for each in table.measured.values()), None)
         things = name in self._referred and lists_things(table)
         return TableProposal(name, listed.kind, rows, tuple(columns), entity_column, reason, things)

@@ -449,9 +449,14 @@ CONCEPTS = (
 
 NAME = "name | names | label | nom | nombre | Bezeichnung | libellé | denominación"  # of a person, or of a thing
 NUMBER = (  # words at the end or the beginning of names of numbers
-    "id | ids | identifier | key | no | nr | num | number | uuid | guid | pk | fk | ref | reference | "
+    "id | ids | identifier | key | no | nr | nbr | num | number | uuid | guid | pk | fk | ref | reference | "
     "nummer | Kennung | Schlüssel | Kennzahl | identifiant | numéro | numero | clave | identificador | sk | "
     "surrogate key"
+)
+BARE_NUMBER = "id | identifier | nr | uuid | guid | Kennung | identifiant | identificador"  # of a row, or of a person
+NUMBER_IN_STUDIES = (  # what panels and clinical studies call the number of a person
+    "pid | pidp | uid | idcode | caseid | idind | idpers | persid | persnr | pnr | mergeid | hhidpn | seqn | ptid | "
+    "ptno | patid | patno | subj | subjid | subjno | subjectid | usubjid | custid | empid"
 )
 # A name with these endings is about the preceding thing: the type of a telephone is no telephone number.
 ALONE = "first | last | middle | maiden | given | family | prename"  # a name of a person, in a table of persons
@@ -483,12 +488,16 @@ SUBJECTS = (  # persons that a table is about
     "pacientes | cliente | clientes | socio | socios | alumno | alumnos | estudiante | estudiantes | "
     "asegurado | asegurados | ciudadano | ciudadanos | votante | votantes | habitante | habitantes | usuarios"
 )
-STAFF = (  # persons who serve them
-    "employee | employees | staff | worker | workers | doctor | doctors | physician | physicians | nurse | "
-    "nurses | teacher | teachers | agent | agents | manager | managers | driver | drivers | owner | owners | "
-    "author | authors | contact | contacts | practitioner | practitioners | caregiver | surgeon | "
-    "therapist | personnel | salesperson | Mitarbeiter | Mitarbeiterin | Beschäftigte | Angestellte | Arzt | "
-    "Ärzte | Ärztin | Pfleger | Lehrer | Sachbearbeiter | Personal | Fahrer | employé | employés | salarié | "
-    "salariés | médecin | médecins | infirmier | enseignant | enseignants | empleado | empleados | médico | "
-    "médicos | enfermero | profesor | profesores | trabajador | trabajadores | doctora"
+SIGNS = "people | insured | child | lead"  # as names of columns: how many, whether, how far
+EMPLOYED = (  # persons who serve them; some tables are about them
+    "employee | employees | staff | worker | workers | personnel | salesperson | Mitarbeiter | Mitarbeiterin | "
+    "Beschäftigte | Angestellte | Personal | employé | employés | salarié | salariés | empleado | empleados | "
+    "trabajador | trabajadores"
+)
+STAFF = (  # others who serve them
+    "doctor | doctors | physician | physicians | nurse | nurses | teacher | teachers | agent | agents | "
+    "manager | managers | driver | drivers | owner | owners | author | authors | contact | contacts | "
+    "practitioner | practitioners | caregiver | surgeon | therapist | Arzt | Ärzte | Ärztin | Pfleger | "
+    "Lehrer | Sachbearbeiter | Fahrer | médecin | médecins | infirmier | enseignant | enseignants | médico | "
+    "médicos | enfermero | profesor | profesores | doctora"
 )

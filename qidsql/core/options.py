@@ -41,7 +41,12 @@ Where: TypeAlias = Annotated[
 ]
 Entity: TypeAlias = Annotated[
     str | None,
-    Option("count distinct values of this column (persons), not rows", "COLUMN", panel=COLUMNS, in_policies=True),
+    Option(
+        "count distinct values of this column (persons), not rows; row: each row is another person, which you confirm",
+        "COLUMN",
+        panel=COLUMNS,
+        in_policies=True,
+    ),
 ]
 NullRule: TypeAlias = Annotated[
     str,

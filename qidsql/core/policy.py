@@ -18,6 +18,7 @@ from qidsql.measures.criteria import Criterion
 from qidsql.wording.option_names import setting
 
 LIMITS = ("max_size", "max_statements", "max_seconds", "max_bytes")
+EACH_ROW = "row"  # as an entity: each row is another person, which somebody has confirmed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +83,7 @@ class Policy(Requirements):
     keep_identifiers: bool = False
     where: str | None = None
     entity: str | None = None
+    each_row: Annotated[bool | None, OMITTED, "somebody has confirmed that each row is another person"] = None
     nulls: str = Nulls.EQUAL
     max_size: int | None = None
     max_statements: int | None = None
@@ -94,6 +96,7 @@ class Policy(Requirements):
             raise UsageError(f"k must be a whole number, such as 5, not {type(self.k).__name__}")
         if self.k < 2:
             raise UsageError(f"k must be at least 2, got {self.k}: every table is 1-anonymous")
+        resolve_each_row(self)
         for each in parameters(Requirements):
             value = getattr(self, each.name)
             if each.form is FORMS[Ratio] and value is not None:
@@ -154,6 +157,13 @@ class Policy(Requirements):
         return "A NULL matches anything." if wildcard else "A NULL counts as a value of its own."
 
 
+def resolve_each_row(options: object) -> None:
+    """Options whose entity is "row" have no column of persons: each row is another person, confirmed."""
+    if getattr(options, "entity", None) == EACH_ROW:
+        object.__setattr__(options, "entity", None)
+        object.__setattr__(options, "each_row", True)
+
+
 def _option(criterion: Criterion) -> str:
     """The option that requests the criterion, without its value."""
     return setting(criterion.options.split()[0].removeprefix("--").replace("-", "_"))
@@ -184,7 +194,7 @@ def _settings(policy: Policy) -> dict[str, Any]:
     return {
         name: sorted(value) if isinstance(value, list) else value
         for name, value in plain(policy).items()
-        if name not in (*BUDGETS, "origin")
+        if name not in (*BUDGETS, "origin", "each_row")  # who confirms what a row is changes no figure
     }
 
 
@@ -228,8 +238,10 @@ class PolicyOptions:
     given: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
     awaits_policy: bool = field(default=False, repr=False, compare=False)
     origin: PolicyOrigin | None = field(default=None, repr=False, compare=False)
+    each_row: bool | None = field(default=None, repr=False)  # `entity` was "row"
 
     def __post_init__(self) -> None:
+        resolve_each_row(self)
         if not self.awaits_policy:
             self.check()
 

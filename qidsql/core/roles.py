@@ -1,6 +1,6 @@
 """The role of each column in an audit: from the policy, from the user's rights, or recognised from its measures."""
 
-from qidsql.core.policy import Policy
+from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.tables import Column, Role, Table
 from qidsql.errors import UsageError
 from qidsql.measures.profiles import ClassProfile
@@ -15,6 +15,11 @@ def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
 
     Raises UnknownName, UsageError (a column in two roles, nothing left to audit).
     """
+    if policy.each_row and any(column.name == EACH_ROW for column in table.columns):
+        raise UsageError(
+            f"{setting('entity')} {EACH_ROW} says that each row is another person, and {table.name} has a column "
+            f"{EACH_ROW}: rename it in a view"
+        )
     given = {
         Role.ENTITY: (policy.entity,) if policy.entity else (),
         Role.EXCLUDED: policy.exclude,

@@ -40,6 +40,7 @@ from qidsql.operations.hidden_counts import (
     HiddenAccount,
     HiddenAudit,
     HiddenColumn,
+    HiddenPersons,
     HiddenProfile,
     HiddenSet,
     HiddenWithheld,
@@ -142,6 +143,7 @@ def _audit(audit: AuditResult, least: int) -> HiddenAudit:
         columns=tuple(map(column, audit.columns)),
         profile=hidden(audit.profile) if audit.profile else None,
         profile_with_proposed=hidden(audit.profile_with_proposed) if audit.profile_with_proposed else None,
+        persons=tuple(HiddenPersons(each.column) for each in audit.persons or ()) or None,
         column_sets=tuple(sorted(sets, key=lambda found: (found.criterion, len(found.columns), found.columns))),
         searches=tuple(replace(each, impossible=IMPOSSIBLE if each.impossible else "") for each in audit.searches),
         withheld=tuple(withheld),
@@ -186,6 +188,9 @@ def _reason(verdict: Verdict, audit: AuditResult) -> str:
     if verdict is Verdict.INCONCLUSIVE:
         if audit.account.rows == 0 or not profile:
             return audit.reason  # empty or not fully audited: the reason has no figure
+        if audit.persons and not audit.account.unfinished and not unreadable:
+            named = few([each.column for each in audit.persons])
+            return f"{name}: nobody has confirmed whether {named} or each row is a person"
         proposed = [column.name for column in audit.columns if column.proposed]
         if proposed and not audit.account.unfinished and not unreadable:
             return f"{name}: nobody has confirmed that {few(proposed)} can be left out"

@@ -154,6 +154,11 @@ class FewValues(DisclosureLimit):
             "known for certain. One of them can still be far more likely than the others"
         )
 
+    def violation(self, profile: ClassProfile) -> str:
+        alone = profile.entities and self.limit > 2  # of persons with several values, a lower bound
+        only = ", where only what is the one value of some entity counts" if alone else ""
+        return f"{DisclosureLimit.violation(self, profile)}{only}"
+
     def figure(self, profile: ClassProfile) -> str:
         values = round(10**18 / self.of(profile).worst)
         return f"each has at least {plural(values, 'value')} of {self.sensitive}"

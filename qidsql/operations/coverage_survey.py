@@ -117,7 +117,7 @@ class _Survey:
             self._add(GapKind.UNREADABLE, f"{table}.{name} may not be read by this user", entry, table, name)
             return False
         if name in known.undecided:
-            text = f"{table}.{name}: nobody has confirmed its proposed role, {known.roles.get(name)} (CHECK)"
+            text = f"{table}.{name}: nobody has confirmed its proposed role, {known.roles.get(name, 'entity')} (CHECK)"
             self._add(GapKind.UNDECIDED, text, entry, table, name)
             return False
         if name in known.named or not known.names_any:
@@ -204,8 +204,7 @@ class _KnownColumns:
         self._folded: dict[str, list[str]] = {}
         for column in table.columns:
             self._folded.setdefault(column.name.lower(), []).append(column.name)
-        entity = entry.options.get("entity")
-        own = [*entry.roles, *([str(entity)] if entity else [])]
+        own = [*entry.roles, *([entry.entity] if entry.entity else [])]
         self.roles = self._resolved({**entry.default_roles, **entry.roles})
         self.named = self._resolved(dict.fromkeys([*own, *self.roles], ""))
         self.undecided = self._resolved(dict.fromkeys(entry.undecided, ""))

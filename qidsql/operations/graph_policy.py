@@ -42,7 +42,7 @@ def _completed(
             name
             for each in entries
             if each not in hidden
-            for name in _columns(each, PolicyRole.DIRECT_IDENTIFIER, each.options.get("entity"))
+            for name in _columns(each, PolicyRole.DIRECT_IDENTIFIER, each.entity)
         ]
     )
     what = [] if request.what else [name for each in entries for name in _columns(each, PolicyRole.SENSITIVE)]

@@ -64,6 +64,13 @@ class HiddenProfile:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class HiddenPersons:
+    """A column that may identify the persons."""
+
+    column: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenColumn:
     """A column with its role in the audit and the reason for it."""
@@ -133,6 +140,7 @@ class HiddenAudit:
     columns: tuple[HiddenColumn, ...]
     profile: HiddenProfile | None
     profile_with_proposed: Annotated[HiddenProfile | None, OMITTED] = None
+    persons: Annotated[tuple[HiddenPersons, ...] | None, OMITTED] = None
     class_sizes: tuple[None, ...] = ()
     disclosed: tuple[None, ...] = ()
     column_sets: Annotated[tuple[HiddenSet, ...], "in the order of their names"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from qidsql.core.parsing import size_in_bytes
-from qidsql.core.policy import Policy
+from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.release import Release
 from qidsql.core.tables import fits
 from qidsql.core.toml_file import KeyPath, TomlFile, read_toml
@@ -37,7 +37,7 @@ class TableEntry:
     """A table to audit, or a pattern for several. `options` are those of `Policy` except the roles.
 
     `audit`: False if the table is known but not audited. `undecided` are the columns whose proposed role is still
-    marked CHECK; `decided` is False if the table itself is.
+    marked CHECK, the entity too; `decided` is False if the table itself is.
     """
 
     source: str
@@ -61,6 +61,12 @@ class TableEntry:
         return self.table or self.source
 
     @property
+    def entity(self) -> str | None:
+        """The column of the persons, if the entry names one."""
+        named = self.options.get("entity")
+        return None if named == EACH_ROW else named
+
+    @property
     def is_pattern(self) -> bool:
         return self.table is not None and any(sign in self.table for sign in "*?[")
 
@@ -76,8 +82,7 @@ class TableEntry:
             roles |= self.roles
 
         def of(role: str) -> list[str]:
-            entity = self.options.get("entity")
-            return [name for name, given in roles.items() if given == role and name != entity]
+            return [name for name, given in roles.items() if given == role and name != self.entity]
 
         with written_as(POLICY_FILE):
             return Policy.read(
@@ -241,6 +246,10 @@ class _Reader:
         options = {**_policy_options(defaults), **_policy_options(given)}
         if "hierarchy" in options:
             options["hierarchy"] = str(beside(self.path, options["hierarchy"]))
+        persons = frozenset[str]()
+        if self.is_marked((*(path if "entity" in given else ("defaults",)), "entity")):
+            persons = frozenset({options["entity"]} - {EACH_ROW})
+            options = {name: each for name, each in options.items() if each != EACH_ROW or name != "entity"}
         entry = TableEntry(
             source=source,
             table=given.get("table"),
@@ -254,7 +263,7 @@ class _Reader:
             exemptions=(*self.exemptions(given, path), *self.exemptions(defaults, ("defaults",))),
             audit=given.get("audit", True),
             on_new=given.get("on_new", defaults.get("on_new")),
-            undecided=self.undecided({**dict.fromkeys(defaults.get("roles", {}), ("defaults",)), **own}),
+            undecided=self.undecided({**dict.fromkeys(defaults.get("roles", {}), ("defaults",)), **own}) | persons,
             decided=not self.is_marked((*path, "audit")),
         )
         try:

@@ -155,7 +155,7 @@ class _Entry:
         policy = self.entry.policy([column.name for column in self.table.columns])
         mine = self._named_here
         of_file = {role: self._resolved(getattr(policy, role)) for role in ROLES}
-        entity = self.entry.options.get("entity")
+        entity = self.entry.entity
         if entity is not None and ("entity" in self.given.given or "entity" not in type(self.given).taken()):
             of_file["identifiers"] += self._resolved((entity,))  # not published, also where it is not counted
         if names(getattr(self.given, "columns", ())):
@@ -210,7 +210,7 @@ class _Entry:
         """The weights of the columns that are not left out."""
         if not self.given.weighs:
             return {}
-        out = {name for role in LEFT_OUT for name in roles[role]} | {self.entry.options.get("entity")}
+        out = {name for role in LEFT_OUT for name in roles[role]} | {self.entry.entity}
         chosen = names(getattr(self.given, "columns", ()))
         columns = [c.name for c in self.table.columns if c.name not in out and (not chosen or c.name in chosen)]
         weights = {name: weight for name, weight in self.entry.weights_of(columns).items() if weight != 1}

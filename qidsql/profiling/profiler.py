@@ -150,9 +150,12 @@ class TableProfiler:
                 other._known[sum(1 << places[name] for name in columns)] = profile
         return other
 
-    def over(self, source: Relation, rows: int | None, names: Sequence[str] = ()) -> "TableProfiler":
+    def over(
+        self, source: Relation, rows: int | None, names: Sequence[str] = (), entity: str | None = None
+    ) -> "TableProfiler":
         """A profiler of these columns, or the same, over other rows, about so many, on the same budget."""
-        other = TableProfiler(self.engine, source, names or self.names, self.k, self.entity, rows, nulls=self.nulls)
+        counted = entity or self.entity
+        other = TableProfiler(self.engine, source, names or self.names, self.k, counted, rows, nulls=self.nulls)
         other._meter = self._meter
         if self.nulls is Nulls.WILDCARD and source.is_sample:
             other._domain = self._domain_facts()  # a part of the rows has no more values and no other NULLs

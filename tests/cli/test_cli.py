@@ -64,7 +64,8 @@ def test_exit_codes(clinic: Path, tmp_path: Path) -> None:
 def test_the_report_says_what_it_rests_on(clinic: Path) -> None:
     outcome = inside("audit", clinic, "safe")
     assert outcome.out.startswith("PASS ")
-    assert "main.safe is 100-anonymous on the 2 columns audited; k = 5 is required" in outcome.out
+    reason = "main.safe is 100-anonymous on the 2 columns audited; k = 5 is required"
+    assert f"rows, each taken for another person: {reason}" in " ".join(outcome.out.split())
     assert outcome.err == ""  # quick work has no progress
 
 
@@ -423,7 +424,10 @@ def test_interrupted_it_says_what_is_known(large: Path, scratch: Path, how: sign
             break
     process.send_signal(how)
     out, err = finished(process)
-    opened = {3: f"INCONCLUSIVE  main.{table} was interrupted", 1: f"VIOLATION    main.{table}"}
+    opened = {
+        3: f"INCONCLUSIVE  main.{table} was interrupted",
+        1: "VIOLATION    2,000,000 rows, each taken for another person: main.",
+    }
     assert out.startswith(opened[process.returncode])
     assert process.returncode == 1 or table == "large"  # 1 for `large` too, if its answer came before the signal
     assert "interrupted before the end" in " ".join(out.split())

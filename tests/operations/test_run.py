@@ -247,7 +247,7 @@ def test_roles_of_a_pattern_are_for_the_tables_that_have_the_column(store: Store
         store.table(
             name,
             {"id": "INT", "sex": "TEXT"} | ({"ward": "TEXT"} if name == "a2" else {}),
-            [(1, "f", "w")[: 2 + (name == "a2")]] * 6,
+            [(i, "f", "w")[: 2 + (name == "a2")] for i in range(6)],
         )
     weights = "[tables.weights]\nward = 2\nwrad = 2\n"
     roles = '[tables.roles]\nid = "direct identifier"\nWARD = "sensitive"\nssx = "other"\n'

@@ -6,6 +6,7 @@ CLASSES: tuple[str, ...] = (
     "rounds",
     "limits",
     "proposed_roles",
+    "panels",
     "populations",
     "protections",
     "anonymizations",

@@ -89,6 +89,7 @@ def _result(draft: Draft, policy: Policy, accounting: Accounting, lost: Sequence
         estimate=draft.estimate,
         class_sizes=draft.class_sizes,
         disclosed=tuple(draft.disclosed),
+        persons=draft.persons or None,
         column_sets=tuple(draft.column_sets),
         searches=tuple(draft.searches),
         withheld=tuple(draft.withheld),

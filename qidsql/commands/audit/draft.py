@@ -3,7 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from qidsql.commands.audit.result import ColumnFinding, ColumnSetFinding, LeastWithheld, SearchFinding, Withheld
+from qidsql.commands.audit.result import (
+    ColumnFinding,
+    ColumnSetFinding,
+    LeastWithheld,
+    Persons,
+    SearchFinding,
+    Withheld,
+)
 from qidsql.core.disclosure import Disclosed
 from qidsql.core.tables import Table
 from qidsql.measures.class_sample import ClassEstimate
@@ -21,6 +28,7 @@ class Draft:
     profile_with_proposed: ClassProfile | None = None  # of the columns left out by proposal too
     estimate: ClassEstimate | None = None  # instead of the profile
     unnamed: int | None = None  # rows without an entity, if they could change the verdict
+    persons: tuple[Persons, ...] | None = None  # columns that may identify them; None: not examined
     class_sizes: tuple[SizeBin, ...] = ()
     disclosed: list[Disclosed] = field(default_factory=list)
     column_sets: list[ColumnSetFinding] = field(default_factory=list)

@@ -6,7 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from qidsql.commands.audit.draft import Draft
-from qidsql.commands.audit.proposed_roles import with_proposals
+from qidsql.commands.audit.persons import unconfirmed_persons
+from qidsql.commands.audit.proposed_roles import counts_of, with_proposals
 from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.audit.result import ColumnFinding
 from qidsql.core.policy import Policy
@@ -68,6 +69,10 @@ def measure(
         if any(criterion.met_by(draft.profile) for criterion in policy.criteria):
             return audited, limited
         draft.unnamed = _rows_without_entity(every, draft)
+        draft.todo = ["what a row is"]
+        published = [each.name for each in draft.columns if each.audited or each.proposed]
+        draft.persons = unconfirmed_persons(every, table, policy, published, counts_of(draft.columns, every))
+        draft.todo = []
     except StatementError as error:  # what was measured is proved
         draft.leave(str(error))
     return None

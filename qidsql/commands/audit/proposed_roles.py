@@ -30,14 +30,14 @@ def with_proposals(
     """
     if request.undeclared is UndeclaredRoles.NONE or request.policy.columns:
         return list(findings)
-    counts = _counts(findings, profiler)
+    counts = counts_of(findings, profiler)
     by_policy = request.policy.origin is not None and request.policy.origin.line is not None
     proposals = {} if by_policy else proposed_roles(profiler.engine, table, counts)
     found = [_proposed(finding, counts.get(finding.name), proposals, request) for finding in findings]
     return found if any(finding.audited for finding in found) else list(findings)
 
 
-def _counts(findings: Sequence[ColumnFinding], profiler: TableProfiler) -> dict[str, ValueCounts]:
+def counts_of(findings: Sequence[ColumnFinding], profiler: TableProfiler) -> dict[str, ValueCounts]:
     """The counts of the columns that were measured."""
     by_value = profiler.by_value.known()
     return {

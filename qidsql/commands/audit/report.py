@@ -63,8 +63,9 @@ def _verdict(console: Console, result: AuditResult) -> None:
 
 
 def verdict(console: Console, result: AuditResult) -> None:
-    """Write the verdict and its reason."""
-    console.print(_hanging(Text(f"{result.verdict.upper():<11}", COLOURS[result.verdict]), Text(result.reason), 13))
+    """Write the verdict, what was counted, and the reason."""
+    words = f"{result.unit}: {result.reason}" if result.profile is not None else result.reason
+    console.print(_hanging(Text(f"{result.verdict.upper():<11}", COLOURS[result.verdict]), Text(words), 13))
 
 
 def _disclosed(console: Console, result: AuditResult) -> None:
@@ -234,6 +235,9 @@ def _next(result: AuditResult) -> str:
         return command("profile", result.account, column_set(result.column_sets[0].columns) + k)
     named = "".join(f" --identifier {shlex.quote(name)}" for name in recognised)
     proposed = [column for column in result.columns if column.proposed]
+    if result.persons and result.verdict is Verdict.INCONCLUSIVE:
+        named += f" --entity {shlex.quote(result.persons[0].column)}"
+        proposed = [each for each in proposed if each.name != result.persons[0].column]
     named += "".join(f" --{ROLE_OPTIONS[each.role]} {shlex.quote(each.name)}" for each in proposed)
     remark = "  # if these roles are right" if proposed else ""
     return command("audit", result.account, roles(result.account.policy) + named + k) + remark if named else ""

@@ -10,7 +10,7 @@ from qidsql.core.tables import Role
 from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, reported
 from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.profiles import ClassProfile, SizeBin
-from qidsql.wording.numbers import plural
+from qidsql.wording.numbers import count, plural
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +33,15 @@ class ColumnFinding:
     @reported
     def audited(self) -> bool:
         return self.role is Role.QUASI_IDENTIFIER
+
+
+@dataclass(frozen=True, slots=True)
+class Persons:
+    """A column that may identify the persons, and the classes of the audited columns counted in its values."""
+
+    column: str
+    profile: Annotated[ClassProfile | None, "null: it is published itself, or a requirement measures rows"] = None
+    unnamed: Annotated[int, "rows without a value of the column"] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +98,9 @@ class AuditResult(Result):
     estimate: Annotated[ClassEstimate | None, OMITTED, "instead of the profile, by a sample of the classes"] = None
     class_sizes: tuple[SizeBin, ...]
     disclosed: Annotated[tuple[Disclosed, ...], "what the audited columns disclose about each sensitive column"] = ()
+    persons: Annotated[
+        tuple[Persons, ...] | None, OMITTED, "columns that are named like the persons and repeat, if rows were counted"
+    ] = None
     column_sets: Annotated[tuple[ColumnSetFinding, ...], "of each search the smallest first, then by rows below k"]
     searches: tuple[SearchFinding, ...]
     withheld: tuple[Withheld, ...]
@@ -100,6 +112,14 @@ class AuditResult(Result):
     def asked(self) -> tuple[str, ...]:
         audited, (_, *others) = sum(column.audited for column in self.columns), self.account.policy.criteria
         return (f"k = {self.account.policy.k}", *(each.name for each in others), plural(audited, "column"))
+
+    @property
+    def unit(self) -> str:
+        """What was counted."""
+        rows, policy = self.account.rows, self.account.policy
+        if policy.entity is not None:
+            return f"{count(self.entities or 0)} values of {policy.entity}, each taken for a person"
+        return f"{plural(rows or 0, 'row')}, each {'' if policy.each_row else 'taken for '}another person"
 
     @property
     def helpful(self) -> tuple[Withheld, ...]:

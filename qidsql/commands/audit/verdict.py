@@ -1,12 +1,13 @@
 """The verdict of an audit and the sentence that gives its reason."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from qidsql.commands.audit.draft import Draft
 from qidsql.commands.audit.result import AuditResult, ColumnFinding
-from qidsql.core.policy import Policy
+from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.results import Verdict
 from qidsql.core.roles import NO_RIGHT
 from qidsql.core.tables import Nulls, Role, Table, TableName
@@ -24,6 +25,8 @@ def verdict_on(draft: Draft, policy: Policy) -> tuple[Verdict, str]:
     verdict, reason = judge(name, policy, draft.rows, draft.columns, draft.profile, whole, draft.estimate)
     if verdict is Verdict.PASS and policy.entity is not None:
         verdict, reason = of_persons(policy, whole or draft.profile, draft.unnamed, reason)
+    elif verdict is not Verdict.VIOLATION:
+        verdict, reason = of_rows(policy, draft, verdict, reason)
     if not draft.interrupted:
         return verdict, reason
     if verdict is Verdict.VIOLATION:  # proved, whatever the rest shows
@@ -43,6 +46,7 @@ def judged(result: AuditResult, unnamed: int | None = 0) -> AuditResult:
         result.profile_with_proposed,
         result.estimate,
         unnamed,
+        result.persons if result.persons or account.unfinished else (),
         interrupted=any("interrupted" in each for each in account.unfinished),
     )
     verdict, reason = verdict_on(facts, account.policy)
@@ -166,6 +170,32 @@ def of_persons(policy: Policy, profile: ClassProfile | None, unnamed: int | None
     )
 
 
+def of_rows(policy: Policy, draft: Draft, verdict: Verdict, reason: str) -> tuple[Verdict, str]:
+    """The verdict by rows: inconclusive if a row may be one of several of a person, and the table fails by persons."""
+    if draft.persons is None:
+        examined = verdict is not Verdict.PASS or policy.each_row
+        return (verdict, reason) if examined else (Verdict.INCONCLUSIVE, f"{reason}; what a row is was not examined")
+    proposed = {each.name for each in draft.columns if each.proposed}
+    for each in draft.persons:
+        if verdict is not Verdict.PASS and each.column not in proposed:
+            continue  # inconclusive for another reason
+        by = replace(policy, entity=each.column) if each.profile else policy
+        reached = "" if each.profile is None else f"; by {each.column} it is {each.profile.smallest}-anonymous"
+        if each.unnamed:
+            reached += f", but {plural(each.unnamed, 'row has', 'rows have')} none"
+        kept = each.profile is not None and keeps(by, each.profile)
+        if kept and of_persons(by, each.profile, each.unnamed, "")[0] is Verdict.PASS:
+            reason += f"{reached}, if that tells the persons"
+            continue
+        entity, smallest = setting("entity"), draft.profile.smallest if draft.profile else 1
+        return Verdict.INCONCLUSIVE, (
+            f"{draft.table.name} is {smallest}-anonymous by rows, but {each.column} is named like the persons and "
+            f"repeats{reached}. Say what is counted: {entity} {shlex.quote(each.column)}, or {entity} {EACH_ROW} if "
+            f"each row is another person"
+        )
+    return verdict, reason
+
+
 def keeps(policy: Policy, profile: ClassProfile) -> bool:
     """Whether a profile shows that its columns keep all requirements."""
     measured = all(criterion.measured_by(profile) for criterion in policy.criteria)
@@ -213,6 +243,8 @@ def assumptions(policy: Policy, columns: Sequence[ColumnFinding], verdict: Verdi
         taken.append(
             f"{policy.entity} is not published: with it, the rows of an entity could be joined and reveal more"
         )
+    elif policy.each_row:
+        taken.append(f"each row is another person, as confirmed ({setting('entity')} {EACH_ROW})")
     else:
         entity = setting("entity")
         taken.append(f"each row is another person; if a person can have several, name the column of persons ({entity})")

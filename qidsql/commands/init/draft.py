@@ -11,8 +11,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qidsql.column_roles.proposals import Proposal, TableProposal
+from qidsql.column_roles.proposals import OR_ROWS, Proposal, TableProposal
 from qidsql.commands.init.result import NO_COLUMNS, InitResult, SkippedTable
+from qidsql.core.policy import EACH_ROW
 from qidsql.core.tables import PolicyRole, TableName, fits
 from qidsql.core.toml_file import KeyPath, TomlFile
 from qidsql.errors import UsageError
@@ -147,7 +148,7 @@ def _columns_named(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key in ("roles", "weights"):
         if isinstance(entry.get(key), Mapping):
             yield from ((key, str(name)) for name in entry[key])
-    if "entity" in entry:
+    if entry.get("entity", EACH_ROW) != EACH_ROW:
         yield "entity", str(entry["entity"])
 
 
@@ -232,7 +233,7 @@ def _table(table: TableProposal, source: str | None) -> str:
         why = "nothing here is about a person" if table.of_things else "no column would be left to audit"
         head.append(("audit", "false", f"{why}, judging by names; remove this line to audit it anyway"))
     if table.entity is not None:
-        head.append(("entity", _string(table.entity), table.entity_reason))
+        head.append(("entity", _string(table.entity), f"CHECK: {OR_ROWS} {table.entity_reason}"))
     elif table.entity_reason:
         head.append(("# entity", '"..."', f"one of {table.entity_reason}, if it identifies the persons of the table"))
     roles = [_role(column) for column in table.columns if column.column != table.entity]

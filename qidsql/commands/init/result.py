@@ -56,5 +56,5 @@ class InitResult(Result):
     @property
     def doubts(self) -> list[tuple[TableProposal, Proposal]]:
         """The columns that a person should check first, those left out of the audit before the others."""
-        doubtful = [(table, column) for table in self.tables for column in table.columns if column.doubt]
+        doubtful = [(table, column) for table in self.tables for column in table.doubtful]
         return sorted(doubtful, key=lambda each: each[1].role is PolicyRole.QUASI_IDENTIFIER)

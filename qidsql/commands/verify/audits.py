@@ -112,6 +112,7 @@ class AuditClaims:
             "rows": (claimed.account.rows, draft.rows),
             "entities": (claimed.entities, entities if self._policy.entity else None),
             **{name: (getattr(claimed, name), getattr(draft, name)) for name in OF_TABLE},
+            "persons": (claimed.persons, draft.persons or None),
         }
         if self._ended_early:
             figures = {name: each for name, each in figures.items() if each[0] not in (None, ())}

@@ -155,6 +155,8 @@ def test_rows_without_an_entity_are_no_further_entities_of_a_class() -> None:
 def test_the_verdict_on_a_draft_counts_entities_and_says_when_the_work_was_interrupted() -> None:
     people = Table(TableName("people"), "table", ())
     draft = Draft(people, [AGE], rows=20, profile=SAFE, unnamed=1)
+    assert verdict_on(draft, Policy())[0] is Verdict.INCONCLUSIVE, "what a row is was not examined"
+    draft.persons = ()
     assert verdict_on(draft, Policy())[0] is Verdict.PASS
     assert verdict_on(draft, Policy(entity="person"))[0] is Verdict.INCONCLUSIVE
     draft.interrupted = True
