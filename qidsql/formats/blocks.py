@@ -20,11 +20,11 @@ from qidsql.report.blocks import (
     Block,
     Cell,
     Chart,
-    Field,
     Fields,
     Grid,
     Head,
     Heading,
+    Labelled,
     Sentence,
     Tone,
     Verbatim,
@@ -69,8 +69,8 @@ def _for_readers(block: Block) -> Iterator[Block]:
         yield block
 
 
-def _rows(block: Fields) -> Iterator[Field]:
-    return (Field(each.label, without_options(each.text)) for each in block.rows if not each.expert)
+def _rows(block: Fields) -> Iterator[Labelled]:
+    return (Labelled(each.label, without_options(each.text)) for each in block.rows if not each.expert)
 
 
 def blocks_of(report: Report) -> list[Block]:

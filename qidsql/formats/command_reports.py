@@ -21,7 +21,7 @@ from qidsql.formats.person import sentences
 from qidsql.formats.registry import rendered
 from qidsql.formats.texts import VERDICTS, breakable, without_options
 from qidsql.operations.document import BROKEN, RunResult, as_document
-from qidsql.report.blocks import Block, Cell, Field, Fields, Grid, Heading, Sentence, Verbatim
+from qidsql.report.blocks import Block, Cell, Fields, Grid, Heading, Labelled, Sentence, Verbatim
 from qidsql.version import __version__
 from qidsql.wording.numbers import moment, plural
 from qidsql.wording.pages import page
@@ -125,7 +125,7 @@ def _release(result: Any) -> list[Block]:
     """For what and to whom the table is released, if the policy file says so."""
     policy = getattr(getattr(result, "account", None), "policy", None)
     release = policy.origin.release if policy and policy.origin else None
-    return [Fields(list(starmap(Field, release.facts)))] if release else []
+    return [Fields(list(starmap(Labelled, release.facts)))] if release else []
 
 
 def _subject(result: Any) -> str:

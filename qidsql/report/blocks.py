@@ -73,7 +73,7 @@ class Verbatim:
     close: bool = False
 
 
-class Field(NamedTuple):
+class Labelled(NamedTuple):
     """A label, "" to go on with the one above, and its text. `expert`: how the answer was searched for."""
 
     label: str
@@ -86,12 +86,12 @@ class Field(NamedTuple):
 class Fields:
     """Labels with their texts."""
 
-    rows: list[Field] = field(default_factory=list)
+    rows: list[Labelled] = field(default_factory=list)
     close: bool = False
     inset: bool = False
 
     def add(self, label: str, text: str, expert: bool = False, tone: Tone = Tone.PLAIN) -> None:
-        self.rows.append(Field(label, text, expert, tone))
+        self.rows.append(Labelled(label, text, expert, tone))
 
     @property
     def lists(self) -> list[tuple[str, list[str]]]:

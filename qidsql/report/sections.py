@@ -7,7 +7,7 @@ from qidsql.core.policy import Policy
 from qidsql.core.results import Account, LeftOut, SearchAccount
 from qidsql.core.tables import Nulls
 from qidsql.measures.profiles import SizeBin
-from qidsql.report.blocks import Bar, Block, Chart, Field, Fields, Sentence, Tone
+from qidsql.report.blocks import Bar, Block, Chart, Fields, Labelled, Sentence, Tone
 from qidsql.search.result import Certificate
 from qidsql.wording.numbers import count, counted, decimal, few, percent, plural, seconds, size
 
@@ -60,7 +60,7 @@ def certificate(rests_on: Certificate) -> str:
 def unfinished(parts: Sequence[str]) -> Iterator[Block]:
     """What was not finished, a line each."""
     for number, part in enumerate(parts):
-        yield Fields([Field("Unfinished", part, tone=Tone.UNKNOWN)], close=number > 0)
+        yield Fields([Labelled("Unfinished", part, tone=Tone.UNKNOWN)], close=number > 0)
 
 
 def cost(account: Account, written: str | None = None, values: str = NOTHING_LEFT) -> Iterator[Block]:

@@ -8,11 +8,11 @@ from qidsql.report.blocks import (
     Bar,
     Block,
     Chart,
-    Field,
     Fields,
     Grid,
     Head,
     Heading,
+    Labelled,
     Next,
     Outcome,
     Sentence,
@@ -33,7 +33,7 @@ def test_an_empty_line_stands_before_each_block_that_is_not_close() -> None:
 
 
 def test_texts_wrap_beside_their_labels() -> None:
-    said = text_of(Outcome(Verdict.PASS, "word " * 12), Fields([Field("Source", "x"), Field("", "y " * 30)]))
+    said = text_of(Outcome(Verdict.PASS, "word " * 12), Fields([Labelled("Source", "x"), Labelled("", "y " * 30)]))
     assert said.splitlines()[:2] == ["PASS         " + "word " * 8 + "word", "             word word word"]
     assert said.splitlines()[3:5] == ["Source       x", "             " + "y " * 23 + "y"]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from qidsql.commands.doctor.result import DoctorResult
 from qidsql.core.checks import Check, State
 from qidsql.core.results import Verdict
-from qidsql.report.blocks import Field, Fields, Heading, Outcome, Report, Sentence, Tone, Verbatim
+from qidsql.report.blocks import Fields, Heading, Labelled, Outcome, Report, Sentence, Tone, Verbatim
 from qidsql.wording.numbers import count, few, plural, seconds
 
 WORDS = {Verdict.PASS: "READY", Verdict.INCONCLUSIVE: "NOT ALL", Verdict.ERROR: "NO CONNECTION"}
@@ -16,7 +16,7 @@ SHOWN = 40  # findings on tables
 def blocks(result: DoctorResult) -> Report:
     """The report."""
     yield Outcome(result.verdict, result.reason, WORDS[result.verdict])
-    yield Fields([Field("Source", result.source + (f"; {result.engine}" if result.engine else ""))])
+    yield Fields([Labelled("Source", result.source + (f"; {result.engine}" if result.engine else ""))])
     yield from _checks("Installation", result.installation)
     yield from _checks("Session", result.session)
     if result.tables:
@@ -53,10 +53,10 @@ def _tables(result: DoctorResult) -> Report:
     yield found
 
 
-def _rows(subject: str, check: Check) -> Iterator[Field]:
-    yield Field(check.state, f"{subject}{check.text}", tone=TONES.get(check.state, Tone.PLAIN))
+def _rows(subject: str, check: Check) -> Iterator[Labelled]:
+    yield Labelled(check.state, f"{subject}{check.text}", tone=TONES.get(check.state, Tone.PLAIN))
     if check.remedy:
-        yield Field("", f"-> {check.remedy}")
+        yield Labelled("", f"-> {check.remedy}")
 
 
 def opening(result: DoctorResult) -> str:

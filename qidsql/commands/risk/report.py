@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from qidsql.commands.risk.result import MethodError, PopulationRisk, ProsecutorRisk, RiskResult, WeightedRisk
 from qidsql.measures.individual_risk import RiskBin
-from qidsql.report.blocks import Bar, Chart, Field, Fields, Grid, Head, Heading, Report, Tone
+from qidsql.report.blocks import Bar, Chart, Fields, Grid, Head, Heading, Labelled, Report, Tone
 from qidsql.report.sections import NOTHING_LEFT, chart_of_sizes, cost
 from qidsql.wording.numbers import are, count, counted, few, percent, plural, share
 
@@ -173,7 +173,7 @@ def _edge(risk: Fraction) -> str:
 
 
 def _fields(*rows: tuple[str, str], close: bool = False) -> Fields:
-    return Fields([Field(*row) for row in rows], close)
+    return Fields([Labelled(*row) for row in rows], close)
 
 
 def opening(result: RiskResult) -> str:
