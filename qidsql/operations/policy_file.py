@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from qidsql.core.orders import is_file
 from qidsql.core.parsing import size_in_bytes
 from qidsql.core.policy import Policy
 from qidsql.core.release import Release
@@ -241,6 +242,8 @@ class _Reader:
         options = {**_policy_options(defaults), **_policy_options(given)}
         if "hierarchy" in options:
             options["hierarchy"] = str(beside(self.path, options["hierarchy"]))
+        if is_file(options.get("order")):
+            options["order"] = str(beside(self.path, options["order"]))
         entry = TableEntry(
             source=source,
             table=given.get("table"),
