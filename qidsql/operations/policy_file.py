@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from qidsql.core.orders import is_file
 from qidsql.core.parsing import size_in_bytes
 from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.release import Release
@@ -250,6 +251,8 @@ class _Reader:
         if self.is_marked((*(path if "entity" in given else ("defaults",)), "entity")):
             persons = frozenset({options["entity"]} - {EACH_ROW})
             options = {name: each for name, each in options.items() if each != EACH_ROW or name != "entity"}
+        if is_file(options.get("order")):
+            options["order"] = str(beside(self.path, options["order"]))
         entry = TableEntry(
             source=source,
             table=given.get("table"),
