@@ -105,6 +105,8 @@ class HiddenAccount:
 
     source: str
     engine: str
+    reader: str | None
+    time_zone: str | None
     table: str
     kind: str
     snapshot: str

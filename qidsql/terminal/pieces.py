@@ -39,7 +39,7 @@ def facts(account: SearchAccount) -> Table:
         rows = f", {plural(account.entities, 'entity', 'entities')} ({account.policy.entity})"
     rows += " that meet --where" if account.policy.where else ""
     found.add_row("Source", f"{account.source}, {account.kind} {account.table}{rows}")
-    found.add_row("", f"{account.engine}; {account.snapshot}")
+    found.add_row("", f"{account.read_by}; {account.snapshot}")
     if account.columns:
         found.add_row("Searched", f"{few(account.columns)}. {account.policy.null_rule}")
     for left_out in by_reason((each.name, each.reason) for each in account.left_out):

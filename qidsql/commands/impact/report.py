@@ -38,7 +38,7 @@ def report(console: Console, result: ImpactResult) -> None:
 def _facts(console: Console, result: ImpactResult) -> None:
     work = result.account
     table = grid()
-    table.add_row("Source", f"{work.source}; {work.engine}; {work.snapshot}")
+    table.add_row("Source", f"{work.source}; {work.read_by}; {work.snapshot}")
     table.add_row("Table", f"{work.table}{_rows(result.rows_before)}")
     table.add_row("Protected", f"{result.protected}{_rows(result.rows_after)}")
     marked = f" or {result.mark}" if result.mark is not None else ""

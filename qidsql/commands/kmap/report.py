@@ -24,7 +24,7 @@ def report(console: Console, result: KmapResult) -> None:
     where = " that meet --where" if account.policy.where else ""
     rows = "" if account.rows is None else f", {plural(account.rows, 'row')}{where}"
     facts.add_row("Source", f"{account.source}, {account.kind} {account.table}{rows}")
-    facts.add_row("", f"{account.engine}; {account.snapshot}")
+    facts.add_row("", f"{account.read_by}; {account.snapshot}")
     people = "" if figures is None else f", {_people(figures.people)}"
     facts.add_row("Population", f"{result.population_source}, {result.population}{people}")
     row = "one person" if result.counts is None else f"as many people as its {result.counts} says"

@@ -20,7 +20,7 @@ def report(console: Console, result: LinkResult) -> None:
     print_verdict(console, result.verdict, result.reason)
     facts = grid()
     facts.add_row("Source", f"{result.account.source}, tables {result.left} and {result.right}")
-    facts.add_row("", f"{result.account.engine}; {result.account.snapshot}")
+    facts.add_row("", f"{result.account.read_by}; {result.account.snapshot}")
     matching = "exactly one row" if result.k == 2 else f"1 to {result.k - 1} rows"
     rule = f"k = {result.k}: a row of {result.left} is singled out if it matches {matching} of {result.right}"
     facts.add_row("Rule", rule)
