@@ -346,6 +346,13 @@ def test_plans_of_spark(spark_store: SparkStore) -> None:
     assert qidsql.audit(spark_store.url, "fine", k=2).verdict == "pass"
     session.execute("CREATE TEMPORARY VIEW aged AS SELECT id % 2 AS a, now() AS at FROM RANGE(20)")
     session.execute("CREATE TEMPORARY VIEW today AS SELECT id % 2 AS a FROM RANGE(20) WHERE now() > '2000-01-01'")
+    session.execute("CREATE TEMPORARY VIEW days AS SELECT CAST(at AS DATE) AS a FROM aged")
+    session.execute("CREATE TEMPORARY VIEW made AS SELECT id % 2 AS a, CAST('now' AS TIMESTAMP) AS at FROM RANGE(20)")
+    with spark_store.connect() as engine:
+        notes = {view: " ".join(engine.describe(view).notes) for view in ("days", "fine", "made")}
+        assert engine.role and engine.time_zone
+    assert ["depend on the time zone" in each for each in notes.values()] == [True, False, False]
+    assert "current time" in notes["made"]
     for view, noted in (("aged", True), ("today", True), ("fine", False)):
         notes = qidsql.profile(spark_store.url, view, columns=["a"] if noted else ["uuid"]).account.notes
         assert any("each statement reads the current time anew" in note for note in notes) == noted, view
