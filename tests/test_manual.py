@@ -64,7 +64,7 @@ def without_work(text: str) -> str:
 
     Errors on samples differ too: other versions of DuckDB draw other samples.
     """
-    text = re.sub(r"DuckDB [\d.]+|[+-][\d,]+ %|; run [\w-]+", "", text)
+    text = re.sub(r"DuckDB [\d.]+(, time zone [\w/+-]+)?|[+-][\d,]+ %|; run [\w-]+", "", text)
     text = re.sub(r"^(\d+ tables, )?\d+ statements?(,| in) .*?\.$", "", text, flags=re.MULTILINE | re.DOTALL)
     return " ".join(text.split()) if "Mean error" in text else text.strip()  # the widths of whose columns differ
 

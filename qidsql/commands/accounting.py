@@ -70,6 +70,8 @@ class Accounting:
             table=str(table.name),
             kind=table.kind,
             snapshot=engine.snapshot,
+            reader=engine.role or None,
+            time_zone=engine.time_zone or None,
             policy=policy,
             rows=rows,
             sets_profiled=sets_profiled,

@@ -48,6 +48,14 @@ class Account:
     notes: tuple[str, ...]
     bytes_read: Annotated[int | None, "of the columns that the scans name, at most; null if not known"] = None
     bytes_exact: Annotated[bool, "whether the engine tells how large the columns are; else an estimate"] = False
+    reader: Annotated[str | None, "the role that read the rows; null if the engine has no roles"] = None
+    time_zone: Annotated[str | None, "by which the session counts days; null if not known"] = None
+
+    @property
+    def read_by(self) -> str:
+        """The engine, and who read where."""
+        named = {"role": self.reader, "time zone": self.time_zone}
+        return ", ".join([self.engine, *(f"{what} {name}" for what, name in named.items() if name)])
 
 
 @dataclass(frozen=True)

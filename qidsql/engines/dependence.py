@@ -63,4 +63,4 @@ def asks_zone(table: Table, where: str) -> bool:
 
 def in_zone(what: str, time_zone: str) -> str:
     """A note on what depends on the session's time zone."""
-    return f"{what} depend on the time zone of the session, here {time_zone}: in another one they can be others"
+    return f"{what} depend on the time zone of the session, here {time_zone}: in another one they can differ"

@@ -112,6 +112,8 @@ class HiddenAccount:
 
     source: str
     engine: str
+    reader: str | None
+    time_zone: str | None
     table: str
     kind: str
     snapshot: str

@@ -24,7 +24,7 @@ def facts(account: SearchAccount) -> Fields:
         rows = f", {plural(account.entities, 'entity', 'entities')} ({account.policy.entity})"
     rows += " that meet --where" if account.policy.where else ""
     found.add("Source", f"{account.source}, {account.kind} {account.table}{rows}")
-    found.add("", f"{account.engine}; {account.snapshot}")
+    found.add("", f"{account.read_by}; {account.snapshot}")
     if account.columns:
         found.add("Searched", f"{few(account.columns)}. {account.policy.null_rule}")
     for left_out in by_reason((each.name, each.reason) for each in account.left_out):

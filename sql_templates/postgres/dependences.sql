@@ -199,7 +199,7 @@ judged(name, verdict, own) AS (
   CROSS JOIN LATERAL regexp_matches(
     reached.words,
     '(?:^|[^".\w])(current_(?:user|role|schema|date|time|timestamp)|(?:session_|system_)?user|localtime|localtimestamp'
-    || '|tablesample|execute|u&)(?:\M(?!")|(?=")(?<=&))',
+    || '|reg(?:class|collation|namespace|oper\w*|proc\w*|role|type)|tablesample|execute|u&)(?:\M(?!")|(?=")(?<=&))',
     'g'
   ) AS word(found)
   UNION

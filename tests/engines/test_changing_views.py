@@ -1,5 +1,9 @@
 """Views whose values change from statement to statement: refused, however the functions are hidden; others are not."""
 
+import json
+import subprocess
+import sys
+
 import pytest
 
 import qidsql
@@ -244,6 +248,90 @@ def test_dates_of_sqlite_that_are_the_current_time(sqlite_store: SQLiteStore) ->
         assert engine.describe("fine").kind == "view"
 
 
+IN_ZONE = """
+import json, sys, qidsql
+print(json.dumps([qidsql.audit(sys.argv[1], view, k=2).to_dict() for view in ("days", "instants", "visits")]))
+"""
+
+
+@TWO_ENGINES
+def test_the_zone_is_said_where_days_are_counted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same instants are one day in UTC and two in Tokyo: the zone is in every report, loud where it matters."""
+    store.table("visits", {"seen": "TIMESTAMPTZ", "age": "INTEGER"}, [(f"2020-01-01 {h}:00+00", 1) for h in (13, 16)])
+    store.execute("CREATE VIEW days AS SELECT CAST(seen AS DATE) AS day, age FROM visits")
+    store.execute("CREATE VIEW instants AS SELECT seen, age FROM visits WHERE seen IS NOT NULL")
+    for name in ("TZ", "PGTZ"):
+        monkeypatch.setenv(name, "Asia/Tokyo")
+    found = json.loads(subprocess.check_output([sys.executable, "-c", IN_ZONE, store.url]))
+    assert {each["time_zone"] for each in found} == {"Asia/Tokyo"}
+    assert {each["reader"] for each in found} == {None if isinstance(store, DuckDBStore) else "postgres"}
+    assert {each["verdict"] for each in found} == {"violation"}
+    loud = ["the time zone of the session, here Asia/Tokyo" in " ".join(each["notes"]) for each in found]
+    assert loud == [True, False, False]
+    with store.connect() as engine:
+        table = engine.narrowed(engine.describe("visits"), "seen > '2020-01-02'")
+    assert any("the where condition depend on the time zone" in note for note in table.notes)
+
+
+def test_generated_columns_of_duckdb(duckdb_store: DuckDBStore) -> None:
+    store = duckdb_store
+    for name, value in {"noisy": "random() + a", "clock": "now()", "asks": "current_setting('threads')"}.items():
+        made = "a INTEGER, since TIMESTAMP DEFAULT now(), CHECK (a > random() - 9)"
+        store.execute(f'CREATE TABLE {name} ({made}, "b (" INTEGER AS (a + 1), x AS ({value}))')
+        store.execute(f"INSERT INTO {name} (a) VALUES (1), (1)")
+        store.execute(f"CREATE VIEW of_{name} AS SELECT a FROM {name}")
+    store.execute("CREATE TABLE fine (a INTEGER, since TIMESTAMP DEFAULT now(), x AS (upper('random()') || a))")
+    with store.connect() as engine:
+        for name in ("noisy", "of_noisy", "asks", "of_asks"):
+            with pytest.raises(UsageError, match=r"uses (random|current_setting), so"):
+                engine.describe(name)
+        assert engine.describe("clock").time_dependent
+        assert not engine.describe("fine").notes
+    assert any("uses random" in c.text for t in qidsql.doctor(store.url).tables for c in t.checks if "noisy" in t.table)
+
+
+def test_what_postgres_calls_by_other_names(postgres_store: PostgresStore) -> None:
+    """Aggregates, domains, casts, and functions that are called like those that only wait."""
+    store = postgres_store
+    store.table("people", {"name": "VARCHAR(20)", "age": "INTEGER"}, ROWS)
+    chance = "LANGUAGE sql AS $$ SELECT $1 WHERE random() < 2 $$"
+    store.execute(f"CREATE FUNCTION pg_sleep_long(int) RETURNS int {chance}")
+    store.execute("CREATE FUNCTION step(int, int) RETURNS int LANGUAGE sql AS $$ SELECT $1 + (random() * $2)::int $$")
+    store.execute("CREATE AGGREGATE total(int) (SFUNC = step, STYPE = int, INITCOND = '0')")
+    store.execute(f"CREATE FUNCTION holds(int) RETURNS int {chance}")
+    store.execute(f"CREATE DOMAIN aged AS int CHECK ({store.schema}.holds(VALUE) > 0)")
+    store.execute("CREATE FUNCTION text_of() RETURNS text STABLE LANGUAGE plpgsql AS "
+                  "$$ DECLARE t text; BEGIN EXECUTE 'SELECT current_' || 'user' INTO t; RETURN t; END $$")  # fmt: skip
+    for number, value in enumerate(("pg_sleep_long(age)", "total(age) OVER ()", "age::aged")):
+        store.execute(f"CREATE VIEW v{number} AS SELECT {value} AS x FROM people")
+        refused(store, f"v{number}")
+    store.execute("CREATE VIEW asks AS SELECT age FROM people WHERE text_of() <> 'x'")
+    with store.connect() as engine, pytest.raises(UsageError, match="uses execute, so it can show other rows"):
+        engine.describe("asks")
+
+
+def test_texts_of_sqlite_that_are_the_time(sqlite_store: SQLiteStore) -> None:
+    """A function of dates may get 'now' as a value that is stored, or made; one look at all rows tells."""
+    sqlite_store.table("people", {"born": "TEXT", "word": "TEXT"}, [("2000-01-01", "Now"), ("2000-01-02", "know")])
+    views = {
+        "date('no' || 'w')": "can change",
+        "strftime('%Y', word)": "can change",
+        "date(substr(word, -3))": "can change",
+        "date(born, 'local' || 'time')": "time zone",
+        "date(born || ' 10:00', '+1 day')": "",
+        "strftime('%Y', born) || word": "",
+    }
+    for number, value in enumerate(views):
+        sqlite_store.execute(f"CREATE VIEW v{number} AS SELECT {value} AS x FROM people")
+    with sqlite_store.connect() as engine:
+        for number, expected in enumerate(views.values()):
+            try:
+                found = "; ".join(engine.narrowed(engine.describe(f"v{number}"), None).notes)
+            except UsageError as error:
+                found = str(error)
+            assert expected in found if expected else not found, number
+
+
 @pytest.mark.spark
 def test_plans_of_spark(spark_store: SparkStore) -> None:
     """Its catalog does not show every view's text; a wide view comes first, whose plan must not be shortened."""
@@ -258,6 +346,13 @@ def test_plans_of_spark(spark_store: SparkStore) -> None:
     assert qidsql.audit(spark_store.url, "fine", k=2).verdict == "pass"
     session.execute("CREATE TEMPORARY VIEW aged AS SELECT id % 2 AS a, now() AS at FROM RANGE(20)")
     session.execute("CREATE TEMPORARY VIEW today AS SELECT id % 2 AS a FROM RANGE(20) WHERE now() > '2000-01-01'")
+    session.execute("CREATE TEMPORARY VIEW days AS SELECT CAST(at AS DATE) AS a FROM aged")
+    session.execute("CREATE TEMPORARY VIEW made AS SELECT id % 2 AS a, CAST('now' AS TIMESTAMP) AS at FROM RANGE(20)")
+    with spark_store.connect() as engine:
+        notes = {view: " ".join(engine.describe(view).notes) for view in ("days", "fine", "made")}
+        assert engine.role and engine.time_zone
+    assert ["depend on the time zone" in each for each in notes.values()] == [True, False, False]
+    assert "current time" in notes["made"]
     for view, noted in (("aged", True), ("today", True), ("fine", False)):
         notes = qidsql.profile(spark_store.url, view, columns=["a"] if noted else ["uuid"]).account.notes
         assert any("each statement reads the current time anew" in note for note in notes) == noted, view

@@ -101,7 +101,19 @@ POOLS: dict[str, list[Cell]] = {
     ],
 }
 # What an engine is, and in how many statements it is asked
-OF_THE_SOURCE = {"source", "engine", "kind", "snapshot", "seconds", "started", "statements", "rounds", "scans"}
+OF_THE_SOURCE = {
+    "source",
+    "engine",
+    "reader",
+    "time_zone",
+    "kind",
+    "snapshot",
+    "seconds",
+    "started",
+    "statements",
+    "rounds",
+    "scans",
+}
 OF_THE_SOURCE |= {"bytes_read", "bytes_exact"}
 
 

@@ -89,7 +89,7 @@ def parquet(path: Path, names: Sequence[str], rows: Sequence[Sequence[object]]) 
 
 pytestmark = pytest.mark.spark
 
-OWN = {"source", "engine", "kind", "snapshot", "seconds", "started", "table"}
+OWN = {"source", "engine", "reader", "time_zone", "kind", "snapshot", "seconds", "started", "table"}
 OWN |= {"statements", "rounds", "scans", "sets_profiled", "bytes_read", "bytes_exact", *PROOF}
 COMMANDS: dict[str, Callable[[str, str], Any]] = {
     "audit": lambda source, table: qidsql.audit(source, table, k=5),

@@ -134,7 +134,9 @@ def _wrong(store: Store, kind: On, text: str, found: Table | QidsqlError) -> str
     if isinstance(found, UsageError):
         return None if store.name == "sqlite" and kind is not On.DATA else f"refused ({found})"
     if kind is On.DATA:
-        known = "seen_there" in text or "age({t}.seen" in text  # of which the words alone tell too little
+        known = any(
+            each in text for each in ("seen_there", "age({t}.seen", "' now()'")
+        )  # of which the words alone tell too little
         return f"noted ({notes})" if any(said in notes for said in SAID.values()) and not known else None
     return None if SAID[kind] in notes else "accepted without a note"
 

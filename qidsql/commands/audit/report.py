@@ -97,7 +97,7 @@ def _head(console: Console, result: AuditResult) -> None:
     if result.entities is not None:
         rows += f", {plural(result.entities, 'entity', 'entities')} ({result.account.policy.entity})"
     facts.add_row("Source", f"{result.account.source}, {result.account.kind} {result.account.table}{rows}")
-    facts.add_row("", f"{result.account.engine}; {result.account.snapshot}")
+    facts.add_row("", f"{result.account.read_by}; {result.account.snapshot}")
     audited = [column.name for column in result.columns if column.audited]
     facts.add_row("Audited", f"{', '.join(audited) or 'no column'}. {result.account.policy.null_rule}")
     for left_out in by_reason((column.name, column.reason) for column in result.columns if not column.audited):

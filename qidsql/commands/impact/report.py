@@ -31,7 +31,7 @@ def blocks(result: ImpactResult) -> Report:
 def _facts(result: ImpactResult) -> Fields:
     work = result.account
     table = Fields()
-    table.add("Source", f"{work.source}; {work.engine}; {work.snapshot}")
+    table.add("Source", f"{work.source}; {work.read_by}; {work.snapshot}")
     table.add("Table", f"{work.table}{_rows(result.rows_before)}")
     table.add("Protected", f"{result.protected}{_rows(result.rows_after)}")
     marked = f" or {result.mark}" if result.mark is not None else ""

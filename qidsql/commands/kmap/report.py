@@ -23,7 +23,7 @@ def blocks(result: KmapResult) -> Report:
     where = " that meet --where" if account.policy.where else ""
     rows = "" if account.rows is None else f", {plural(account.rows, 'row')}{where}"
     facts.add("Source", f"{account.source}, {account.kind} {account.table}{rows}")
-    facts.add("", f"{account.engine}; {account.snapshot}")
+    facts.add("", f"{account.read_by}; {account.snapshot}")
     people = "" if figures is None else f", {_people(figures.people)}"
     facts.add("Population", f"{result.population_source}, {result.population}{people}")
     row = "one person" if result.counts is None else f"as many people as its {result.counts} says"

@@ -18,7 +18,7 @@ def blocks(result: LinkResult) -> Report:
     yield Outcome(result.verdict, result.reason)
     facts = Fields()
     facts.add("Source", f"{result.account.source}, tables {result.left} and {result.right}")
-    facts.add("", f"{result.account.engine}; {result.account.snapshot}")
+    facts.add("", f"{result.account.read_by}; {result.account.snapshot}")
     matching = "exactly one row" if result.k == 2 else f"1 to {result.k - 1} rows"
     rule = f"k = {result.k}: a row of {result.left} is singled out if it matches {matching} of {result.right}"
     facts.add("Rule", rule)

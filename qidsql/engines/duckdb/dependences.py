@@ -25,6 +25,7 @@ SESSION = re.compile(
 )
 COLUMN = re.compile(r"(?:\bas|\.)\s*\"?$", re.IGNORECASE)  # what comes before the name of a column
 LITERAL = re.compile(r"'(?:[^']|'')*'|(\"(?:[^\"]|\"\")*\")|--[^\n]*|/\*.*?\*/", re.DOTALL)
+DATED = re.compile(r"^(try_)?cast$|date|time|year|month|day|week|quarter|decade|hour|minute|^era$|^age$|^extract$")
 GENERATED = re.compile(r"\bGENERATED ALWAYS AS\s*\(", re.IGNORECASE)
 # Of functions of times with a zone: those that do not go by the days and hours of the session's zone, and those that do
 # although their result is such a time again.
@@ -63,7 +64,7 @@ def dependences(catalog: CatalogQuery, query: str, definition: str, behind: Mapp
         session |= {name for name in _asking(texts) - columns if SESSION.fullmatch(name)}
         time_dependent |= bool(words & MOMENTS) or any(each.depends_on_time for each in functions if not each.macro)
         waiting += [each.macro for each in functions if each.macro]
-    zone = not (changing or session) and _depends_on_zone(catalog, query)
+    zone = not (changing or session) and _depends_on_zone(catalog, query, {name for name, is_call in met if is_call})
     return Dependences(frozenset(changing), frozenset(session), zone, time_dependent)
 
 
@@ -81,10 +82,11 @@ def generated(definition: str) -> str:
     return f"SELECT {', '.join(found)}" if found else ""
 
 
-def _depends_on_zone(catalog: CatalogQuery, query: str) -> bool:
-    """Whether a function or a cast goes by the session's time zone. True if the plan cannot be read."""
+def _depends_on_zone(catalog: CatalogQuery, query: str, called: set[str]) -> bool:
+    """Whether a function or a cast goes by the session's time zone: by the plan, or where DuckDB does not tell it, as
+    of files, by whether any that could is called."""
     plan = json.loads(str(catalog("plan", query=query)[0][0]))
-    return bool(plan["error"]) or any(map(_goes_by_zone, _bound(plan)))
+    return any(map(DATED.search, called)) if plan["error"] else any(map(_goes_by_zone, _bound(plan)))
 
 
 def _bound(tree: object) -> Iterator[dict[str, Any]]:

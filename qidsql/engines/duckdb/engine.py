@@ -394,7 +394,7 @@ class DuckDBEngine(Engine):
         )
         kind = self._kind(row)
         table = _table(name, kind, columns, None if row[4] is None else integer(row[4]), row[3] == "view")
-        return table if row[7] is None else checked(table, self._dependences(row), self.time_zone)
+        return table if row[7] is None or kind in FILES else checked(table, self._dependences(row), self.time_zone)
 
     def _dependences(self, row: Row) -> Dependences:
         """Those of a view, or of a table with generated columns, of a row of the catalog."""

@@ -45,6 +45,7 @@ REFUSED = (
 )
 NOW = (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentTime, exp.CurrentDatetime, exp.Localtimestamp, exp.Localtime)
 SPECIAL = re.compile(r"\s*(now|today|tomorrow|yesterday)(\s+\S+)?\s*", re.IGNORECASE)  # texts that are cast to a time
+PIECES = (exp.Concat, exp.DPipe, exp.Substring, exp.Left, exp.Right)  # texts made of others
 NOW_REFUSED = "the where condition must not depend on the time: write it as a value, DATE '2020-12-31'"
 NOT_KNOWN = "is none of the functions accepted for Spark; audit a view that has the condition"
 COMPARING = (
@@ -112,6 +113,8 @@ def _check(node: exp.Expr) -> None:
         raise UsageError(NOW_REFUSED)
     if isinstance(node, exp.Literal) and node.is_string and SPECIAL.fullmatch(node.name):
         raise UsageError(NOW_REFUSED)
+    if isinstance(node, PIECES) and node.find(exp.Column) is None:
+        raise UsageError(NOW_REFUSED)  # Spark computes the text before, and 'now' may be one
     if isinstance(node, COMPARING) and _chained(node):
         raise UsageError(CHAINED)
     if isinstance(node, ALLOWED):

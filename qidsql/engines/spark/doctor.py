@@ -34,6 +34,7 @@ class Introduction:
     schema: str
     user: str
     is_apache: bool = True
+    time_zone: str = ""
 
 
 def not_promised(refused: Sequence[str]) -> str:

@@ -38,12 +38,12 @@ Answer = TypeVar("Answer")
 
 FORMATS = ("parquet", "orc", "delta", "iceberg", "avro")  # files whose columns have types
 LOOKS_LIKE_A_PATH = r"/|\\|^\w+://"
-WHERE_AND_WHAT = "SELECT VERSION(), CURRENT_CATALOG(), CURRENT_DATABASE(), CURRENT_USER()"
+WHERE_AND_WHAT = "SELECT VERSION(), CURRENT_CATALOG(), CURRENT_DATABASE(), CURRENT_USER(), CURRENT_TIMEZONE()"
 EMPTY = "SELECT id % 2, COUNT(*) FROM RANGE(4) GROUP BY id % 2"  # a constant alone would start no job of Spark
 # Functions and samples whose result differs each time a plan runs, as plans of Spark and of Sail name them.
 CHANGING = re.compile(
     r"\b(rand|randn|random|randstr|uniform|uuid|shuffle|(?:try_)?reflect|java_method|monotonically_increasing_id|spark_partition_id)\("
-    r"|^[\W\d]*(Sample|MonotonicId|SparkPartitionId)\b",
+    r"|^[\W\d]*(Sample|MonotonicId|SparkPartitionId|(?:Batch|Arrow|BatchUDTF|ArrowUDTF)EvalPython(?:UDTF)?)\b",
     re.MULTILINE,
 )
 # Of the session: its role, its catalog and schema, its rights.
@@ -51,7 +51,18 @@ SESSION = re.compile(
     r"\b(current_user|session_user|user|current_catalog|current_database|current_schema|current_timezone|is_member"
     r"|is_account_group_member)\("
 )
-TIME = re.compile(r"\b(timestamp_now|now|current_timestamp|current_date|current_time|localtimestamp)\(")
+TIME = re.compile(
+    r"\b(timestamp_now|now|current_timestamp|current_date|current_time|localtimestamp)\("
+    r"|(?:\bcast\((?:\w+\([^#]*\)|(?:{0})\b(?!#))[^#()]* as (?:date|timestamp)|\bUtf8\(\"(?:{0}))".format(
+        "now|today|tomorrow|yesterday"
+    ),
+    re.IGNORECASE,
+)
+ZONED = re.compile(r"\bcast\([^()]*#\d+ as date\)|, Some\([\w/+-]+\)\)", re.IGNORECASE)  # of Spark
+ZONED_BY_SAIL = re.compile(r"Timestamp(?:\(µs, \"|\w+\(-?\d+, Some)")
+BY_DAYS = re.compile(
+    r"AS Date32\)|\b(?:date_trunc|spark_(?:year|month|day\w*|hour|date_format|to_utf8|quarter|week\w*))\("
+)
 EACH_ITS_OWN = "each statement sees the data at its own moment"
 SAME_FILES = "every statement reads the same files; an error if one is added, removed or replaced meanwhile"
 ONE_VERSION = "every statement reads the same version of the table"
@@ -84,6 +95,7 @@ class SparkEngine(Engine):
         self._introduction = self._asked("version", _introduced)
         self._refused = self._asked("settings", lambda session: session.refused)
         self.version = self._introduction.version
+        self.role, self.time_zone = self._introduction.user, self._introduction.time_zone
         self.latency = min(self._seconds_of(EMPTY) for _ in range(2))
 
     def _open(self, deadline: float | None) -> list[Worker]:
@@ -199,7 +211,9 @@ class SparkEngine(Engine):
         """Those that change or ask the session in the plan of reading it: the catalog does not say what is a view."""
         plan = self._plan(name)
         changing = (next(filter(None, each.groups())) for each in CHANGING.finditer(plan))
-        return Dependences(frozenset(changing), frozenset(SESSION.findall(plan)), time=TIME.search(plan) is not None)
+        zone = ZONED.search(plan) or (ZONED_BY_SAIL.search(plan) and BY_DAYS.search(plan))
+        session = frozenset(SESSION.findall(plan))
+        return Dependences(frozenset(changing), session, zone is not None, TIME.search(plan) is not None)
 
     def _plan(self, name: TableName, version: Version | None = None) -> str:
         rows = self._rows(f"EXPLAIN EXTENDED {_all_of(name, version)}", f"plan of {name}")
@@ -356,10 +370,10 @@ def connect(text: str, options: ConnectOptions) -> SparkEngine:
 
 def _introduced(session: SparkSession) -> Introduction:
     """Apache Spark's version ends with the hash of a commit."""
-    [(version, catalog, schema, user)] = session.execute(WHERE_AND_WHAT)
+    [(version, catalog, schema, user, zone)] = session.execute(WHERE_AND_WHAT)
     number, _, commit = str(version).partition(" ")
     name = f"Spark {number}" if commit else f"Spark Connect server {number}"
-    return Introduction(name, str(catalog), str(schema), str(user), bool(commit))
+    return Introduction(name, str(catalog), str(schema), str(user), bool(commit), str(zone))
 
 
 def _path(typed: str) -> TableName | None:
