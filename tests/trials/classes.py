@@ -25,5 +25,6 @@ CLASSES: tuple[str, ...] = (
     "connections",
     "kills",
     "schema_changes",
+    "footers",
     "mutants",
 )
