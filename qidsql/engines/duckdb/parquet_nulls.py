@@ -5,6 +5,7 @@ and gives NULLs without reading any value. So their bytes are read once as colum
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 from typing import TypeAlias, cast
@@ -15,7 +16,6 @@ from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.file_reader import FileReader, path_list
 from qidsql.engines.private_folder import in_memory
 from qidsql.errors import SourceError
-from qidsql.records.dataclass import dataclass
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.pieces import in_pieces, marks, put_together
 from qidsql.sql.statements import integer
