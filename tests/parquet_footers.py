@@ -1,7 +1,5 @@
 """The footer of a parquet file, as Thrift's compact protocol writes it: read into lists, changed, written again."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -2,8 +2,6 @@
 and gives NULLs without reading any value. So their bytes are read once as columns of a file that says nothing of NULLs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
