@@ -153,7 +153,7 @@ class _Process:
         if None in tables:
             raise UsageError("the table's name must not be NULL")
         trace = bool(options.pop("trace", False))
-        call = Call(function, instance, tables, options, trace, self._search_path(info), _new_cache(api.version))
+        call = Call(function, instance, tables, options, trace, self._search_path(info), _new_cache())
         with self._engine(call) as engine:
             function.check(engine, tables, options)
         for name, kind in call.columns.items():
@@ -171,7 +171,7 @@ class _Process:
         """
         call: Call = self._objects[self.api.init_get_bind_data(info)]
         if not self.api.rebinds:
-            call = replace(call, cache=_new_cache(self.api.version))
+            call = replace(call, cache=_new_cache())
         with raising_interrupts(self.entry.watch, self.entry.interrupts):
             if self._closing:  # closed before interrupts were counted, so none will come
                 raise Interrupted(ENDING)
@@ -281,10 +281,10 @@ def _one_line(error: QidsqlError) -> str:
     return in_sql(" ".join(str(error).split()))
 
 
-def _new_cache(version: str) -> "CatalogCache":
+def _new_cache() -> "CatalogCache":
     from qidsql.engines.embedding import CatalogCache
 
-    return CatalogCache(rows={"version": [(version,)]})
+    return CatalogCache()
 
 
 _processes: dict[int, _Process] = {}  # by file of the extension: each version of DuckDB has its own

@@ -4,6 +4,7 @@ import struct
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -13,10 +14,12 @@ import pytest
 import qidsql
 from qidsql.core.results import Verdict
 from qidsql.engines.connect import connect
-from qidsql.errors import StatementError
+from qidsql.errors import SourceError, StatementError
 from qidsql.sql.statements import Statement
 from tests.duckdb_hosts import Host
 from tests.exhaustive import always
+from tests.parquet_footers import NULLS, STATISTICS, Fields, changed, chunks, groups
+from tests.parquet_footers import VALUES as NUMBER_OF_VALUES
 
 VALUES = [100] * 400 + [3, 5] * 200 + [1, 2, 257, 513] * 100  # the last row group's true maximum is 513
 
@@ -144,3 +147,40 @@ def test_views_of_files_in_a_shell(host: Host, tmp_path: Path) -> None:
     answers = host.run([host.load, f"CREATE VIEW t AS FROM '{file}'", audit, audit, setting])
     assert answers[2] == answers[3] == [{"classes": len(set(VALUES)), "smallest": 100}]
     assert answers[4] == [{"found": ""}]
+
+
+def all_null(path: Path, **options: Any) -> str:
+    """Columns of several types that are NULL in all rows of some row groups, inside a struct too."""
+    values = [None] * 40 + [*range(40)]
+    kinds = (pa.int32(), pa.string(), pa.bool_(), pa.decimal128(20, 2), pa.timestamp("us"), pa.list_(pa.int8()))
+    made = {f"c{place}": pa.array([None] * 80, kind) for place, kind in enumerate(kinds)}
+    inside = [{"b": value} if place % 3 else None for place, value in enumerate(values)]
+    table = pa.table({"a": values, "s": inside, **made})
+    pq.write_table(table, path, row_group_size=30, **options)
+    return str(path)
+
+
+CODECS = ("none", "snappy", "gzip", "brotli", "zstd", "lz4")
+
+
+@pytest.mark.parametrize("codec", always("snappy", longer=[each for each in CODECS if each != "snappy"]))
+@pytest.mark.parametrize("form", always({}, longer=[{"data_page_version": "2.0"}, {"use_dictionary": False}]))
+def test_columns_that_are_null_throughout_stay_so(tmp_path: Path, codec: str, form: dict[str, Any]) -> None:
+    source = all_null(tmp_path / "t.parquet", compression=codec, **form)
+    found = {each.name: each.profile for each in qidsql.audit(source, k=2).columns}
+    assert found["a"] is not None and found["a"].classes == 41
+    assert {found[f"c{place}"].classes for place in range(6)} == {1}
+
+
+@pytest.mark.parametrize("column", ["a", "s.b"])
+def test_values_that_the_footer_denies_throughout(tmp_path: Path, column: str) -> None:
+    """DuckDB 2 would not read them."""
+    source = all_null(tmp_path / "t.parquet")
+
+    def deny(file: Fields, body: bytearray) -> None:
+        chunk = chunks(groups(file)[2])[0 if column == "a" else 1]
+        chunk[STATISTICS][1][NULLS] = chunk[NUMBER_OF_VALUES]
+
+    changed(Path(source), deny)
+    with pytest.raises(SourceError, match=rf"t\.parquet says .* all their values of the column {column} are NULL"):
+        qidsql.audit(source, k=2)

@@ -27,5 +27,6 @@ CLASSES: tuple[str, ...] = (
     "connections",
     "kills",
     "schema_changes",
+    "footers",
     "mutants",
 )

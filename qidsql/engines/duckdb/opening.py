@@ -86,7 +86,7 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
         def read(connection: duckdb.DuckDBPyConnection) -> None:
             for each in files:
                 try:
-                    read_files(lambda sql: connection.execute(sql).fetchall(), each, reading)
+                    read_files(lambda sql: connection.execute(sql).fetchall(), each, reading, folder.path)
                 except (duckdb.Error, MemoryError) as error:
                     raise open_error(error, each.label) from None
             _attach(beside, folder, connection)

@@ -6,6 +6,7 @@ report people as indistinguishable whom a reader of the file can tell apart.
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from sqlglot import exp
 
@@ -16,6 +17,7 @@ from qidsql.engines.duckdb.file_reader import Contents, Execute, FileReader
 from qidsql.engines.duckdb.files import DataFiles
 from qidsql.engines.duckdb.json_files import json_contents
 from qidsql.engines.duckdb.parquet_files import parquet_contents
+from qidsql.engines.duckdb.parquet_nulls import check_nulls
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.pieces import in_pieces, mark_of_table, marks, put_together
 from qidsql.sql.relation import name_text
@@ -29,16 +31,19 @@ WRITTEN_ALIKE = ("BIGINT", "UBIGINT", "HUGEINT", "DATE", "TIMESTAMP", "BOOLEAN")
 FIRST = 1_000  # rows that show which columns are worth converting as they are read
 
 
-def read_files(execute: Execute, files: DataFiles, options: Mapping[str, str], catalog: str | None = None) -> None:
+def read_files(
+    execute: Execute, files: DataFiles, options: Mapping[str, str], scratch: Path, catalog: str | None = None
+) -> None:
     """Creates a view of the files if their format has types, else a table into which they are parsed once.
 
-    In the default database, or in the attached one of this name. Raises SourceError, UsageError, and errors of
-    `execute`.
+    In the default database, or in the attached one of this name. `scratch` is a private folder. Raises SourceError,
+    UsageError, and errors of `execute`.
     """
     reader = FileReader(execute, files)
     table = name_text(DUCKDB, TableName(files.table, "main" if catalog else "", catalog or ""))
     if files.kind == "parquet":
         execute(f"CREATE VIEW {table} AS {parquet_contents(reader).query}")
+        check_nulls(reader, scratch)
         return
     found = csv_contents(reader, options.get("header")) if files.kind == "csv" else json_contents(reader)
     typed = _read_typed(reader, table, found)
