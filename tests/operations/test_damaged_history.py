@@ -1,5 +1,6 @@
 """A history that somebody else wrote, or that was damaged: an error names it, no file opens, nothing is internal."""
 
+import os
 import random
 import shutil
 from collections.abc import Callable
@@ -123,3 +124,15 @@ def test_a_view_in_postgres_is_no_history(postgres_store: PostgresStore) -> None
     postgres_store.execute("CREATE VIEW runs AS SELECT * FROM others")
     with pytest.raises(StoreError, match="runs in it is no table"):
         open_history(postgres_store.server, postgres_store.schema).runs()
+
+
+def test_pipes_are_not_waited_for(tmp_path: Path) -> None:
+    """As a policy file and as a history; a shell's <(...) is a pipe with a writer, which has always worked."""
+    os.mkfifo(tmp_path / "pipe")
+    assert "is not a regular file" in inside("history", "--history", "pipe", cwd=tmp_path).line
+    assert "is a pipe" in inside("run", "pipe", cwd=tmp_path).line
+    reading, writing = os.pipe()
+    os.write(writing, b"format = 2")
+    os.close(writing)
+    assert "format" in inside("run", f"/dev/fd/{reading}", cwd=tmp_path).err
+    os.close(reading)

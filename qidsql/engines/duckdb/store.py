@@ -91,6 +91,8 @@ class DuckDBStore(Store):
             raise StoreError(
                 f"{self.label} cannot be created: its folder does not exist; create it, or name another file"
             )
+        if self.exists() and not self.path.is_file():  # opening a pipe could wait without end
+            raise StoreError(f"{self.label} is not a regular file; name another")
         give_up = time.monotonic() + self.patience
         path, mode = exp.Literal.string(str(self.path)).sql("duckdb"), "READ_WRITE" if writing else "READ_ONLY"
         while True:
