@@ -66,6 +66,8 @@ class TomlFile:
 
 def read_toml(path: Path, missing: str = "") -> TomlFile:
     """The TOML file at that path; `missing` is the remedy if there is none. Raises TomlFileError."""
+    if path.is_fifo() and not path.is_relative_to("/dev"):  # <(...) of a shell has a writer; another may have none
+        raise TomlFileError([f"{path} is a pipe, whose writer could be waited for without end; expected a file"])
     try:
         written = path.read_bytes()
     except FileNotFoundError:

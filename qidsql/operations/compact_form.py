@@ -10,8 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, overload
 
 from qidsql.declarations.results import described, loaded, plain
+from qidsql.errors import StoreError, UsageError
 from qidsql.operations.table_run import TableRun, plain_measures
 
+NOT_WRITTEN = (  # what reading a record raises that qidsql did not write
+    *(ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
+    *(zlib.error, UsageError),
+)
+DAMAGED = "is damaged: it is not as qidsql writes it; restore the history from a backup, or name another"
 Document: TypeAlias = Mapping[str, Any]  # plain lists, dicts, strings and numbers
 
 
@@ -82,8 +88,11 @@ def pack(table: TableRun) -> bytes:
 
 
 def unpack(written: bytes) -> TableRun:
-    """The table that `pack` compressed."""
-    return expand(json.loads(zlib.decompress(written).decode("utf-8", "surrogatepass")))
+    """The table that `pack` compressed. Raises StoreError for anything else: it has been in a history."""
+    try:
+        return expand(json.loads(zlib.decompress(written).decode("utf-8", "surrogatepass")))
+    except NOT_WRITTEN:
+        raise StoreError(f"a table in the history {DAMAGED}") from None
 
 
 def compact(table: TableRun) -> dict[str, Any]:

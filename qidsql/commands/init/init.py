@@ -5,6 +5,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -108,7 +109,8 @@ def write_file(result: InitResult, request: InitRequest, file: Path) -> InitResu
     except OSError as error:
         raise UsageError(f"{file} cannot be written ({error.strerror})") from None
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # there is none, also where nothing can be written
+            beside.unlink()
     return replace(result, output=str(file))
 
 

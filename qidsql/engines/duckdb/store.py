@@ -24,6 +24,7 @@ from qidsql.errors import StoreError
 from qidsql.sql.statements import Row
 from qidsql.sql.table_changes import inserting
 
+OWN = ("", ".wal", ".wal.checkpoint", ".wal.recovery")  # the endings of the files that DuckDB needs for one
 ATTACHED = "stored"  # the name of the file's database
 # Up to DuckDB 1.4 two databases of one process can open a file at once, one of them for writing: no attaching there.
 ATTACHES = tuple(map(int, duckdb.__version__.split(".")[:2])) >= (1, 5)
@@ -90,14 +91,16 @@ class DuckDBStore(Store):
             raise StoreError(
                 f"{self.label} cannot be created: its folder does not exist; create it, or name another file"
             )
+        if self.exists() and not self.path.is_file():  # opening a pipe could wait without end
+            raise StoreError(f"{self.label} is not a regular file; name another")
         give_up = time.monotonic() + self.patience
         path, mode = exp.Literal.string(str(self.path)).sql("duckdb"), "READ_WRITE" if writing else "READ_ONLY"
         while True:
             try:
                 if not ATTACHES:
-                    self._database = duckdb.connect(str(self.path), read_only=not writing, config=self._settings)
+                    self._database = self._sealed(duckdb.connect(str(self.path), not writing, self._settings))
                     return self._database
-                connection = self._database = self._database or duckdb.connect(config=self._settings)
+                connection = self._database = self._database or self._sealed(duckdb.connect(config=self._settings))
                 connection.execute(f"ATTACH {path} AS {ATTACHED} ({mode})")
                 connection.execute(f"USE {ATTACHED}")
                 return connection
@@ -106,6 +109,13 @@ class DuckDBStore(Store):
                     self._end()
                     raise self._why_not(error, "opened") from None
             time.sleep(PAUSE)
+
+    def _sealed(self, connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+        """The connection, which opens no other file, whatever is defined in this one."""
+        paths = (exp.Literal.string(f"{self.path}{ending}").sql("duckdb") for ending in OWN)
+        connection.execute(f"SET allowed_paths = [{', '.join(paths)}]")
+        connection.execute("SET enable_external_access = false")
+        return connection
 
     def _detach(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Closes the file, and rolls back what was not committed. If that fails, ends the DuckDB that has it open."""

@@ -30,15 +30,15 @@ class AlertRecord:
             states = self._rows(store, "alert_states", (*TABLE, "verdict"), alert=alert)
             findings = self._rows(store, "alert_findings", (*TABLE, "finding", *Extent._fields), alert=alert)
             questions = self._rows(store, "alert_questions", (*TABLE, "question"), alert=alert)
-        broken: dict[tuple[str, str], dict[str, Extent]] = {}
-        for source, table, finding, *figures in findings:
-            broken.setdefault((str(source), str(table)), {})[str(finding)] = Extent(*map(integer, figures))
-        subjects = {(str(source), str(table)): Verdict(str(verdict)) for source, table, verdict in states}
-        policies = {(str(source), str(table)): str(question) for source, table, question in questions}
-        return {
-            subject: LastSent(verdict, broken.get(subject, {}), policies.get(subject))
-            for subject, verdict in subjects.items()
-        }
+            broken: dict[tuple[str, str], dict[str, Extent]] = {}
+            for source, table, finding, *figures in findings:
+                broken.setdefault((str(source), str(table)), {})[str(finding)] = Extent(*map(integer, figures))
+            subjects = {(str(source), str(table)): Verdict(str(verdict)) for source, table, verdict in states}
+            policies = {(str(source), str(table)): str(question) for source, table, question in questions}
+            return {
+                subject: LastSent(verdict, broken.get(subject, {}), policies.get(subject))
+                for subject, verdict in subjects.items()
+            }
 
     def add(self, message: Message, since: datetime) -> None:
         """Stores the message as pending, and its changes as sent."""
@@ -85,10 +85,12 @@ class AlertRecord:
         with self._history.reading() as store:
             columns, order = ("since", "attempts", "failure", "document"), ("since", "message")
             rows = self._rows(store, "deliveries", columns, order)
-        return [
-            PendingMessage(loaded(Message, json.loads(str(document))), _moment(since), integer(attempts), str(failure))
-            for since, attempts, failure, document in rows
-        ]
+            return [
+                PendingMessage(
+                    loaded(Message, json.loads(str(document))), _moment(since), integer(attempts), str(failure)
+                )
+                for since, attempts, failure, document in rows
+            ]
 
     def _rows(
         self, store: Transaction | None, table: str, columns: Sequence[str], order: Sequence[str] = (), **where: Any

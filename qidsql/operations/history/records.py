@@ -13,7 +13,7 @@ from qidsql.core.results import Verdict
 from qidsql.declarations.results import OMITTED, loaded, plain
 from qidsql.engines.store import Store, Transaction
 from qidsql.errors import StoreError, UnknownName, UsageError
-from qidsql.operations.compact_form import PackedTables, pack, unpack
+from qidsql.operations.compact_form import DAMAGED, NOT_WRITTEN, PackedTables, pack, unpack
 from qidsql.operations.coverage import Coverage
 from qidsql.operations.document import RunResult
 from qidsql.operations.table_run import TableRun, TrendPoint
@@ -197,22 +197,7 @@ class History:
     def runs(self) -> list[RunSummary]:
         """All runs, newest first."""
         with self.reading() as store:
-            rows = store.query("history/runs") if store else []
-        return [
-            RunSummary(
-                number=integer(number),
-                run=str(run),
-                started=_in_utc(started),
-                seconds=float(str(seconds)),
-                verdict=Verdict(str(verdict)),
-                reason=str(reason),
-                complete=bool(complete),
-                tables=integer(tables),
-                statements=integer(statements),
-                baseline=None if baseline is None else str(baseline),
-            )
-            for number, run, started, seconds, verdict, reason, complete, tables, statements, baseline in rows
-        ]
+            return [_run_summary(row) for row in (store.query("history/runs") if store else [])]
 
     def last_complete(self) -> RunSummary | None:
         return next((head for head in self.runs() if head.complete), None)
@@ -307,7 +292,7 @@ class History:
         """A table in all runs, newest first."""
         with self.reading() as store:
             rows = store.query("history/table_history", source=source, table_name=table) if store else []
-        return [_recorded_table(row) for row in rows]
+            return [_recorded_table(row) for row in rows]
 
     def unfinished(self) -> list[UnfinishedTable]:
         """The tables that a run can resume from, newest last."""
@@ -321,12 +306,20 @@ class History:
         with self.reading() as store:
             given = {"run": entry.run, "source": entry.source, "table_name": entry.table, "question": entry.question}
             rows = store.find("unfinished", ("document",), **given) if store else []
-        return unpack(_bytes(rows[-1])) if rows else None
+            return unpack(_bytes(rows[-1])) if rows else None
+
+    @contextmanager
+    def _read_back(self) -> Iterator[None]:
+        """Raises StoreError if something in the history is not what qidsql writes."""
+        try:
+            yield
+        except NOT_WRITTEN:
+            raise StoreError(f"a record in {self.label} {DAMAGED}") from None
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
         """A write transaction; creates missing tables."""
-        with self.store.transaction(writing=True) as store:
+        with self._read_back(), self.store.transaction(writing=True) as store:
             existing = self._tables(store)
             for name in TABLES:
                 if name not in existing:  # the user may have no right to create tables
@@ -337,11 +330,11 @@ class History:
 
     @contextmanager
     def reading(self) -> Iterator[Transaction | None]:
-        """A read transaction; None if the history does not exist yet."""
+        """A read transaction; None if the history does not exist yet. What is read is understood before it ends."""
         if not self.store.can_be_opened():
             yield None
             return
-        with self.store.transaction(writing=False) as store:
+        with self._read_back(), self.store.transaction(writing=False) as store:
             if not self.has_table(store, TABLES[0]):
                 yield None  # a killed run can leave a file without tables
                 return
@@ -355,7 +348,12 @@ class History:
     def _tables(self, store: Transaction) -> set[str]:
         """The existing tables; queried only until all exist, since catalogs are slow."""
         if not self._existing >= set(TABLES):
-            self._existing = {str(name) for (name,) in store.query("history/tables_there", schema=self.store.schema)}
+            there = {
+                str(name): bool(table) for name, table in store.query("history/tables_there", schema=self.store.schema)
+            }
+            if other := next((name for name in TABLES if not there.get(name, True)), None):
+                raise StoreError(f"{self.label} is not a history: {other} in it is no table; name another")
+            self._existing = set(there)
         return self._existing
 
     def _format(self, store: Transaction) -> int:
@@ -432,6 +430,22 @@ def _past_table(store: Transaction, source: str, table: str, run: str | None) ->
 def _bytes(row: Any) -> bytes:
     """The only cell of a row; drivers return different types of bytes."""
     return bytes(row[0])
+
+
+def _run_summary(row: Row) -> RunSummary:
+    number, run, started, seconds, verdict, reason, complete, tables, statements, baseline = row
+    return RunSummary(
+        number=integer(number),
+        run=str(run),
+        started=_in_utc(started),
+        seconds=float(str(seconds)),
+        verdict=Verdict(str(verdict)),
+        reason=str(reason),
+        complete=bool(complete),
+        tables=integer(tables),
+        statements=integer(statements),
+        baseline=None if baseline is None else str(baseline),
+    )
 
 
 def _recorded_table(row: Row) -> RecordedTable:

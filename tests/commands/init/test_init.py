@@ -1,6 +1,8 @@
 """init: the roles proposed, the reasons, the file; from catalogs of both engines, under hostile names and labels."""
 
+import errno
 import json
+import os
 import re
 import shutil
 import tomllib
@@ -17,6 +19,7 @@ import qidsql as package
 from qidsql.column_roles import dbt
 from qidsql.commands.demo.demo import write_demo
 from qidsql.commands.init.draft import draft, updated
+from qidsql.commands.init.init import write_file
 from qidsql.commands.init.request import InitRequest
 from qidsql.commands.init.result import NO_COLUMNS, InitResult, SkippedTable
 from qidsql.core.tables import TableName
@@ -597,3 +600,18 @@ def test_a_full_folder_leaves_no_half_file(clinic: Path, monkeypatch: pytest.Mon
     with pytest.raises(UsageError, match="No space left"):
         package.init(str(clinic / "clinic.duckdb"), statistics=False, output=clinic / "qidsql.toml")
     assert [each.name for each in clinic.iterdir()] == ["clinic.duckdb"]
+
+
+def test_a_disk_that_is_only_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where even removing a file that is not there is an error of its own."""
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    source = str(tmp_path / "people.csv")
+    Path(source).write_text("sex,ward\nf,a\n")
+    found = package.init(source)
+    for name in ("write_text", "unlink"):
+        monkeypatch.setattr(Path, name, refused)
+    with pytest.raises(UsageError, match="cannot be written"):
+        write_file(found, InitRequest(), tmp_path / "qidsql.toml")
