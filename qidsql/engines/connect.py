@@ -142,7 +142,7 @@ def _file(text: str) -> tuple[FileKind, Located]:
     if scheme:
         text = f"qidsql does not support {scheme[1]}:// URLs"
         raise SourceError(f"{text}; export the table to parquet, or give {EXPECTED}")
-    is_there = exists(text) or exists(text.rpartition("?")[0] or text)
+    is_there = exists(text) or exists(text.partition("?")[0] or text)
     if (re.search(r":.*@|^\s*\w+\s*=.*\s\w+\s*=", text) or names_a_secret(text)) and not is_there:
         # Looks like a URL or a connection string. Not echoed: it can contain a password.
         raise SourceError(f"the source is no file, nor a URL that qidsql can read; expected {EXPECTED}")

@@ -100,12 +100,14 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
         )
     if isinstance(error, (duckdb.BinderException, duckdb.CatalogException)):
         return StatementError(
-            f"DuckDB rejected a statement ({purpose}): the where condition has an operation that "
-            f"its columns' types do not allow (write CAST(age AS INTEGER) >= 18), or a view no longer fits its tables"
+            f"DuckDB rejected a statement ({purpose}): the where condition has an operation that its columns' types do "
+            f"not allow (write TRY_CAST(age AS INTEGER) >= 18, NULL where age is no number), or a view no longer "
+            f"fits its tables"
         )
     if isinstance(error, (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)):
         return StatementError(
-            f"DuckDB could not compute a value for the {purpose}; look at the where condition and at the view's casts"
+            f"DuckDB could not compute a value for the {purpose}; look at the casts of the where condition and of the "
+            f"view: TRY_CAST(age AS INTEGER) is NULL where the text is no number"
         )
     if isinstance(error, duckdb.IOException) or "Corrupt database file" in str(error):
         return StatementError(

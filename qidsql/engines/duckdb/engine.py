@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, lru_cache, partial
 from itertools import count as counter
 from pathlib import Path
@@ -150,6 +151,7 @@ class DuckDBEngine(Engine):
         self.files = files
         self.labelled = not files
         self._beside = beside
+        self.notes: Mapping[str, str] = {}  # on the contents of files, by table
         self._in_place = in_place([*files, *(beside.files if beside is not None else ())])
         self._versions = versions(self._in_place)
         self.data_files = [path for each in files for path in each.paths]
@@ -394,6 +396,8 @@ class DuckDBEngine(Engine):
         )
         kind = self._kind(row)
         table = _table(name, kind, columns, None if row[4] is None else integer(row[4]), row[3] == "view")
+        if not self._is_beside(row) and (note := self.notes.get(name.name)):
+            table = replace(table, notes=(note,))
         return table if row[7] is None else checked(table, self._dependences(row), self.time_zone)
 
     def _dependences(self, row: Row) -> Dependences:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from threading import Event, Lock
 from typing import TypeAlias
+from urllib.parse import quote
 from weakref import WeakValueDictionary
 
 import duckdb
@@ -21,6 +22,7 @@ from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.engines.duckdb.files import DataFiles, allowed_paths, file_token, find_files, in_place
 from qidsql.engines.duckdb.frame_texts import with_texts
 from qidsql.engines.duckdb.measuring import MEASURED
+from qidsql.engines.duckdb.missing_marks import OPTION, Marks
 from qidsql.engines.duckdb.progress_bar import without_progress_bar
 from qidsql.engines.duckdb.reading import read_files
 from qidsql.engines.duckdb.spill import bytes_on_disk
@@ -73,20 +75,25 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
     Raises SourceError, UsageError, Interrupted, BudgetSpent.
     """
     files = find_files(path, label)
-    csv = any(each.kind == "csv" for each in files)
-    reading = {name: value for name, value in options.items() if name == "header" and csv}
+    of_reading = {"header", OPTION} if any(each.kind == "csv" for each in files) else {OPTION}
+    reading = {name: value for name, value in options.items() if name in of_reading}
+    missing = Marks.declared(reading.get(OPTION))
     token = file_token([file for each in files for file in each.paths] + (beside.paths if beside else []), reading)
     with _opening(label) as folder:
         settings = _config(folder, {name: value for name, value in options.items() if name not in reading})
         settings |= _measured([*files, *(beside.files if beside else ())])
         parsed = [path for each in files if each.kind != "parquet" for path in each.paths]
+        notes: dict[str, str] = {}
 
         def read(connection: duckdb.DuckDBPyConnection) -> None:
+            columns: set[str] = set()
             for each in files:
                 try:
-                    read_files(lambda sql: connection.execute(sql).fetchall(), each, reading)
+                    notes[each.table], names = read_files(lambda sql: connection.execute(sql).fetchall(), each, reading)
                 except (duckdb.Error, MemoryError) as error:
                     raise open_error(error, each.label) from None
+                columns.update(names)
+            missing.check(columns, label)
             _attach(beside, folder, connection)
 
         in_memory = not parsed or ("memory_limit" not in settings and _small(parsed))
@@ -94,7 +101,13 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
         connection = _connected(partial(_connection, ":memory:", settings) if in_memory else on_disk, read)
         readable = [file for each in files for file in allowed_paths(each)]
         _seal(connection, readable + (beside.allowed_paths if beside else []), folder)
-        return DuckDBEngine(connection, label, folder, files, token=token, beside=beside)
+        engine = DuckDBEngine(connection, label, folder, files, token=token, beside=beside)
+        engine.notes = notes
+        if reading:
+            engine.read_with = "?" + "&".join(f"{name}={quote(text, safe=',:?*#/')}" for name, text in reading.items())
+        if missing:
+            engine.snapshot += f"; read as NULL: {missing}"
+        return engine
 
 
 def open_connection(connection: duckdb.DuckDBPyConnection) -> DuckDBEngine:
@@ -244,7 +257,9 @@ def _config(folder: PrivateFolder, options: Mapping[str, str]) -> Settings:
         if name not in OPTIONS:
             *others, last = OPTIONS
             known = f"{', '.join(others)} or {last}"
-            raise UsageError(f"unknown option after the ? of the path; expected {known} (header for csv files)")
+            raise UsageError(
+                f"unknown option after the ? of the path; expected {known} (for files also {OPTION}, for csv header)"
+            )
         form, words = OPTIONS[name]
         if not re.fullmatch(form, value, flags=re.IGNORECASE):
             raise UsageError(f"the option {name} after the ? of the path must be {words}")  # the value can be a secret
