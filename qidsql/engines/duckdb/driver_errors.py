@@ -93,6 +93,8 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
         )
     if isinstance(error, duckdb.InterruptException):
         return ConnectionLost(f"DuckDB was interrupted ({purpose})")
+    if "read-only mode" in str(error):
+        return StatementError(f"this DuckDB was opened read-only ({purpose}); connect to it without read_only")
     if isinstance(error, duckdb.PermissionException):
         return AccessError(
             f"DuckDB refused to read it ({purpose}): the view reads files or other databases, and an "

@@ -110,7 +110,7 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
         return engine
 
 
-def open_connection(connection: duckdb.DuckDBPyConnection) -> DuckDBEngine:
+def open_connection(connection: duckdb.DuckDBPyConnection, writable: bool = False) -> DuckDBEngine:
     """An engine on the database of a connection, by a cursor of its own in one transaction; its settings are kept.
 
     Tables that are temporary, or whose creation is not committed, are not seen. Raises SourceError, Interrupted,
@@ -119,17 +119,17 @@ def open_connection(connection: duckdb.DuckDBPyConnection) -> DuckDBEngine:
     label = "the DuckDB connection"
     with _opening(label):
         cursor = _connected(lambda: without_progress_bar(connection.cursor()))
-        return DuckDBEngine(cursor, label, None, borrowed=True)
+        return DuckDBEngine(cursor, label, None, writable=writable, borrowed=True)
 
 
-def open_frame(frame: Frame) -> DuckDBEngine:
+def open_frame(frame: Frame, writable: bool = False) -> DuckDBEngine:
     """An engine on a data frame of pandas or polars, or an Arrow table: a copy in memory, as the table data.
 
     The index of a pandas frame is not a column; objects in a column are compared by their texts. Of a DuckDB connection
     the tables are read in place. Raises SourceError, UsageError, Interrupted, BudgetSpent.
     """
     if isinstance(frame, duckdb.DuckDBPyConnection):
-        return open_connection(frame)
+        return open_connection(frame, writable)
     kind = type(frame)
     package = kind.__module__.partition(".")[0].removeprefix("_")
     label = f"the {package} {kind.__name__}"
@@ -161,7 +161,7 @@ def open_frame(frame: Frame) -> DuckDBEngine:
         connection = _connected(partial(_connection, ":memory:", _config(folder, {})), read)
         _seal(connection, [], folder)
         engine = DuckDBEngine(connection, label, folder)
-        engine.snapshot = "copied into memory at the start"
+        engine.snapshot, engine.of_frame = "copied into memory at the start", True
         return engine
 
 
