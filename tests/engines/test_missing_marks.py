@@ -51,6 +51,14 @@ def test_usual_marks_are_noted(ending: str, tmp_path: Path) -> None:
     assert note.startswith(NOTE) and note.endswith("put ?missing=?,NA after the path")
 
 
+def test_in_json_numbers_beside_marks_are_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    path.write_text('{"age": 30}\n{"age": "NA"}\n{"age": 30}\n{"age": 99}\n')
+    assert 'age (1 field "NA", else numbers)' in " ".join(qidsql.audit(str(path), k=2).account.notes)
+    [age] = qidsql.audit(f"{path}?missing=NA,99", k=2).columns
+    assert (age.type, age.nulls) == ("BIGINT", 2)
+
+
 def test_no_other_text_is_named_and_a_file_without_marks_has_no_note(tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
     path.write_text("name,code\nSECRET,9\nnone,x\nunknown,99\n")

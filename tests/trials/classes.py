@@ -16,6 +16,7 @@ CLASSES: tuple[str, ...] = (
     "truncated",
     "sampling",
     "estimates",
+    "marks",
     "conditions",
     "sessions",
     "coverage",

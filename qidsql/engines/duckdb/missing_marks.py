@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from json import dumps
 
 from sqlglot import exp
 
 from qidsql.engines.duckdb.dialect import DUCKDB
-from qidsql.engines.duckdb.file_reader import Contents, FileReader
+from qidsql.engines.duckdb.file_reader import JSON, Contents, FileReader
 from qidsql.errors import UnknownName, UsageError
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.pieces import in_pieces, mark_of_table, put_together
@@ -67,21 +68,21 @@ def without_marks(reader: FileReader, found: Contents, marks: Marks) -> Contents
     for name in reader.columns(found.query):
         if own := marks.of(name):
             column = DUCKDB.identifier(name)
-            marked = f"CAST({column} AS VARCHAR) IN ({_listed(own)})"
+            marked = _is_among(f"CAST({column} AS VARCHAR)", own, types.get(name))
             replaced.append(f"CASE WHEN {marked} THEN NULL ELSE {column} END AS {column}")
-            if types.get(name) == ["VARCHAR"]:
+            if types.get(name) in (["VARCHAR"], JSON):
                 types[name] = NUMBERS
     if not replaced:
         return found
     return Contents(f"SELECT * REPLACE ({', '.join(replaced)}) FROM ({found.query}) AS texts", types)
 
 
-def note_of_marks(reader: FileReader, table: str) -> str:
+def note_of_marks(reader: FileReader, table: str, types: Mapping[str, Sequence[str]]) -> str:
     """What a reader should know of usual marks in the columns of texts; empty if there are none. Two statements."""
     texts = [name for name, kind in reader.columns(f"FROM {table}").items() if kind == "VARCHAR"]
     if not texts:
         return ""
-    among = {name: f"{DUCKDB.identifier(name)} IN ({_listed(USUAL)})" for name in texts}
+    among = {name: _is_among(DUCKDB.identifier(name), USUAL, types.get(name)) for name in texts}
     parts = ", ".join(f"COUNT(*) FILTER (WHERE {condition})" for condition in among.values())
     [numbers] = reader.execute(f"SELECT {parts} FROM {table}")
     marked = [name for name, number in zip(texts, numbers, strict=True) if integer(number)]
@@ -106,7 +107,7 @@ def _marks_in(reader: FileReader, table: str, name: str, among: str) -> tuple[se
     others = [numbers for mark, _, numbers in rows if mark is None]
     marks = {str(mark): plural(integer(times), "field") for mark, times, _ in rows if mark is not None}
     said = " and ".join(f"{fields} {mark}" for mark, fields in marks.items())
-    return set(marks), f"{name} ({said}{', else numbers' if others == [True] else ''})"
+    return {mark.strip('"') for mark in marks}, f"{name} ({said}{', else numbers' if others == [True] else ''})"
 
 
 @in_pieces
@@ -114,5 +115,7 @@ def _marks_in_column(_: Dialect) -> exp.Expr:
     return fill("duckdb/marks_in_column", texts=mark_of_table("texts"), **marks_of("column", "marked"))
 
 
-def _listed(marks: Sequence[str]) -> str:
-    return ", ".join(DUCKDB.literal(mark) for mark in marks)
+def _is_among(text: str, marks: Sequence[str], types: Sequence[str] | None) -> str:
+    """Whether a text is one of the marks; in a column of JSON text it is quoted there, if it is a string."""
+    quoted = [dumps(mark, ensure_ascii=False) for mark in marks] if types == JSON else []
+    return f"{text} IN ({', '.join(DUCKDB.literal(mark) for mark in (*marks, *quoted))})"

@@ -44,12 +44,12 @@ def read_files(
         execute(f"CREATE VIEW {table} AS {without_marks(reader, parquet_contents(reader), marks).query}")
         return "", list(reader.columns(f"FROM {table}")) if marks else ()
     found = csv_contents(reader, options.get("header")) if files.kind == "csv" else json_contents(reader)
-    found = without_marks(reader, found, marks)
+    kinds, found = found.types, without_marks(reader, found, marks)
     typed = _read_typed(reader, table, found)
     if not typed:
         execute(f"CREATE TABLE {table} AS {found.query}")
     _give_types(reader, table, {name: kinds for name, kinds in found.types.items() if name not in typed})
-    return note_of_marks(reader, table), list(found.types)
+    return note_of_marks(reader, table, kinds), list(found.types)
 
 
 def _read_typed(reader: FileReader, table: str, found: Contents) -> set[str]:
