@@ -100,7 +100,7 @@ def _wrong_note(source: str, notes: str, by_name: Mapping[str, Sequence[Cell]], 
     if "secret17" in notes:
         return f"{source}: a value is in a note"
     for name, column in by_name.items():
-        cells = [str(cell) for cell in column if cell in USUAL] if types[name] == "VARCHAR" else []
+        cells = [str(cell) for cell in column if cell in USUAL] if types[name] in ("VARCHAR", "JSON") else []
         for mark, times in Counter(cells).items():
             fields = f"{times} field{'s' if times > 1 else ''} "
             if not any(f"{fields}{text}" in notes for text in (mark, json.dumps(mark))):

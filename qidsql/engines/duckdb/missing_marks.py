@@ -68,7 +68,7 @@ def without_marks(reader: FileReader, found: Contents, marks: Marks) -> Contents
     for name in reader.columns(found.query):
         if own := marks.of(name):
             column = DUCKDB.identifier(name)
-            marked = _is_among(f"CAST({column} AS VARCHAR)", own, types.get(name))
+            marked = _is_among(_text(name), own, types.get(name))
             replaced.append(f"CASE WHEN {marked} THEN NULL ELSE {column} END AS {column}")
             if types.get(name) in (["VARCHAR"], JSON):
                 types[name] = NUMBERS
@@ -79,10 +79,10 @@ def without_marks(reader: FileReader, found: Contents, marks: Marks) -> Contents
 
 def note_of_marks(reader: FileReader, table: str, types: Mapping[str, Sequence[str]]) -> str:
     """What a reader should know of usual marks in the columns of texts; empty if there are none. Two statements."""
-    texts = [name for name, kind in reader.columns(f"FROM {table}").items() if kind == "VARCHAR"]
+    texts = [name for name, kind in reader.columns(f"FROM {table}").items() if kind in ("VARCHAR", "JSON")]
     if not texts:
         return ""
-    among = {name: _is_among(DUCKDB.identifier(name), USUAL, types.get(name)) for name in texts}
+    among = {name: _is_among(_text(name), USUAL, types.get(name)) for name in texts}
     parts = ", ".join(f"COUNT(*) FILTER (WHERE {condition})" for condition in among.values())
     [numbers] = reader.execute(f"SELECT {parts} FROM {table}")
     marked = [name for name, number in zip(texts, numbers, strict=True) if integer(number)]
@@ -102,7 +102,7 @@ def note_of_marks(reader: FileReader, table: str, types: Mapping[str, Sequence[s
 
 def _marks_in(reader: FileReader, table: str, name: str, among: str) -> tuple[set[str], str]:
     """The usual marks in a column, and the text of a note on them."""
-    parts = {"texts": table, "column": DUCKDB.identifier(name), "marked": among}
+    parts = {"texts": table, "column": _text(name), "marked": among}
     rows = reader.execute(put_together(_marks_in_column(DUCKDB), parts))
     others = [numbers for mark, _, numbers in rows if mark is None]
     marks = {str(mark): plural(integer(times), "field") for mark, times, _ in rows if mark is not None}
@@ -113,6 +113,10 @@ def _marks_in(reader: FileReader, table: str, name: str, among: str) -> tuple[se
 @in_pieces
 def _marks_in_column(_: Dialect) -> exp.Expr:
     return fill("duckdb/marks_in_column", texts=mark_of_table("texts"), **marks_of("column", "marked"))
+
+
+def _text(column: str) -> str:
+    return f"CAST({DUCKDB.identifier(column)} AS VARCHAR)"
 
 
 def _is_among(text: str, marks: Sequence[str], types: Sequence[str] | None) -> str:
