@@ -58,6 +58,11 @@ def find(name: tuple[str, ...]) -> Hit | None:
     return best and best[1]
 
 
+def find_whole(name: str) -> Concept | None:
+    """The concept that has this whole name as a code."""
+    return _codes().get(_plain(name))
+
+
 def is_name(name: Sequence[str]) -> bool:
     """Whether the name ends like the name of something."""
     return bool(name) and name[-1] in _set(NAME)
@@ -87,7 +92,7 @@ def is_aspect(name: Sequence[str], hit: Hit) -> bool:
     """Whether a word after the concept makes the name another thing: phone_type, has_email."""
     aspects = _set(ASPECTS)
     behind = name[hit.last :]
-    return any(word in aspects for word in behind) or name[0] in ("has", "is", "hat", "ist", "tiene", "es")
+    return any(word in aspects for word in behind) or name[0] in ("has", "is", "own", "hat", "ist", "tiene", "es")
 
 
 def is_not_the_amount(name: Sequence[str], hit: Hit) -> bool:
@@ -174,6 +179,16 @@ def _terms() -> dict[str, Concept]:
             for spelling in _spellings(term):
                 found.setdefault(spelling, concept)
     return found
+
+
+@cache
+def _codes() -> dict[str, Concept]:
+    return {_plain(code): concept for concept in CONCEPTS for code in concept.codes.split("|") if code.strip()}
+
+
+def _plain(name: str) -> str:
+    """A name in lower case without separators, with its digits."""
+    return re.sub(r"[\W_]", "", name.lower())
 
 
 @cache

@@ -147,6 +147,8 @@ def _by_name(table: TableEvidence, column: CatalogColumn, measured: ValueCounts 
     parts = names.words(column.name)
     if not parts:
         return None
+    if (code := names.find_whole(column.name)) is not None:
+        return _of_concept(parts, names.Hit(code, 0, len(parts)), column)
     hit = names.find(parts)
     if hit is not None and hit.exact and hit.last == len(parts) and hit.concept.role is DIRECT:
         return _of_concept(parts, hit, column)  # account number, before: the number of an account

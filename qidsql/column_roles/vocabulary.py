@@ -5,7 +5,8 @@ categories of GDPR Art. 9(1) and Art. 10, and further private facts: money, grad
 attributes that the literature on disclosure control treats as known or visible: dates, places, demography, work, looks.
 
 A term is one or more words; `|` separates terms. Letter case, accents and separators of words do not matter: "birth
-date" is found in birth_date, BirthDate and BIRTHDATE. `doubt` is why a person should check a hit.
+date" is found in birth_date, BirthDate and BIRTHDATE. `doubt` is why a person should check a hit. `codes` are the names
+of survey variables, and words that mean something only alone: they count as a whole name, with their digits.
 """
 
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ class Concept:
     de: str = ""
     fr: str = ""
     es: str = ""
+    codes: str = ""
     doubt: str = ""
     of_things: bool = False  # things have it too, not only persons
 
@@ -107,6 +109,7 @@ CONCEPTS = (
         "pasaporte | número pasaporte | licencia de conducir | licencia conducir | carné de identidad | "
         "carnet conducir | número historia clínica | historia clínica | expediente | matrícula alumno | "
         "tarjeta sanitaria | CIP",
+        codes="serialno | cpsid | cpsidp | db030 | rb030 | pb030 | hb030 | patient_nbr",
     ),
     Concept(
         "a number of an account or card",
@@ -186,6 +189,7 @@ CONCEPTS = (
         de="Alter | Altersgruppe | Altersklasse | Lebensalter",
         fr="âge | tranche d'âge | tranche âge | groupe âge | classe âge",
         es="edad | grupo edad | grupo de edad | rango edad",
+        codes="agep | age_cat",
     ),
     Concept(
         "sex or gender",
@@ -194,6 +198,7 @@ CONCEPTS = (
         de="Geschlecht | Anrede",
         fr="sexe | genre | civilité",
         es="sexo | género | tratamiento cortesía",
+        codes="male | female | rb090 | pb150 | prefix",
     ),
     Concept(
         "a place",
@@ -208,6 +213,7 @@ CONCEPTS = (
         "canton",
         es="código postal | ciudad | localidad | municipio | provincia | comunidad autónoma | país | barrio | "
         "colonia | comarca | latitud | longitud",
+        codes="st | statefip | fips | fips code | metro | db040 | mig | addr_state",
         of_things=True,
     ),
     Concept(
@@ -230,6 +236,7 @@ CONCEPTS = (
         "langue | langue maternelle",
         es="nacionalidad | ciudadanía | lugar de nacimiento | lugar nacimiento | país nacimiento | idioma | "
         "lengua materna",
+        codes="cit | citwp | pobp | nativity | yoep | eng | lanx | pb220a",
     ),
     Concept(
         "race or ethnicity",
@@ -238,6 +245,7 @@ CONCEPTS = (
         de="Ethnie | Ethnische Herkunft",
         fr="ethnie | origine ethnique",
         es="raza | etnia | origen étnico",
+        codes="rac1p | hisp | hispan | afam",
         doubt="seen from outside, and a special category of GDPR Art. 9",
     ),
     Concept(
@@ -250,6 +258,7 @@ CONCEPTS = (
         fr="état civil | situation familiale | situation matrimoniale | statut marital | enfants | nombre enfants | "
         "ménage | foyer | conjoint",
         es="estado civil | hijos | número hijos | hogar | tamaño hogar | cónyuge | situación familiar",
+        codes="mar | msp | fer | relshipp | marst | hsize | hx040 | pb190 | childs | sibsp | parch | personal_status",
     ),
     Concept(
         "work",
@@ -257,13 +266,19 @@ CONCEPTS = (
         en="occupation | job | job title | profession | employer | company | workplace | industry | workclass | "
         "work class | class of worker | employment | employment status | job category | department | position | "
         "rank | hours per week | working hours | hire date | date hired | termination date | job level | "
-        "cost center | cost centre",
+        "cost center | cost centre | employed | self employed | occupation code | business travel | "
+        "distance from home | "
+        "overtime | working years | years at company | years in current role | companies worked | "
+        "training times | emp title | emp length | medical specialty",
         de="Beruf | Tätigkeit | Arbeitgeber | Firma | Branche | Abteilung | Erwerbsstatus | Beschäftigung | "
         "Stelle | Einstellungsdatum | Eintrittsdatum | Austrittsdatum | Arbeitszeit | Kostenstelle",
         fr="profession | métier | employeur | entreprise | emploi | catégorie socioprofessionnelle | csp | "
         "secteur | poste | date embauche | temps de travail | service employeur",
         es="profesión | ocupación | empleo | empleador | empresa | puesto | trabajo | sector | oficio | "
         "situación laboral | fecha contratación | antigüedad",
+        codes="cow | mil | occ | ind | occp | indp | wkhp | jwmnp | jwtrns | empstat | labforce | classwkr | "
+        "uhrsworkt | "
+        "wrkstat | hrs1 | pl030 | pl031 | foreign_worker",
     ),
     Concept(
         "education",
@@ -277,12 +292,13 @@ CONCEPTS = (
         "année études",
         es="educación | nivel educativo | nivel estudios | estudios | escuela | universidad | título académico | "
         "carrera",
+        codes="schg | schl | educ | schlcoll",
     ),
     Concept(
         "the looks or size of a body",
         QUASI,
         en="height | body height | body weight | weight kg | weight lb | bmi | body mass index | eye color | "
-        "eye colour | hair color | hair colour | skin color | tattoo | shoe size | handedness | stature",
+        "eye colour | hair color | hair colour | skin color | tattoo | shoe size | handedness | stature | birth weight",
         de="Größe | Körpergröße | Körpergewicht | Gewicht | Augenfarbe | Haarfarbe",
         fr="taille | poids | imc | couleur yeux | couleur cheveux",
         es="estatura | altura | peso | imc | color ojos | color pelo | talla",
@@ -301,7 +317,10 @@ CONCEPTS = (
         "appointment | appointment date | procedure date | test date | arrival | arrival date | departure date | "
         "travel date | event date | exam date | purchase date | order date | marriage date | wedding date | "
         "enrollment date | registration date | member since | customer since | check in | check out | "
-        "onset date | service date | length of stay | los",
+        "onset date | service date | length of stay | los | dod | admit time | admittime | discharge time | "
+        "disch time | "
+        "dischtime | death time | deathtime | reg time | edregtime | edouttime | screening date | offense date | "
+        "arrest date | anchor year | jail in | jail out | time in hospital | patient disposition",
         de="Aufnahmedatum | Aufnahme | Entlassungsdatum | Entlassung | Sterbedatum | Todesdatum | Besuchsdatum | "
         "Termin | Behandlungsdatum | Untersuchungsdatum | Bestelldatum | Kaufdatum | Verweildauer | Heiratsdatum",
         fr="date d'admission | date admission | date d'entrée | date entrée | date de sortie | date sortie | "
@@ -319,6 +338,15 @@ CONCEPTS = (
         fr="hôpital | clinique | établissement | cabinet | magasin | agence | mutuelle | unité de soins",
         es="hospital | clínica | centro | sucursal | tienda | consultorio | aseguradora | planta hospital",
         of_things=True,
+    ),
+    Concept(
+        "how a person is insured",
+        QUASI,
+        en="insurance | insured status | insurance type | health insurance | medicaid | medicare | payment typology",
+        de="Krankenversicherung | Versicherungsart",
+        fr="assurance | assurance maladie",
+        es="seguro | seguro médico",
+        codes="hicov | coverpi",
     ),
     Concept(
         "what a person owns",
@@ -342,7 +370,12 @@ CONCEPTS = (
         "special need | special needs | sick days | sick leave | parental leave | maternity | alcohol | "
         "pregnant | pregnancy | abortion | disability | disabled | handicap | vaccination | vaccine | "
         "immunization | health status | outcome | cause of death | genotype | gene | genetic | dna | severity | "
-        "comorbidity | readmission | heart rate | cholesterol | glucose",
+        "comorbidity | readmission | readmitted | heart rate | cholesterol | chol | glucose | insulin | hemoglobin | "
+        "haemoglobin | hba1c | albumin | bilirubin | bili | creatinine | platelet | platelets | triglycerides | hdl | "
+        "ldl | serum | hypertension | stroke | heart disease | heart attack | chd | edema | metformin | "
+        "medications | sys bp | dia bp | sysbp | diabp | bp meds | cigarettes | cigs per day | health condition | "
+        "general health | chronic condition | laboratory | lab test | lab procedures | drg | drg code | "
+        "severity of illness",
         de="Diagnose | Hauptdiagnose | Nebendiagnose | Krankheit | Erkrankung | Befund | Symptom | Beschwerden | "
         "Medikament | Medikation | Arznei | Arzneimittel | Wirkstoff | Rezept | Dosis | Behandlung | Therapie | "
         "Operation | OPS | Laborwert | Blutgruppe | Blutdruck | Allergie | Behinderung | schwerbehindert | "
@@ -353,6 +386,17 @@ CONCEPTS = (
         es="diagnóstico | enfermedad | dolencia | síntoma | síntomas | medicamento | medicación | receta | "
         "tratamiento | terapia | cirugía | resultado | grupo sanguíneo | alergia | discapacidad | embarazo | "
         "embarazada | fumador | vacuna | causa muerte | salud | antecedentes | vih",
+        codes="health | chronic | ddrs | deye | dphy | drem | disabwrk | fbs | trestbps | restecg | thalach | exang | "
+        "oldpeak | ascites | hepato | alk.phos | protime",
+    ),
+    Concept(
+        "how often a person was treated",
+        SENSITIVE,
+        en="office visits | doctor visits | physician visits | outpatient visits | emergency visits | "
+        "hospital visits | "
+        "hospital stays | number outpatient | number inpatient | number emergency | emergency department",
+        codes="visits | visit_count | num_visits | nvisits | ovisits | novisits | emergency",
+        doubt="of a doctor, or of something else?",
     ),
     Concept(
         "absence from work or school",
@@ -371,6 +415,7 @@ CONCEPTS = (
         de="Religion | Konfession | Kirche | Glaube | Partei | Gewerkschaft | Kirchensteuer",
         fr="religion | confession | opinion politique | parti | syndicat",
         es="religión | confesión | partido | partido político | sindicato | afiliación política",
+        codes="relig | partyid | polviews",
     ),
     Concept(
         "sex life or orientation (GDPR Art. 9)",
@@ -384,10 +429,12 @@ CONCEPTS = (
         "offences (GDPR Art. 10)",
         SENSITIVE,
         en="crime | criminal | criminal record | conviction | convicted | offence | offense | arrest | arrested | "
-        "sentence | verdict | charge code | felony | prison",
+        "sentence | verdict | charge code | charge degree | charge desc | felony | misdemeanor | prison | recid | "
+        "recidivism | priors count | juv fel count | juv misd count",
         de="Straftat | Verurteilung | Vorstrafe | Delikt | Urteil | Haft",
         fr="infraction | condamnation | délit | casier judiciaire | peine",
         es="delito | condena | antecedentes penales | sentencia | pena",
+        codes="priors | priors_count",
     ),
     Concept(
         "money",
@@ -397,19 +444,28 @@ CONCEPTS = (
         "rent | credit score | credit limit | credit history | fico | default payment | amount | price paid | "
         "total cost | cost | costs | charges | payment | spending | capital gain | capital loss | tax paid | "
         "benefit | pension | bankruptcy | fee | fees | tuition fee | dunning | dunning level | free lunch | "
-        "gross | gross pay | net pay | withheld | tax withheld | deduction | deductions | garnishment | alimony",
+        "gross | gross pay | net pay | withheld | tax withheld | deduction | deductions | garnishment | alimony | "
+        "loan amnt | funded amnt | interest rate | int rate | installment | annual inc | daily rate | monthly rate | "
+        "salary hike | debt to income | dti | delinq | revol bal | open acc | total acc | pub rec | credit line | "
+        "cr line | "
+        "checking status | healthcare coverage",
         de="Gehalt | Einkommen | Lohn | Bezüge | Verdienst | Kontostand | Saldo | Schulden | Kredit | Darlehen | "
         "Miete | Bonität | Betrag | Rente | Kosten | Prämie",
         fr="salaire | revenu | revenus | rémunération | solde | dette | prêt | crédit | loyer | montant | pension | "
         "prime | coût",
         es="salario | sueldo | ingreso | ingresos | renta | saldo | deuda | préstamo | crédito | hipoteca | "
         "importe | monto | pensión | nómina | coste | costo",
+        codes="pincp | wagp | pernp | intp | retp | semp | ssip | ssp | oip | inctot | incwage | incwelfr | rincome | "
+        "py010g | py020g | py050g | py080g | py090g | py100g | py110g | py120g | py130g | py140g | hy010 | hy020 | "
+        "hy022 | hy023 | hy040g | hy050g | hy060g | hy070g | hy080g | hy090g | hy100g | hy110g | hy120g | hy130g | "
+        "hy140g",
     ),
     Concept(
         "an assessment of a person",
         SENSITIVE,
         en="grade | grades | gpa | exam score | test score | exam result | score | rating | performance | "
         "performance review | appraisal | attendance | suspended | suspension | disciplinary | warning letter | "
+        "satisfaction | job satisfaction | relationship satisfaction | job involvement | work life balance | happy | "
         "iq | risk score",
         de="Noten | Zensur | Bewertung | Beurteilung | Punktzahl | Abmahnung",
         fr="moyenne | évaluation | appréciation",
@@ -440,10 +496,14 @@ CONCEPTS = (
         "a weight of rows in a survey",
         OTHER,
         en="fnlwgt | survey weight | sampling weight | sample weight | final weight | person weight | pweight | "
-        "wgt | replicate weight | design weight",
+        "wgt | replicate weight | design weight | household weight | family weight | analysis weight | "
+        "expansion factor | pwgt | pwgtp | hwgt | wgtp | perwt | hhwt | wtfinl | hwtfinl | asecwt | finalwgt | "
+        "finalwt | "
+        "wtss | wtssall | dweight | pspwght | pspweight",
         de="Gewichtungsfaktor | Hochrechnungsfaktor",
         fr="poids sondage | pondération",
         es="factor expansión | factor ponderación",
+        codes="rb050 | rb060 | pb040 | pb060 | db080 | db090",
     ),
 )
 

@@ -65,7 +65,7 @@ class Accounting:
         engine = self._engine
         assert engine is not None
         return Account(
-            source=engine.label,
+            source=engine.label + engine.read_with,
             engine=engine.version,
             table=str(table.name),
             kind=table.kind,

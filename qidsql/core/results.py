@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from importlib import import_module
 from typing import Annotated, Any
 
 from qidsql.core.policy import Policy
@@ -79,6 +80,13 @@ class SearchAccount(Account):
 PRESENTATIONS: dict[str, Callable[..., Any]] = {}  # of results; `qidsql.api` registers those of `qidsql.formats`
 
 
+def _presentation(name: str, *given: Any) -> Any:
+    """A result in one of these forms, also where it was made without `qidsql.api`."""
+    if name not in PRESENTATIONS:
+        import_module("qidsql.api")
+    return PRESENTATIONS[name](*given)
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Result:
     """The result of a command. `format` changes when a key changes its meaning."""
@@ -108,11 +116,11 @@ class Result:
 
     def to_html(self) -> str:
         """A self-contained page, the same as `--format html`."""
-        return str(PRESENTATIONS["html"](self))
+        return str(_presentation("html", self))
 
     def to_markdown(self) -> str:
         """Markdown, the same as `--format markdown`."""
-        return str(PRESENTATIONS["markdown"](self))
+        return str(_presentation("markdown", self))
 
     def to_frame(self, part: str | None = None, *, library: str | None = None) -> Any:
         """A data frame with a row for each item of one of the result's lists; nested values are called profile_rows.
@@ -122,10 +130,10 @@ class Result:
 
         Raises UnknownName for another part or library, UsageError if the library is not installed.
         """
-        return PRESENTATIONS["frame"](self, part, library)
+        return _presentation("frame", self, part, library)
 
     def _repr_html_(self) -> str:
-        return str(PRESENTATIONS["notebook"](self))
+        return str(_presentation("notebook", self))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.verdict}: {self.reason}>"

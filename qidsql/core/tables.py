@@ -55,7 +55,7 @@ class Nulls(StrEnum):
 
 
 # Kinds of tables that are files: a single one, or one of a folder of tables.
-FILES = ("file", "data file")
+FILES = ("file", "data file", "data frame")
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,7 @@ class Engine(ABC):
     writable = False  # one session in one transaction, which is rolled back without `commit`
     data_files: Sequence[Path] = ()  # the files read, if the source is files
     label_beside = ""  # the second source, for messages, if there is one
+    read_with = ""  # the options behind the label that decide how files are read
     options_in_path = False  # text after a ? in the source is options, none of them secret
     limited = True  # whether the time limit of the calling block applies
     labelled = False  # its catalog has comments, labels or keys

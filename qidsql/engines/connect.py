@@ -31,7 +31,7 @@ def connect(
 
     None stands for the environment variable QIDSQL_URL. `workers` (parallel sessions), `statement_seconds` (the
     server's limit for one statement) and `snapshot` (one snapshot for all statements) apply to servers. `writable`: one
-    session in one transaction, which is rolled back without `Engine.commit`; data files are never written.
+    session in one transaction, which is rolled back without `Engine.commit`; data files and frames are never written.
     `gentle`: one session of a server, one process per statement, and a pause of the same length after each statement.
     `workspace`: searches may make one coded copy of the columns in the engine's temporary space; on Postgres this needs
     the TEMPORARY privilege and uses one session. `beside`: a second source that statements can read together with the
@@ -39,7 +39,7 @@ def connect(
     Raises SourceError, UsageError, AccessError, StatementError, Interrupted, and BudgetSpent at a time limit.
     """
     if source is not None and not isinstance(source, str):
-        return FILES[-1].open_frame(source)
+        return FILES[-1].open_frame(source, writable)
     text, variable = source_text(source)
     second = None if beside is None else _second(beside)
     options = ConnectOptions(workers, statement_seconds, snapshot, writable, workspace, gentle, second)
@@ -142,7 +142,7 @@ def _file(text: str) -> tuple[FileKind, Located]:
     if scheme:
         text = f"qidsql does not support {scheme[1]}:// URLs"
         raise SourceError(f"{text}; export the table to parquet, or give {EXPECTED}")
-    is_there = exists(text) or exists(text.rpartition("?")[0] or text)
+    is_there = exists(text) or exists(text.partition("?")[0] or text)
     if (re.search(r":.*@|^\s*\w+\s*=.*\s\w+\s*=", text) or names_a_secret(text)) and not is_there:
         # Looks like a URL or a connection string. Not echoed: it can contain a password.
         raise SourceError(f"the source is no file, nor a URL that qidsql can read; expected {EXPECTED}")

@@ -107,8 +107,9 @@ class FileKind(EngineKind):
     def open(self, path: Path, label: str, settings: Mapping[str, str], options: ConnectOptions) -> "Engine":
         """An engine on a path, with the settings after its question mark. Raises as `ServerKind.open`."""
 
-    def open_frame(self, frame: Frame) -> "Engine":
-        """An engine on a copy of a data frame. Raises SourceError, UsageError, Interrupted, BudgetSpent."""
+    def open_frame(self, frame: Frame, writable: bool) -> "Engine":
+        """An engine on a copy of a data frame, or on a connection. Raises SourceError, UsageError, Interrupted,
+        BudgetSpent."""
         raise NotImplementedError("this engine reads no data frames")
 
     def store(self, path: Path, patience: float) -> "Store":

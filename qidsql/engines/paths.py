@@ -24,7 +24,7 @@ class Located:
 def located(text: str, expected: str) -> Located:
     """A regular file, a folder, or a pattern of files. Raises SourceError, whose message says what was `expected`."""
     label, settings = text, {}
-    if not exists(text) and (found := re.fullmatch(r"(.+)\?(\w+=[^?]*)?", text, flags=re.DOTALL)):
+    if not exists(text) and (found := re.fullmatch(r"(.+?)\?(\w+=.*)?", text, flags=re.DOTALL)):
         label, settings = found[1], dict(parse_qsl(found[2] or "", keep_blank_values=True))
     path = _expanded(label)
     if not exists(label) and not re.search(PATTERN, label):
@@ -64,7 +64,7 @@ def exists(text: str) -> bool:
 
 
 def _exists_without_settings(text: str) -> bool:
-    return exists(text.rpartition("?")[0] or text)
+    return exists(text.partition("?")[0] or text)
 
 
 def _expanded(text: str) -> Path:

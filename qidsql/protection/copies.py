@@ -199,7 +199,9 @@ def new_table_name(engine: Engine, table: Table, typed: str) -> TableName:
 def _file_copy(engine: Engine, table: Table, copied: Sequence[Column], typed: str, replace: bool) -> ProtectedCopy:
     path = Path(typed).expanduser()
     if path.suffix.lower() not in FILE_KINDS:
-        raise UsageError(f"the copy of a file is a file: --into takes a name that ends in {' or '.join(FILE_KINDS)}")
+        raise UsageError(
+            f"the copy of a file or a data frame is a file: --into takes a name that ends in {' or '.join(FILE_KINDS)}"
+        )
     if not path.absolute().parent.is_dir() or path.is_dir():
         raise UsageError(f"--into {path} cannot be written: its folder must exist, and it must name a file")
     if not os.access(path.absolute().parent, os.W_OK):

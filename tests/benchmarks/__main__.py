@@ -1,6 +1,7 @@
 """What people wait for, beside a peer: one line per command, both in one run.
 
     python -m tests.benchmarks [ROW ...] [--large] [--repeat 3] [--record]
+    python -m tests.benchmarks vocabulary      instead: how far names give roles, on 40 public tables
 
 ROW is part of the name of a row; `--large` adds tables of 20 and 100 million rows (5 GB of disk). A ratio is qidsql's
 CPU seconds divided by the peer's, each the median of the repetitions, which alternate. CPU seconds count the whole
@@ -34,6 +35,7 @@ import duckdb
 
 from tests.benchmarks.searches import dense, random, uniform
 from tests.benchmarks.uniques import wilson_like
+from tests.benchmarks.vocabulary import table_of_manual
 from tests.commandline import environment
 
 RECORDED = Path(__file__).with_name("recorded.json")
@@ -284,6 +286,9 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--record", action="store_true")
     options = parser.parse_args()
+    if options.rows == ["vocabulary"]:
+        print(table_of_manual())
+        return
     recorded: dict[str, dict[str, Any]] = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
     print(
         f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"

@@ -276,7 +276,7 @@ def test_columns_of_folders_are_those_of_each_file(tmp_path: Path, place: str, f
 
 def test_where_on_a_column_that_stayed_text_is_refused_in_words(tmp_path: Path) -> None:
     source = written(tmp_path / "t.csv", "age,b\n007,x\n7,y\n")
-    with pytest.raises(StatementError, match="write CAST"):
+    with pytest.raises(StatementError, match="write TRY_CAST"):
         qidsql.profile(source, where="age >= 5")
     assert qidsql.profile(source, where="CAST(age AS INTEGER) >= 5").column_sets[0].profile.rows == 2
 

@@ -18,6 +18,7 @@ CLASSES: tuple[str, ...] = (
     "sampling",
     "estimates",
     "types",
+    "marks",
     "conditions",
     "sessions",
     "coverage",

@@ -24,7 +24,7 @@ def anonymizing(engine: Engine, protection: TableProtection, patterns: RowPatter
     """
     table, columns, dialect = protection.table, protection.columns, engine.dialect
     if table.kind in FILES:
-        raise UsageError("a file takes no statements; --into writes a copy of it")
+        raise UsageError(f"a {table.kind} takes no statements; --into writes a copy of it")
     if dialect.own_hashes:
         raise UsageError("no statement can make the codes of the plan in this engine by itself; leave out --sql")
     write_plan(patterns)

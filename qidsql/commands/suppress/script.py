@@ -19,7 +19,7 @@ def suppressing(
     """The statements; each row loses the lightest of these column sets that make it safe. Raises UsageError."""
     table, dialect = protection.table, engine.dialect
     if table.kind in FILES:
-        raise UsageError("a file takes no statements; --into writes a copy of it")
+        raise UsageError(f"a {table.kind} takes no statements; --into writes a copy of it")
     ordered = sorted(masks, key=lambda mask: (weight_of(mask, protection.weights), mask))
     if len(ordered) > MAX_WINDOWS:
         raise UsageError(

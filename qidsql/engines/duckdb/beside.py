@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from qidsql.engines.duckdb.file_reader import Execute
 from qidsql.engines.duckdb.files import DataFiles, allowed_paths, find_files, how_read
+from qidsql.engines.duckdb.missing_marks import OPTION
 from qidsql.engines.duckdb.reading import read_files
 from qidsql.engines.paths import Located
 from qidsql.engines.private_folder import PrivateFolder, remove_name
@@ -51,10 +52,10 @@ def find_beside(second: Located, first: Path, is_database: Callable[[Path], bool
     path, label = second.path, second.label
     if path.exists() and first.exists() and os.path.samefile(path, first):
         raise UsageError(f"{label} is the source itself; leave it out, and name the table")
-    if set(second.settings) - {"header"}:
+    if set(second.settings) - {"header", OPTION}:
         raise UsageError(
-            "the second source takes only the option header after its ?, for csv files; put memory_limit and threads "
-            "after the first one"
+            f"the second source takes only the options header, for csv files, and {OPTION} after its ?; put "
+            f"memory_limit and threads after the first one"
         )
     files = () if path.is_file() and is_database(path) else find_files(path, label)
     return Beside(label, path, files, second.settings)

@@ -93,6 +93,8 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
         )
     if isinstance(error, duckdb.InterruptException):
         return ConnectionLost(f"DuckDB was interrupted ({purpose})")
+    if "read-only mode" in str(error):
+        return StatementError(f"this DuckDB was opened read-only ({purpose}); connect to it without read_only")
     if isinstance(error, duckdb.PermissionException):
         return AccessError(
             f"DuckDB refused to read it ({purpose}): the view reads files or other databases, and an "
@@ -100,12 +102,14 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
         )
     if isinstance(error, (duckdb.BinderException, duckdb.CatalogException)):
         return StatementError(
-            f"DuckDB rejected a statement ({purpose}): the where condition has an operation that "
-            f"its columns' types do not allow (write CAST(age AS INTEGER) >= 18), or a view no longer fits its tables"
+            f"DuckDB rejected a statement ({purpose}): the where condition has an operation that its columns' types do "
+            f"not allow (write TRY_CAST(age AS INTEGER) >= 18, NULL where age is no number), or a view no longer "
+            f"fits its tables"
         )
     if isinstance(error, (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)):
         return StatementError(
-            f"DuckDB could not compute a value for the {purpose}; look at the where condition and at the view's casts"
+            f"DuckDB could not compute a value for the {purpose}; look at the casts of the where condition and of the "
+            f"view: TRY_CAST(age AS INTEGER) is NULL where the text is no number"
         )
     if isinstance(error, duckdb.IOException) or "Corrupt database file" in str(error):
         return StatementError(

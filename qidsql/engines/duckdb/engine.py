@@ -131,6 +131,7 @@ class DuckDBEngine(Engine):
 
     dialect = DUCKDB
     export_format = "parquet"
+    of_frame = False  # its table is a copy of a data frame
     options_in_path = True
     # A macro of a database can shadow any function, even count() and sum(). With this path only DuckDB's own are found;
     # statements name tables with database and schema, and views keep their own path.
@@ -155,6 +156,7 @@ class DuckDBEngine(Engine):
         self.files = files
         self.labelled = not files
         self._beside = beside
+        self.notes: Mapping[str, str] = {}  # on the contents of files, by table
         self._in_place = in_place([*files, *(beside.files if beside is not None else ())])
         self._versions = versions(self._in_place)
         self.data_files = [path for each in files for path in each.paths]
@@ -163,10 +165,10 @@ class DuckDBEngine(Engine):
         self._grouping_bits = USUAL
         self._holds = False  # whether the database for tables of held rows is there
         self.snapshot = "opened read-only, which keeps writers out meanwhile"
-        if writable:
-            self.snapshot = "opened for writing, in one transaction"
         if borrowed:
             self.snapshot = "in one transaction, beside those of the connection"
+        elif writable:
+            self.snapshot = "opened for writing, in one transaction"
         if files:
             self.snapshot = how_read(files)
         if beside is not None:
@@ -323,6 +325,11 @@ class DuckDBEngine(Engine):
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         if (changed := self._changed()) is not None:
             return changed
+        if self._spill is None and isinstance(error, duckdb.PermissionException):
+            return AccessError(
+                f"the connection may not use files ({purpose}), as enable_external_access is off: neither for a view "
+                f"that reads some, nor for codes of rows and copies, which go through a private temporary file"
+            )
         if self.files and isinstance(error, duckdb.PermissionException):
             return StatementError(  # DuckDB looks up the name like a pattern: an error unless the file exists
                 f"DuckDB could not find the data ({purpose}): a file of {self.label} was moved or removed meanwhile"
@@ -401,6 +408,8 @@ class DuckDBEngine(Engine):
         )
         kind = self._kind(row)
         table = _table(name, kind, columns, None if row[4] is None else integer(row[4]), row[3] == "view")
+        if not self._is_beside(row) and (note := self.notes.get(name.name)):
+            table = replace(table, notes=(note,))
         return table if row[7] is None or kind in FILES else checked(table, self._dependences(row), self.time_zone)
 
     def _dependences(self, row: Row) -> Dependences:
@@ -542,6 +551,8 @@ class DuckDBEngine(Engine):
 
     def _kind(self, row: Row) -> str:
         """The kind of a table for messages: "file" if it is the only one of the source."""
+        if self.of_frame:
+            return "data frame"
         files = self._files_of(row)
         return str(row[3]) if not files else "file" if len(files) == 1 else "data file"
 

@@ -17,10 +17,12 @@ from qidsql.sql.statements import Row
 
 Execute: TypeAlias = Callable[[str], list[Row]]  # runs a statement and returns its rows
 
+JSON = ("JSON",)
+
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The rows of files: a query for them, and the candidate types of each column of texts."""
+    """The rows of files: a query for them, and the candidate types of each column of texts (JSON: of JSON text)."""
 
     query: str
     types: Mapping[str, Sequence[str]]

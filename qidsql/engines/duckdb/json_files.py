@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from qidsql.engines.duckdb.dialect import DUCKDB
-from qidsql.engines.duckdb.file_reader import Contents, FileReader
+from qidsql.engines.duckdb.file_reader import JSON, Contents, FileReader
 from qidsql.errors import SourceError
 from qidsql.sql.templates import Filling, fill
 
@@ -63,7 +63,7 @@ def json_contents(reader: FileReader) -> Contents:
     )
     text = DUCKDB.render(query)
     reader.check_names([(label, names)], reader.columns(text))
-    return Contents(text, {name: found or () for name, found in zip(names, types, strict=True)})
+    return Contents(text, {name: JSON if found is None else found for name, found in zip(names, types, strict=True)})
 
 
 def _types_of(kinds: set[str]) -> tuple[str, ...] | None:

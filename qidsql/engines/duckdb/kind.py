@@ -36,10 +36,10 @@ class DuckDBKind(FileKind):
             return open_database(path, label, settings, options.writable, beside)
         return open_files(path, label, settings, beside)
 
-    def open_frame(self, frame: Frame) -> "Engine":
+    def open_frame(self, frame: Frame, writable: bool) -> "Engine":
         from qidsql.engines.duckdb.opening import open_frame
 
-        return open_frame(frame)
+        return open_frame(frame, writable)
 
     def store(self, path: Path, patience: float) -> "Store":
         from qidsql.engines.duckdb.store import DuckDBStore

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from threading import Event, Lock
 from typing import TypeAlias
+from urllib.parse import quote
 from weakref import WeakValueDictionary
 
 import duckdb
@@ -22,6 +23,7 @@ from qidsql.engines.duckdb.files import DataFiles, allowed_paths, file_token, fi
 from qidsql.engines.duckdb.frame_texts import with_texts
 from qidsql.engines.duckdb.frames import merged_columns
 from qidsql.engines.duckdb.measuring import MEASURED
+from qidsql.engines.duckdb.missing_marks import OPTION, Marks
 from qidsql.engines.duckdb.progress_bar import without_progress_bar
 from qidsql.engines.duckdb.reading import read_files
 from qidsql.engines.duckdb.spill import bytes_on_disk
@@ -75,20 +77,26 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
     Raises SourceError, UsageError, Interrupted, BudgetSpent.
     """
     files = find_files(path, label)
-    csv = any(each.kind == "csv" for each in files)
-    reading = {name: value for name, value in options.items() if name == "header" and csv}
+    of_reading = {"header", OPTION} if any(each.kind == "csv" for each in files) else {OPTION}
+    reading = {name: value for name, value in options.items() if name in of_reading}
+    missing = Marks.declared(reading.get(OPTION))
     token = file_token([file for each in files for file in each.paths] + (beside.paths if beside else []), reading)
     with _opening(label) as folder:
         settings = _config(folder, {name: value for name, value in options.items() if name not in reading})
         settings |= _measured([*files, *(beside.files if beside else ())])
         parsed = [path for each in files if each.kind != "parquet" for path in each.paths]
+        notes: dict[str, str] = {}
 
         def read(connection: duckdb.DuckDBPyConnection) -> None:
+            columns: set[str] = set()
             for each in files:
                 try:
-                    read_files(lambda sql: connection.execute(sql).fetchall(), each, reading, folder.path)
+                    execute = lambda sql: connection.execute(sql).fetchall()  # noqa: E731
+                    notes[each.table], names = read_files(execute, each, reading, folder.path)
                 except (duckdb.Error, MemoryError) as error:
                     raise open_error(error, each.label) from None
+                columns.update(names)
+            missing.check(columns, label)
             _attach(beside, folder, connection)
 
         in_memory = not parsed or ("memory_limit" not in settings and _small(parsed))
@@ -96,10 +104,16 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
         connection = _connected(partial(_connection, ":memory:", settings) if in_memory else on_disk, read)
         readable = [file for each in files for file in allowed_paths(each)]
         _seal(connection, readable + (beside.allowed_paths if beside else []), folder)
-        return DuckDBEngine(connection, label, folder, files, token=token, beside=beside)
+        engine = DuckDBEngine(connection, label, folder, files, token=token, beside=beside)
+        engine.notes = notes
+        if reading:
+            engine.read_with = "?" + "&".join(f"{name}={quote(text, safe=',:?*#/')}" for name, text in reading.items())
+        if missing:
+            engine.snapshot += f"; read as NULL: {missing}"
+        return engine
 
 
-def open_connection(connection: duckdb.DuckDBPyConnection) -> DuckDBEngine:
+def open_connection(connection: duckdb.DuckDBPyConnection, writable: bool = False) -> DuckDBEngine:
     """An engine on the database of a connection, by a cursor of its own in one transaction; its settings are kept.
 
     Tables that are temporary, or whose creation is not committed, are not seen. Raises SourceError, Interrupted,
@@ -108,17 +122,17 @@ def open_connection(connection: duckdb.DuckDBPyConnection) -> DuckDBEngine:
     label = "the DuckDB connection"
     with _opening(label):
         cursor = _connected(lambda: without_progress_bar(connection.cursor()))
-        return DuckDBEngine(cursor, label, None, borrowed=True)
+        return DuckDBEngine(cursor, label, None, writable=writable, borrowed=True)
 
 
-def open_frame(frame: Frame) -> DuckDBEngine:
+def open_frame(frame: Frame, writable: bool = False) -> DuckDBEngine:
     """An engine on a data frame of pandas or polars, or an Arrow table: a copy in memory, as the table data.
 
     The index of a pandas frame is not a column; objects in a column are compared by their texts. Of a DuckDB connection
     the tables are read in place. Raises SourceError, UsageError, Interrupted, BudgetSpent.
     """
     if isinstance(frame, duckdb.DuckDBPyConnection):
-        return open_connection(frame)
+        return open_connection(frame, writable)
     kind = type(frame)
     package = kind.__module__.partition(".")[0].removeprefix("_")
     label = f"the {package} {kind.__name__}"
@@ -156,7 +170,7 @@ def open_frame(frame: Frame) -> DuckDBEngine:
         connection = _connected(partial(_connection, ":memory:", _config(folder, {})), read)
         _seal(connection, [], folder)
         engine = DuckDBEngine(connection, label, folder)
-        engine.snapshot = "copied into memory at the start"
+        engine.snapshot, engine.of_frame = "copied into memory at the start", True
         return engine
 
 
@@ -252,7 +266,9 @@ def _config(folder: PrivateFolder, options: Mapping[str, str]) -> Settings:
         if name not in OPTIONS:
             *others, last = OPTIONS
             known = f"{', '.join(others)} or {last}"
-            raise UsageError(f"unknown option after the ? of the path; expected {known} (header for csv files)")
+            raise UsageError(
+                f"unknown option after the ? of the path; expected {known} (for files also {OPTION}, for csv header)"
+            )
         form, words = OPTIONS[name]
         if not re.fullmatch(form, value, flags=re.IGNORECASE):
             raise UsageError(f"the option {name} after the ? of the path must be {words}")  # the value can be a secret

@@ -16,6 +16,7 @@ from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.file_reader import Contents, Execute, FileReader
 from qidsql.engines.duckdb.files import DataFiles
 from qidsql.engines.duckdb.json_files import json_contents
+from qidsql.engines.duckdb.missing_marks import OPTION, Marks, note_of_marks, without_marks
 from qidsql.engines.duckdb.parquet_files import parquet_contents
 from qidsql.engines.duckdb.parquet_nulls import check_nulls
 from qidsql.sql.dialects import Dialect
@@ -33,23 +34,26 @@ FIRST = 1_000  # rows that show which columns are worth converting as they are r
 
 def read_files(
     execute: Execute, files: DataFiles, options: Mapping[str, str], scratch: Path, catalog: str | None = None
-) -> None:
+) -> tuple[str, Sequence[str]]:
     """Creates a view of the files if their format has types, else a table into which they are parsed once.
 
-    In the default database, or in the attached one of this name. `scratch` is a private folder. Raises SourceError,
-    UsageError, and errors of `execute`.
+    In the default database, or in the attached one of this name. `scratch` is a private folder. Returns a note on
+    marks of missing values in the table, empty if it has none, and its columns. Raises SourceError, UsageError, and
+    errors of `execute`.
     """
-    reader = FileReader(execute, files)
+    reader, marks = FileReader(execute, files), Marks.declared(options.get(OPTION))
     table = name_text(DUCKDB, TableName(files.table, "main" if catalog else "", catalog or ""))
     if files.kind == "parquet":
-        execute(f"CREATE VIEW {table} AS {parquet_contents(reader).query}")
+        execute(f"CREATE VIEW {table} AS {without_marks(reader, parquet_contents(reader), marks).query}")
         check_nulls(reader, scratch)
-        return
+        return "", list(reader.columns(f"FROM {table}")) if marks else ()
     found = csv_contents(reader, options.get("header")) if files.kind == "csv" else json_contents(reader)
+    kinds, found = found.types, without_marks(reader, found, marks)
     typed = _read_typed(reader, table, found)
     if not typed:
         execute(f"CREATE TABLE {table} AS {found.query}")
     _give_types(reader, table, {name: kinds for name, kinds in found.types.items() if name not in typed})
+    return note_of_marks(reader, table, kinds), list(found.types)
 
 
 def _read_typed(reader: FileReader, table: str, found: Contents) -> set[str]:

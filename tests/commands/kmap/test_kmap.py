@@ -414,7 +414,7 @@ def test_a_second_source_that_cannot_be_read(clinic: Path, postgres_store: Postg
         (str(clinic / "damaged.duckdb"), SourceError, "is not a DuckDB database"),
         (str(clinic / "bad.csv"), SourceError, r"bad\.csv"),
         (str(clinic / "bad.json"), SourceError, r"bad\.json"),
-        (f"{clinic}/census.csv?memory_limit=1GB", UsageError, "only the option header"),
+        (f"{clinic}/census.csv?memory_limit=1GB", UsageError, "only the options header"),
         ("env:NO_SUCH_VARIABLE", UsageError, "NO_SUCH_VARIABLE is not set"),
     ):
         with pytest.raises(error, match=words) as raised:
