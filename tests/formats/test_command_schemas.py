@@ -25,7 +25,9 @@ from tests.commandline import inside
 from tests.exhaustive import always
 from tests.formats.test_json_schema import closed
 from tests.policies import entries, policy_file
-from tests.stores import PostgresStore, Store
+from tests.stores import ONE_ENGINE, PostgresStore, Store
+
+pytestmark = ONE_ENGINE
 
 PEOPLE = [(n, f"z{n % 7}", "fm"[n % 2], None if n % 11 == 0 else f"o{n % 5}", n % 3) for n in range(60)]
 COPY = [(n, zip_code, sex, None if n % 13 == 0 else work, pay) for n, zip_code, sex, work, pay in PEOPLE]

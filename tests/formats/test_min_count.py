@@ -101,7 +101,7 @@ def without(value: Any, keys: Set[str]) -> Any:
     return [without(inner, keys) for inner in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("least", always(11, 1000, longer=[2]))
+@pytest.mark.parametrize("least", always(11, longer=[2, 1000]))
 def test_every_format_shows_what_is_left(document: RunResult, least: int) -> None:
     """Also of a table of which nothing is: at 1,000 each is a small one."""
     hidden = without_small_counts(document, least)

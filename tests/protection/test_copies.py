@@ -10,7 +10,7 @@ import pytest
 import qidsql
 from tests.commandline import inside
 from tests.exhaustive import always, pairs
-from tests.stores import PostgresStore, Store, quoted
+from tests.stores import ONE_ENGINE, PostgresStore, Store, quoted
 
 COLUMNS = {"a b": "VARCHAR", "age": "INTEGER", "diagnosis": "VARCHAR"}
 ROWS = [(letter, age, f"{letter}{age}{n}") for letter in "xyz" for age in (31, 32, 47) for n in range(9)]
@@ -60,6 +60,7 @@ def test_a_copy_does_not_keep_the_order_of_its_source(store: Store, way: tuple[s
     assert tells_nothing(orders, [as_stored(store, f"copy{number}") for number in range(2)])
 
 
+@ONE_ENGINE
 @pytest.mark.parametrize("way", PRINTED)
 def test_a_printed_copy_does_not_either(store: Store, way: tuple[str, dict[str, Any], str]) -> None:
     verb, options, kind = way
@@ -90,6 +91,7 @@ def test_nor_does_a_file(store: Store, tmp_path: Path, way: tuple[str, dict[str,
     assert tells_nothing(orders, copies)
 
 
+@ONE_ENGINE
 @pytest.mark.parametrize(
     ("verb", "left_out"), pairs(["suppress", "anonymize", "turns"], ["exclude", "identifiers", "columns"])
 )

@@ -56,7 +56,9 @@ from tests.definitions import (
 )
 from tests.exhaustive import always
 from tests.sql import disclosure_limit_mutants, impact_mutants, linkage_mutants
-from tests.stores import Store
+from tests.stores import ONE_ENGINE, Store
+
+pytestmark = ONE_ENGINE
 
 FOLDER = Path(__file__).parents[2] / "sql_templates"
 K = 3

@@ -1,12 +1,18 @@
-"""Runs trials and prints a table: tried, failed, seconds. Exit code 1 when one failed."""
+"""Runs trials and prints a table: tried, failed, seconds, date, commit. Exit code 1 when one failed.
+
+A row of `qidsql help trust` is one of these lines; a commit with a + was changed when it ran.
+"""
 
 import argparse
+import subprocess
 import sys
 import tempfile
 import time
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
+from math import ceil
 from pathlib import Path
 
 from tests.postgres_server import PostgresServer
@@ -18,29 +24,41 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.trials", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*CLASSES, []], metavar="CLASS", help=", ".join(CLASSES))
     parser.add_argument("-n", "--number", type=int, help="trials of each class (default: the full number)")
+    parser.add_argument("--share", type=float, default=1, help="a share of the full number instead, such as 0.1")
     parser.add_argument("--seed", type=int, default=0, help="another seed, other trials (default: 0)")
     options = parser.parse_args()
     failed = 0
-    print(f"{'class':24} {'tried':>8} {'failed':>7} {'seconds':>8}  what is tried", flush=True)
+    print(
+        f"{'class':24} {'tried':>8} {'failed':>7} {'seconds':>8}  {'date':10}  {'commit':8}  what is tried", flush=True
+    )
     for name in options.names or CLASSES:
-        failed += _run(name, options.number, options.seed)
+        trials: Trials = import_module(f"tests.trials.{name}").TRIALS
+        failed += _run(name, trials, options.number or ceil(options.share * trials.full), options.seed)
     sys.exit(1 if failed else 0)
 
 
-def _run(name: str, number: int | None, seed: int) -> int:
+def _run(name: str, trials: Trials, number: int, seed: int) -> int:
     """Runs one class and prints its line, after a line for each trial that failed. Returns how many did."""
-    trials: Trials = import_module(f"tests.trials.{name}").TRIALS
+    commit = _commit()  # before they run: a tree can change meanwhile
     with ExitStack() as held:
         folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="qidsql-trials-")))
         ground = Ground(folder, cache(lambda: held.enter_context(PostgresServer()).url))
         started, tried, failed = time.monotonic(), 0, 0
-        for outcome in trials.run(number or trials.full, seed, ground):
+        for outcome in trials.run(number, seed, ground):
             tried += 1
             if outcome is not None:
                 failed += 1
                 print(f"  {name}: {outcome}", flush=True)
-    print(f"{name:24} {tried:>8,} {failed:>7,} {time.monotonic() - started:>8.1f}  {trials.title}", flush=True)
+    figures = f"{name:24} {tried:>8,} {failed:>7,} {time.monotonic() - started:>8.1f}"
+    print(f"{figures}  {datetime.now(UTC):%Y-%m-%d}  {commit:8}  {trials.title}", flush=True)
     return failed
+
+
+def _commit() -> str:
+    """The commit of this tree, with a + where it was changed since."""
+    asked = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--abbrev=7", "--exclude=*", "--dirty=+"]
+    found = subprocess.run(asked, capture_output=True, text=True, check=False)
+    return found.stdout.strip() or "no git"
 
 
 if __name__ == "__main__":

@@ -22,7 +22,9 @@ from qidsql.formats import json as json_report
 from tests import rendering
 from tests.commandline import inside, refused
 from tests.exhaustive import always, pairs
-from tests.stores import ONE_ENGINE, PostgresStore, Store, quoted
+from tests.stores import ONE_ENGINE, TWO_ENGINES, PostgresStore, Store, quoted
+
+pytestmark = ONE_ENGINE
 
 Cell = object
 Row = tuple[Cell, ...]
@@ -60,6 +62,7 @@ CERTIFIED = {
 }
 
 
+@TWO_ENGINES
 @pytest.mark.parametrize("name", CERTIFIED)
 def test_certified_regressions(store: Store, name: str) -> None:
     text, coefficients, (error, r_squared, f) = CERTIFIED[name]
@@ -107,6 +110,7 @@ def make(store: Store, original: list[Row], copy: list[Row], columns: int, names
         store.table(table, dict(zip(names, types, strict=True)), rows)
 
 
+@TWO_ENGINES
 @pytest.mark.parametrize(("seed", "weighted"), pairs(range(6), [False, True]))
 def test_cells_and_distributions_against_the_rows(store: Store, seed: int, weighted: bool) -> None:
     random = Random(seed)
@@ -162,6 +166,7 @@ def share(rows: list[Row], place: int, value: str | None, weighted: bool) -> flo
     return 100 * sum(weight for cell, weight in weights if cell == value) / total if total else None
 
 
+@TWO_ENGINES
 @pytest.mark.parametrize("seed", always(0, 1, longer=range(2, 5)))
 def test_regressions_against_least_squares_over_the_rows(store: Store, seed: int) -> None:
     """Texts as factors, a suppressed cell as a level of its own when filled; numbers filled with the constant."""
@@ -291,6 +296,7 @@ def test_differences_are_full_less_protected_and_scaled_by_the_full_percentage(s
     assert found.to_dict()["differences"] == {"least": -5, "greatest": 5, "mean": 0, "median": 0}
 
 
+@TWO_ENGINES
 def test_the_mark_stands_for_a_suppressed_cell_in_the_copy_alone(store: Store) -> None:
     """A number that became a text for the sake of its marks is compared by its text, and a number to a regression."""
     rows = [(i % 3, "*" if i % 5 == 0 else "x", float(i * i % 7)) for i in range(30)]
@@ -314,6 +320,7 @@ def test_the_mark_stands_for_a_suppressed_cell_in_the_copy_alone(store: Store) -
     )
 
 
+@TWO_ENGINES
 def test_types_of_every_kind(store: Store) -> None:
     columns = {
         "d": "DATE",
@@ -542,7 +549,6 @@ def test_people_whom_the_copy_singles_out(store: Store) -> None:
     assert unasked.known is None and "--k K counts them" in rendering.render(unasked, 200)
 
 
-@ONE_ENGINE
 def test_a_copy_that_withstands_someone_who_knows_a_person(store: Store) -> None:
     original, _ = random_pair(Random(6), 30, 2)
     store.table("full_data", {"a": "VARCHAR(9)", "b": "VARCHAR(9)"}, [row[:2] for row in original])

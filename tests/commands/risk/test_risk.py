@@ -21,6 +21,8 @@ from tests import rendering
 from tests.commandline import inside, refused
 from tests.stores import EVERY_ENGINE, ONE_ENGINE, TWO_ENGINES, Store
 
+pytestmark = ONE_ENGINE
+
 COLUMNS = {"id": "INTEGER", "a": "INTEGER", "b": "VARCHAR(3)", "w": "DOUBLE PRECISION", "t": "VARCHAR(9)"}
 SET = ("a", "b")
 
@@ -67,6 +69,7 @@ def weighted(result: RiskResult) -> WeightedRisk:
     return result.weighted
 
 
+@TWO_ENGINES
 def test_the_risk_in_the_table_is_that_of_the_definition(engine: Engine) -> None:
     result = measured(engine, k=3)
     found = result.prosecutor
@@ -94,7 +97,6 @@ def test_the_estimates_are_those_of_the_class_sizes(engine: Engine) -> None:
         assert each.share_of_sample_uniques == pytest.approx(min(1, (each.uniques or 0) * 0.05 / UNIQUES))
 
 
-@ONE_ENGINE
 def test_a_population_is_a_share_or_a_number(engine: Engine) -> None:
     one, other = (measured(engine, **given) for given in ({"sampling_fraction": "1/20"}, {"population_size": 6000}))
     assert one.population == other.population
@@ -115,7 +117,6 @@ def test_the_backtest_takes_the_table_for_the_population(engine: Engine) -> None
         assert each.worst_error == pytest.approx(max(errors, key=abs))
 
 
-@ONE_ENGINE
 def test_a_backtest_can_be_repeated_and_seeds_share_no_sample(engine: Engine) -> None:
     found = [population(measured(engine, sampling_fraction=0.3, seed=seed)).backtest for seed in (1, 1, 2)]
     assert found[0] == found[1] is not None
@@ -132,6 +133,7 @@ def summed(rows: Sequence[tuple[int, int | None, str, float, str]]) -> list[floa
     return [individual_risk(len(own), len(own) / sum(own)) for _, a, b, _, _ in rows for own in [weights[a, b]]]
 
 
+@TWO_ENGINES
 def test_the_risk_by_weights_is_that_of_each_class(engine: Engine) -> None:
     result, risks = measured(engine, weight="W", k=20), summed(ROWS)
     found = weighted(result)
@@ -169,7 +171,6 @@ def test_rows_in_classes_of_small_weight_are_counted(store: Store) -> None:
     assert "2 rows are in classes whose weights add up to fewer" in " ".join(rendering.render(result).split())
 
 
-@ONE_ENGINE
 def test_entities_are_the_persons_of_a_table_of_persons(engine: Engine) -> None:
     persons, rows = (
         measured(engine, table=table, sampling_fraction=0.4, **more)

@@ -15,7 +15,7 @@ from qidsql.protection.suppression.plan import SuppressionPlan, _Planner
 from qidsql.protection.suppression.shared import shared
 from qidsql.protection.suppression.verification import wildcard_check
 from qidsql.sql.statements import Statement
-from tests.exhaustive import always
+from tests.exhaustive import always, pairs
 from tests.protection.coded import Record, patterns_of
 
 
@@ -188,8 +188,7 @@ def test_the_lightest_union_is_that_of_brute_force() -> None:
 
 @pytest.mark.parametrize("most", [2, 3, 10, 127, 128, 40_000])
 @pytest.mark.parametrize("cached", [1, 1 << 10, 1 << 19])
-@pytest.mark.parametrize("lanes", [8, 24, 40])
-@pytest.mark.parametrize("line", [1, 100, 1 << 12])
+@pytest.mark.parametrize(("lanes", "line"), pairs([8, 24, 40], [1, 100, 1 << 12]))
 def test_counts_are_summed_over_subsets(
     most: int, cached: int, lanes: int, line: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
