@@ -74,7 +74,7 @@ def attach_beside(beside: Beside, folder: PrivateFolder, execute: Execute) -> No
     execute(_attach(path, catalog, "READ_WRITE"))
     remove_name(path)
     for each in beside.files:
-        read_files(execute, each, beside.options if each.kind == "csv" else {}, folder.path, catalog)
+        read_files(execute, each, beside.options, folder.path, catalog)
     execute("RESET search_path")
 
 

@@ -91,8 +91,9 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
             columns: set[str] = set()
             for each in files:
                 try:
-                    execute = lambda sql: connection.execute(sql).fetchall()  # noqa: E731
-                    notes[each.table], names = read_files(execute, each, reading, folder.path)
+                    notes[each.table], names = read_files(
+                        lambda sql: connection.execute(sql).fetchall(), each, reading, folder.path
+                    )
                 except (duckdb.Error, MemoryError) as error:
                     raise open_error(error, each.label) from None
                 columns.update(names)
