@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
+from qidsql.cli.streams import say
 from qidsql.wording.numbers import plural
 from qidsql.wording.texts import without_controls
 
@@ -37,10 +38,15 @@ def showing_progress(quiet: bool) -> "Iterator[ProgressLine]":
     status = _Status()
     ticker = threading.Thread(target=_live if stream.isatty() else _plain, args=(status, stream), daemon=True)
     ticker.start()
+
+    def watch(engine: "Engine") -> None:
+        engine.watchers.append(status.count_statement)
+        if engine.warning:
+            with status.out_of_the_way():
+                say(engine.warning)
+
     try:
-        yield ProgressLine(
-            status.begin_stage, lambda engine: engine.watchers.append(status.count_statement), status.out_of_the_way
-        )
+        yield ProgressLine(status.begin_stage, watch, status.out_of_the_way)
     finally:
         status.over.set()
         ticker.join()

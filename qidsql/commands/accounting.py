@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TypedDict
 
@@ -9,6 +10,7 @@ from qidsql.core.policy import Policy
 from qidsql.core.results import Account
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
+from qidsql.errors import QidsqlError
 
 
 class Spent(TypedDict):
@@ -64,6 +66,9 @@ class Accounting:
         """The account of work on one table so far."""
         engine = self._engine
         assert engine is not None
+        doubts: tuple[str, ...] = ()
+        with suppress(QidsqlError):  # the connection can be lost
+            doubts = () if rows is None else engine.doubts(table, rows)
         return Account(
             source=engine.label + engine.read_with,
             engine=engine.version,
@@ -76,6 +81,6 @@ class Accounting:
             rows=rows,
             sets_profiled=sets_profiled,
             unfinished=tuple(unfinished),
-            notes=(*(policy.origin.sentences if policy.origin else ()), *notes, *engine.remarks),
+            notes=(*(policy.origin.sentences if policy.origin else ()), *notes, *doubts, *engine.remarks),
             **self.spent,
         )

@@ -76,6 +76,7 @@ class Engine(ABC):
     version: str  # the engine's name and version
     snapshot: str  # a description of the state of the data that statements see
     role = ""  # who reads, where the engine has roles
+    warning = ""  # on how the source is connected
     time_zone = ""  # the one in which the session reads times, where it has one
     workspace = False  # whether `make_working_copy` is allowed
     writable = False  # one session in one transaction, which is rolled back without `commit`
@@ -142,6 +143,10 @@ class Engine(ABC):
     @property
     def remarks(self) -> tuple[str, ...]:
         """Facts about the work so far that a reader of the result may need."""
+        return ()
+
+    def doubts(self, table: Table, rows: int) -> tuple[str, ...]:
+        """Why the number of rows that was counted may not be all that the table has."""
         return ()
 
     def expect(self, rows: int) -> None:  # noqa: B027 - not every engine plans by it

@@ -1,11 +1,18 @@
 """All the ways to name a Postgres source, and all the ways in which that fails, without a secret in any of them."""
 
+import socket
+import ssl
+import struct
+import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
+import psycopg
 import pytest
+import trustme
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import ConfigurationLimitExceeded
 
@@ -14,6 +21,7 @@ from qidsql.engines.postgres.engine import connection_parameters
 from qidsql.engines.postgres.errors import not_connected
 from qidsql.engines.postgres.kind import PostgresKind
 from qidsql.errors import SourceError, UsageError
+from tests.commandline import inside as run
 from tests.postgres_server import PostgresServer, server_folder
 from tests.stores import PostgresStore
 
@@ -43,6 +51,81 @@ def guarded(spare_server: PostgresServer) -> PostgresServer:
     """A server that asks the role `guarded` for its password."""
     spare_server.ask_passwords_of("guarded", CANARY)
     return spare_server
+
+
+class Door:
+    """A port of localhost before a server's socket; with a context it speaks TLS to those who ask for it."""
+
+    def __init__(self, folder: Path, context: ssl.SSLContext | None) -> None:
+        self._folder, self._context = folder, context
+        self._door = socket.create_server(("127.0.0.1", 0))
+        self.port = self._door.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=self._serve, args=self._door.accept()[:1], daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        with suppress(OSError), socket.socket(socket.AF_UNIX) as server:
+            server.connect(str(self._folder / ".s.PGSQL.5432"))
+            first = client.recv(8)
+            while first[4:] in (struct.pack("!I", 80877103), struct.pack("!I", 80877104)):  # TLS, GSS
+                wanted = self._context is not None and first[7] == 47
+                client.sendall(b"S" if wanted else b"N")
+                if wanted and self._context is not None:
+                    client = self._context.wrap_socket(client, server_side=True)
+                first = client.recv(8)
+            server.sendall(first)
+            threading.Thread(target=self._carry, args=(server, client), daemon=True).start()
+            self._carry(client, server)
+
+    def _carry(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(1 << 16):
+                target.sendall(data)
+            target.shutdown(socket.SHUT_RDWR)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._door.close()
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_a_password_without_tls_is_said(
+    guarded: PostgresServer, encrypted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """libpq's default, prefer, goes on without TLS where the server has none."""
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
+    with psycopg.connect(guarded.url, autocommit=True) as admin:
+        admin.execute("CREATE TABLE IF NOT EXISTS open_to_all AS SELECT 1 AS a FROM generate_series(1, 9)")
+        admin.execute("GRANT SELECT ON open_to_all TO guarded")
+    with Door(guarded.folder, context if encrypted else None) as door:
+        source = f"postgresql://guarded:{CANARY}@127.0.0.1:{door.port}/postgres"
+        assert "not encrypted" not in run("audit", source, "open_to_all", "--k", "5").err  # on this machine
+        monkeypatch.setattr("qidsql.engines.postgres.engine._is_this_machine", lambda address: False)
+        outcome = run("audit", source, "open_to_all", "--k", "5")
+        assert outcome.code == 0
+        for text in (outcome.out, outcome.err):
+            assert ("is not encrypted" in " ".join(text.split())) != encrypted
+            assert CANARY not in text
+        assert "encrypted" not in run("audit", guarded.url, "open_to_all", "--k", "5").err  # a socket, no password
+        if encrypted:
+            strict = f"{source}?sslmode=verify-full&sslrootcert={tmp_path / 'authority.pem'}"
+            assert run("audit", strict, "open_to_all", "--k", "5").code == 0
+
+
+@pytest.mark.parametrize("setting", ["zero_damaged_pages", "ignore_checksum_failure"])
+def test_settings_that_hide_damaged_rows(parts: dict[str, str], setting: str) -> None:
+    told = refusal(" ".join(f"{key}='{value}'" for key, value in parts.items()) + f" options='-c{setting}=on'")
+    assert told.startswith(f"the session has {setting} = on, with which Postgres leaves out rows")
+    assert f'ALTER ROLE "postgres" RESET {setting}' in told
 
 
 # ways to name it

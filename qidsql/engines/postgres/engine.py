@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from ipaddress import ip_address
 from pathlib import Path
 from typing import NoReturn, TypeVar, cast
 from urllib.parse import quote
@@ -48,6 +49,7 @@ from qidsql.sql.pieces import in_pieces, marks, put_together
 from qidsql.sql.relation import name_text, relation
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import Filling, fill
+from qidsql.wording.numbers import count
 
 Answer = TypeVar("Answer")
 
@@ -75,6 +77,13 @@ OBSTACLES = {
     "has BYPASSRLS, else the answer would leave people out",
     "unpopulated": "the materialized view {name} is not populated; run: REFRESH MATERIALIZED VIEW {quoted}",
 }
+
+
+HIDING = (
+    "the session has {setting} = on, with which Postgres leaves out rows of damaged pages without an error; take it "
+    "out of the source's options, or run: ALTER ROLE {role} RESET {setting}"
+)
+FEWEST = 1000  # rows, below which no estimate is held against the count
 
 
 class RetryStatement(QidsqlError):
@@ -227,7 +236,9 @@ class PostgresEngine(Engine):
         self._lock_watch = LockWatch(self, server.watching if server.watched else None)
         self.snapshot = "one snapshot for all statements" if server.snapshot else "each statement sees its own snapshot"
         try:
-            version, role, zone, standby, *self._temporary = self._catalog("session")[0]
+            version, role, zone, hiding, standby, *self._temporary = self._catalog("session")[0]
+            if hiding:
+                raise SourceError(HIDING.format(setting=hiding, role=POSTGRES.identifier(str(role))))
         except BaseException:
             self.close()
             raise
@@ -272,6 +283,7 @@ class PostgresEngine(Engine):
     def _begin(self, session: Session) -> None:
         """Records that the first session of a snapshot is open."""
         self.label = self._server.label(session)
+        self.warning = exposure(cast(PostgresSession, session).connection)
         if not self._one_snapshot:
             return
         if isinstance(self._state, Snapshot):
@@ -279,6 +291,20 @@ class PostgresEngine(Engine):
             self.snapshot = f"{self._of_snapshot}, a new one since {since:%H:%M:%S} UTC"
         self._state = Snapshot()
         self._verified = set()
+
+    def doubts(self, table: Table, rows: int) -> tuple[str, ...]:
+        if table.condition is not None or table.kind not in ("table", "partitioned table"):
+            return ()
+        if (table.estimated_rows or 0) < max(FEWEST, 2 * rows):
+            return ()
+        [(found, changed)] = self._catalog("rows_as_analyzed", schema=table.name.schema, relation=table.name.name)
+        if found is None or integer(found) - integer(changed) < max(FEWEST, 2 * rows):
+            return ()
+        return (
+            f"{count(rows)} rows were counted where the last ANALYZE found about {count(integer(found))}, and few were "
+            f"changed since: if they were not deleted, pages of the table were lost; look into the server's log, and "
+            f"try pg_amcheck",
+        )
 
     def _exported(self, deadline: float | None) -> str | None:
         """The snapshot of the remaining sessions, exported by the first one still alive; None if there is none."""
@@ -468,6 +494,10 @@ class PostgresEngine(Engine):
         except (psycopg.Error, UnicodeError) as error:
             raise self.translate(error, "making of the working copy") from None
         return integer(size)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        return (self.warning,) if self.warning else ()
 
     def release(self) -> None:
         self._lock_watch.stop()
@@ -767,6 +797,21 @@ def connection_options(parameters: Mapping[str, str]) -> dict[str, str]:
         "tcp_user_timeout": "60000",
     }
     return {key: value for key, value in wanted.items() if key not in parameters} | {"client_encoding": "UTF8"}
+
+
+def exposure(connection: psycopg.Connection[Row]) -> str:
+    """What others on the network can see of a connection with a password; "" if it is encrypted, or on this machine."""
+    line, host = connection.pgconn, connection.info.hostaddr
+    if line.ssl_in_use or not line.used_password or not host or _is_this_machine(host):
+        return ""
+    return (
+        f"the connection to {connection.info.host} is not encrypted: on its way others can read how the password is "
+        f"proved and the answers, and change these; add sslmode=verify-full to the source, or set PGSSLMODE"
+    )
+
+
+def _is_this_machine(address: str) -> bool:
+    return ip_address(address.partition("%")[0]).is_loopback
 
 
 def _check_version(info: psycopg.ConnectionInfo) -> None:
