@@ -2,9 +2,13 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+
+from sqlglot import exp
 
 from qidsql.commands.table_search import TableSearch
+from qidsql.core.copies import keeping
 from qidsql.core.policy import Policy
 from qidsql.core.results import LeftOut, SearchAccount
 from qidsql.core.roles import identifies
@@ -13,13 +17,31 @@ from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.copies import ProtectedCopy, planned_copy
+from qidsql.protection.given_back import GivenBack, given_back, rows_of_query
+
+
+@dataclass(frozen=True)
+class Printed:
+    """Statements that make a copy, printed instead of writing it: the rows that they make, and their columns."""
+
+    statements: tuple[str, ...]
+    rows: exp.Query
+    columns: tuple[Column, ...]
+
+    def given_back(
+        self, protection: "TableProtection", cells: Mapping[str, int], deadline: float | None
+    ) -> tuple[GivenBack, ...]:
+        """The cells that unprotected columns of these rows give back. `cells` are blank, by column."""
+        rows_with = partial(rows_of_query, protection.engine.dialect, self.rows)
+        return protection.given_back(rows_with, cells, deadline, self.columns)
 
 
 class TableProtection:
     """One protection of one table. Reads the catalog on creation, and refuses a copy that cannot be written.
 
-    `profiler` covers the columns whose cells may be suppressed, `copied` are the columns of the copy, `not_copied` the
-    others with the reason. Raises UsageError, UnknownName, AccessError, SourceError.
+    `profiler` covers the columns whose cells may be suppressed, `copied` are the columns of the copy, `kept` those of
+    them that are there on request alone, `not_copied` the others with the reason. Raises UsageError, UnknownName,
+    AccessError, SourceError.
     """
 
     def __init__(
@@ -30,9 +52,12 @@ class TableProtection:
         weights: Mapping[str, int],
         into: str | None,
         replacing: bool,
+        keep: Sequence[str] = (),
     ) -> None:
+        policy = keeping(policy, keep)
         self._search = TableSearch(engine, table, policy, weights)
-        self._engine, self._policy, self._into, self._replacing = engine, policy, into, replacing
+        self.kept = () if self._search.stopped else tuple(each.name for each in self._search.table.resolve(keep))
+        self.engine, self._policy, self._into, self._replacing = engine, policy, into, replacing
         self._recognised: dict[str, str] = {}
         self._counted: int | None = None
         self.table = self._search.table
@@ -99,18 +124,31 @@ class TableProtection:
             weights={n: w for n, w in zip(self.names, self.weights, strict=True) if w != 1},
         )
 
+    def given_back(
+        self,
+        rows_with: Callable[[Sequence[Column]], exp.Expr],
+        cells: Mapping[str, int],
+        deadline: float | None,
+        copied: Sequence[Column] = (),
+    ) -> tuple[GivenBack, ...]:
+        """The cells of a copy that its unprotected columns give back (see there). `cells` are blank, by column."""
+        blanked = [name for name, blank in cells.items() if blank]
+        columns = copied or self.copied
+        return given_back(self.engine, self.table, rows_with, columns, blanked, self.names, deadline)
+
     def _plan_copy(self) -> None:
         """Decide the columns and the place of the copy: an impossible copy is refused before the work, not after it.
 
-        Only protected and sensitive columns are copied: any other one could give suppressed cells back.
+        Only protected and sensitive columns are copied, and those that the user keeps: any other one could give
+        suppressed cells back.
         """
         left_out = {
             name: reason
             for name, (role, reason) in self._search.roles.items()
-            if role not in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+            if role not in (Role.QUASI_IDENTIFIER, Role.SENSITIVE) and name not in self.kept
         } | self._recognised
         self.not_copied = tuple(LeftOut(*each) for each in left_out.items())
         self.copied = tuple(column for column in self.table.columns if column.name not in left_out)
         self.copy: ProtectedCopy | None = None
         if self._into is not None and not self._search.stopped:
-            self.copy = planned_copy(self._engine, self.table, self.copied, self._into, self._replacing)
+            self.copy = planned_copy(self.engine, self.table, self.copied, self._into, self._replacing)

@@ -1,10 +1,12 @@
 """The options of requests that write a protected copy, or print the statements that would make one."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from qidsql.core.options import Into, Replace
+from qidsql.core.options import Into, Keep, Replace
 from qidsql.core.parsing import choice
+from qidsql.core.policy import Policy
 from qidsql.errors import UsageError
 
 FILE_KINDS = (".parquet", ".csv")  # of copies of files, and of lists
@@ -24,6 +26,7 @@ class CopyOptions:
 
     into: Into = None
     replace: Replace = False
+    keep: Keep = ()
 
     @property
     def writable(self) -> bool:
@@ -42,3 +45,17 @@ class CopyOptions:
             raise UsageError("--into writes the copy and --sql prints statements for it; choose one")
         if self.replace and self.into is None:
             raise UsageError("--replace needs --into, the copy to replace")
+
+
+def keeping(policy: Policy, kept: Sequence[str]) -> Policy:
+    """The policy with these columns left out of the protection, since the copy has them as they are.
+
+    Raises UsageError for columns that are protected, or identify people, on request.
+    """
+    lower = {name.lower() for name in kept}
+    if wrong := [name for name in policy.identifiers if name.lower() in lower]:
+        raise UsageError(f"--keep {wrong[0]}: a direct identifier is in no copy; choose one role for it")
+    if wrong := [name for name in policy.columns if name.lower() in lower]:
+        raise UsageError(f"--keep {wrong[0]}: it is a protected column, which is copied anyway; choose one")
+    known = {name.lower() for name in policy.sensitive}
+    return replace(policy, exclude=(*policy.exclude, *(name for name in kept if name.lower() not in known)))

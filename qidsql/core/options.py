@@ -263,5 +263,13 @@ Into: TypeAlias = Annotated[
         in_shells=False,
     ),
 ]
+Keep: TypeAlias = Annotated[
+    Names,
+    Option(
+        "copy this column too, unchanged and without protection (repeat); the cells that it gives back are counted",
+        "COLUMN",
+        panel=COPY,
+    ),
+]
 Replace: TypeAlias = Annotated[bool, Option("the copy may replace an older one", panel=COPY, in_shells=False)]
 KeepIdentifiers: TypeAlias = Annotated[bool, Option("suppress in recognised direct identifiers too", panel=COLUMNS)]

@@ -76,6 +76,10 @@ class SearchAccount(Account):
     left_out: tuple[LeftOut, ...]
     weights: Annotated[dict[str, int], "of the columns whose weight is not 1"]
 
+    @reported
+    def whole_weight(self) -> Annotated[int, "of all columns searched"]:
+        return sum(self.weights.get(name, 1) for name in self.columns)
+
 
 PRESENTATIONS: dict[str, Callable[..., Any]] = {}  # of results; `qidsql.api` registers those of `qidsql.formats`
 

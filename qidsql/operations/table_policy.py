@@ -40,7 +40,13 @@ POLICY_ROLE = {
     "exclude": PolicyRole.OTHER,
 }
 LEFT_OUT = tuple(POLICY_ROLE)
-OTHERS = ("columns", "entity", "reveals", "weight")  # options that also give a role to the columns that they name
+OTHERS = (
+    "columns",
+    "entity",
+    "reveals",
+    "weight",
+    "keep",
+)  # options that also give a role to the columns that they name
 NAMELESS = ("where",)  # settings whose value is not repeated, since it can contain cell values
 
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qidsql.core.tables import weight_of
 from qidsql.protection.anonymization.bound_check import bound_of
 from qidsql.protection.anonymization.groups import least_losses
 from qidsql.protection.certificates import BoundProof, CellPlan, ProvedBy
@@ -14,7 +16,8 @@ from qidsql.protection.suppression.divided import LostCells
 from qidsql.protection.suppression.price_check import bound_by_prices
 
 MOST_SETS = 1 << 18  # column sets that are grouped to find the least loss of each row
-MOST_COMPARED = 30_000_000_000  # cells of pairs of rows that are compared instead, at k = 2
+MOST_COMPARED = 30_000_000_000  # cells of pairs of rows that are compared instead
+MOST_UNIONS = 3_000_000_000  # differences between rows that are put together then
 MOST_PRICED = 16  # columns whose sets are all grouped to add up prices of rows
 LARGEST = 1 << 62  # of a sum of prices
 
@@ -112,29 +115,62 @@ def losses_of_rows(
 ) -> NDArray[np.int64] | None:
     """For a row of each record the least weight with which k rows agree on what it keeps; None if that takes too long.
 
-    By all column sets, or at k = 2 by all pairs of records: what the row differs in from the nearest one.
+    By all column sets, or by all pairs of records: what the row differs in from the nearest ones.
     """
-    pairs = records.count**2 * records.columns
-    sets = 1 << records.columns
-    if k == 2 and pairs <= MOST_COMPARED and (wildcard or records.count < sets or sets > MOST_SETS):
-        return _nearest(records, weights, wildcard, check)
-    if wildcard or sets > MOST_SETS:
-        return None
-    return least_losses(records, k, weights, lambda work: check())
+    pairs, sets = records.count**2 * records.columns, 1 << records.columns
+    by_sets = not wildcard and sets <= MOST_SETS and (k > 2 or sets <= records.count)
+    if by_sets or pairs > MOST_COMPARED:
+        few = sets <= MOST_SETS and not wildcard
+        return least_losses(records, k, weights, lambda work: check()) if few else None
+    found, left = np.zeros(records.count, dtype=np.int64), MOST_UNIONS
+    for row in np.flatnonzero(records.sizes < k).tolist():
+        check()
+        masks, losses = _differences(records, row, weights, wildcard)
+        found[row], looked_at = _nearest(masks, losses, records.sizes, k, weights)
+        left -= looked_at
+        if left < 0:
+            return None
+    return found
+
+
+def _differences(
+    records: Records, row: int, weights: Sequence[int], wildcard: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The columns in which each record differs from one, as a mask, and their weight."""
+    masks, losses = np.zeros((2, records.count), dtype=np.int64)
+    for place, (codes, weight) in enumerate(zip(records.codes, weights, strict=True)):
+        differs = codes != codes[row]
+        if wildcard:
+            differs &= (codes != 0) & (codes[row] != 0)
+        masks |= differs.astype(np.int64) << place
+        losses += weight * differs
+    return masks, losses
 
 
 def _nearest(
-    records: Records, weights: Sequence[int], wildcard: bool, check: Callable[[], object]
-) -> NDArray[np.int64]:
-    found = np.zeros(records.count, dtype=np.int64)
-    for row in np.flatnonzero(records.sizes == 1):
-        check()
-        losses = np.zeros(records.count, dtype=np.int64)
-        for codes, weight in zip(records.codes, weights, strict=True):
-            differs = codes != codes[row]
-            if wildcard:
-                differs &= (codes != 0) & (codes[row] != 0)
-            losses += weight * differs
-        losses[row] = sum(weights)
-        found[row] = losses.min()
-    return found
+    masks: NDArray[np.int64], losses: NDArray[np.int64], sizes: NDArray[np.int64], k: int, weights: Sequence[int]
+) -> tuple[int, int]:
+    """The least weight of a column set that contains the differences from k rows, and how many sets were looked at.
+
+    Such a set is the union of the differences from these rows: unions are tried in the order of their weight.
+    """
+    first = np.argsort(losses, kind="stable")[:k]
+    enough = int(np.searchsorted(np.cumsum(sizes[first]), k))
+    best = sum(weights)
+    if enough < len(first):
+        best = min(best, weight_of(int(np.bitwise_or.reduce(masks[first[: enough + 1]])), weights))
+    lighter = losses < best
+    near, place = np.unique(masks[lighter], return_inverse=True)
+    rows = np.bincount(place.reshape(-1), sizes[lighter], len(near)).astype(np.int64)
+    unions, known, looked_at = [(0, 0)], {0}, 0
+    while unions:
+        weight, union = heappop(unions)
+        looked_at += len(near)
+        if rows[near & ~union == 0].sum() >= k:
+            return weight, looked_at
+        for wider in np.unique(near | union).tolist():
+            if wider not in known:
+                known.add(wider)
+                if (heavier := weight_of(wider, weights)) < best:
+                    heappush(unions, (heavier, wider))
+    return best, looked_at

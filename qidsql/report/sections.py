@@ -103,7 +103,8 @@ def copy_facts(
     for left_out in by_reason((each.name, each.reason) for each in not_copied):
         rows.add("Not copied", left_out)
     if not_copied:
-        rows.add("", "a copy has the protected columns and sensitive ones (--sensitive), which stay unchanged")
+        words = "a copy has the protected columns, and unchanged the sensitive ones (--sensitive) and those of --keep"
+        rows.add("", words)
 
 
 def chart_of_sizes(sizes: Sequence[SizeBin], policy: Policy) -> Iterator[Block]:

@@ -35,6 +35,11 @@ def roles(policy: Policy) -> str:
     return "".join(f" {option} {shlex.quote(name)}" for option, names in given for name in names)
 
 
+def kept(names: Sequence[str]) -> str:
+    """The options that keep columns in a copy."""
+    return "".join(f" --keep {shlex.quote(name)}" for name in names)
+
+
 def weights(account: SearchAccount) -> str:
     """The option that gives weights to columns."""
     given = ",".join(f"{name}={weight}" for name, weight in account.weights.items())

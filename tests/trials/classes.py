@@ -9,6 +9,7 @@ CLASSES: tuple[str, ...] = (
     "panels",
     "populations",
     "protections",
+    "copies",
     "anonymizations",
     "known_person",
     "shown_combinations",

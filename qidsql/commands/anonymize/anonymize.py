@@ -10,6 +10,7 @@ from qidsql.commands.anonymize.script import anonymizing
 from qidsql.commands.anonymize.verdict import judged
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import one_answer
+from qidsql.core.parsing import names
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, Stopped, UsageError
@@ -18,6 +19,7 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer, shares_by_mask, write_plan
 from qidsql.protection.certificates import CellPlan
 from qidsql.protection.copies import ProtectedCopy
+from qidsql.protection.given_back import GivenBack
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.relation import Relation
 from qidsql.wording.numbers import plural
@@ -48,7 +50,13 @@ class _Anonymization:
     def __init__(self, engine: Engine, request: AnonymizeRequest, on_stage: Callable[[str], None]) -> None:
         self._engine, self._request, self._on_stage = engine, request, on_stage
         self._protection = TableProtection(
-            engine, request.table, request.policy, request.column_weights, request.into, request.replace
+            engine,
+            request.table,
+            request.policy,
+            request.column_weights,
+            request.into,
+            request.replace,
+            names(request.keep),
         )
         self._rows: int | None = None
         self._patterns = 0
@@ -56,6 +64,7 @@ class _Anonymization:
         self._cells: CellPlan | None = None
         self._after: ClassProfile | None = None
         self._script: tuple[str, ...] = ()
+        self._given_back: tuple[GivenBack, ...] | None = None
         self._written = False
 
     def run(self) -> AnonymizeResult:
@@ -80,7 +89,9 @@ class _Anonymization:
             if isinstance(found.stopped, Interrupted) and not found.optimal:
                 return self._result(str(found.stopped))
             if request.script is not None:
-                self._script = anonymizing(self._engine, protection, patterns, request.script)
+                printed = anonymizing(self._engine, protection, patterns, request.script)
+                self._script = printed.statements
+                self._given_back = printed.given_back(protection, self._blank(found), None)
             if protection.copy is not None:
                 return self._write(protection.copy, patterns)
         return self._result()
@@ -115,9 +126,14 @@ class _Anonymization:
         self._after = profiler_of_copy.profile(profiler_of_copy.everything)
         if self._after.smallest < k or self._after.rows != patterns.rows:
             return self._result()
+        self._given_back = self._protection.given_back(copy.rows, self._blank(self._found), None)
         copy.keep()
         self._written = True
         return self._result()
+
+    def _blank(self, found: Anonymization) -> dict[str, int]:
+        """The blank cells of each column."""
+        return dict(zip(self._protection.names, found.cells, strict=True))
 
     def _result(self, unfinished: str = "") -> AnonymizeResult:
         """The result so far. `unfinished`: why the work ended before its plan, or its copy, was complete."""
@@ -132,7 +148,7 @@ class _Anonymization:
             cost=found.cost if found else None,
             lower_bound=found.lower_bound if found else 0,
             cells=sum(found.cells) if found else None,
-            by_column=dict(zip(protection.names, found.cells, strict=True)) if found else {},
+            by_column=self._blank(found) if found else {},
             rows_touched=found.rows if found else 0,
             rows_blank=found.rows_blank if found else 0,
             row_patterns=self._patterns,
@@ -142,6 +158,9 @@ class _Anonymization:
             target=str(protection.copy) if self._written else None,
             copied=tuple(column.name for column in protection.copied) if self._written else (),
             not_copied=protection.not_copied,
+            kept=protection.kept or None,
+            given_back=self._given_back,
+            sql=self._request.script,
             script=self._script,
             account=protection.account(self._rows, [unfinished] if unfinished else []),
         )

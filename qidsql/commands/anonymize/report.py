@@ -6,7 +6,9 @@ from rich.text import Text
 
 from qidsql.commands.anonymize.result import AnonymizeResult
 from qidsql.core.results import Verdict
-from qidsql.terminal.next_steps import copy_step, print_steps
+from qidsql.protection.given_back import as_sentence
+from qidsql.terminal.given_back import given_back_facts
+from qidsql.terminal.next_steps import copy_step, kept, print_steps
 from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, print_cost, print_verdict
 from qidsql.wording.numbers import count, plural, share
 
@@ -30,6 +32,7 @@ def report(console: Console, result: AnonymizeResult) -> None:
         rows.add_row("In rows", f"{plural(result.rows_touched, 'row')} ({touched}){blank}")
     if result.target is not None:
         copy_facts(rows, result.target, result.copied, result.not_copied, result.account.columns)
+    given_back_facts(rows, result.given_back)
     if result.after is not None:
         after = result.after
         rows.add_row(
@@ -46,7 +49,7 @@ def report(console: Console, result: AnonymizeResult) -> None:
             console.print(f"{statement};", soft_wrap=True)
     print_cost(console, result.account, written=result.target, values=CODES_LEFT)
     if result.verdict is Verdict.FINISHED and result.cost and result.target is None and not result.script:
-        print_steps(console, [copy_step("anonymize", result.account, f" --k {k}")])
+        print_steps(console, [copy_step("anonymize", result.account, f" --k {k}{kept(result.kept or ())}")])
 
 
 def _cost(result: AnonymizeResult) -> str:
@@ -87,5 +90,5 @@ def opening(result: AnonymizeResult) -> str:
     made = f" The copy {result.target} is made that way." if result.target else ""
     return (
         f"{plural(result.cells, 'value')} ({part}) in {plural(result.rows_touched, 'row')} become a mark; then "
-        f"each row is identical to at least {others}.{made}"
+        f"each row is identical to at least {others}.{made}{as_sentence(result.given_back)}"
     )

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from qidsql.core.copies import Script
 from qidsql.core.results import LeftOut, Result, SearchAccount
-from qidsql.declarations.results import FLAT, reported
+from qidsql.declarations.results import FLAT, OMITTED, reported
 from qidsql.measures.profiles import ClassProfile
 from qidsql.protection.certificates import BoundProof, CellPlan
+from qidsql.protection.given_back import GivenBack
 from qidsql.wording.numbers import plural
 
 
@@ -29,6 +31,14 @@ class AnonymizeResult(Result):
     target: Annotated[str | None, "the copy that was written and kept"]
     copied: Annotated[tuple[str, ...], "its columns"]
     not_copied: tuple[LeftOut, ...]
+    kept: Annotated[tuple[str, ...] | None, OMITTED, "unprotected columns that the copy has on request"] = None
+    given_back: Annotated[
+        tuple[GivenBack, ...] | None,
+        OMITTED,
+        "blank cells that unprotected columns of the copy, or of what the script makes, give back, the most first; "
+        "no key: there is neither",
+    ] = None
+    sql: Annotated[Script | None, OMITTED, "the statements that were requested instead of a copy"] = None
     script: Annotated[tuple[str, ...], "statements that make the copy, while the table is unchanged"]
 
     @property

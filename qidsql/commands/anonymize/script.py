@@ -2,7 +2,7 @@
 
 from sqlglot import exp
 
-from qidsql.commands.table_protection import TableProtection
+from qidsql.commands.table_protection import Printed, TableProtection
 from qidsql.core.copies import Script
 from qidsql.core.tables import FILES, TableName
 from qidsql.engines.base import Engine
@@ -17,7 +17,7 @@ from qidsql.wording.numbers import count
 MAX_LINES = 10_000  # of a plan within a printed statement
 
 
-def anonymizing(engine: Engine, protection: TableProtection, patterns: RowPatterns, script: Script) -> tuple[str, ...]:
+def anonymizing(engine: Engine, protection: TableProtection, patterns: RowPatterns, script: Script) -> Printed:
     """The statement, by the table `shares` of the workbench. The plan in it consists of codes: it contains no value.
 
     Raises UsageError, StatementError.
@@ -42,4 +42,4 @@ def anonymizing(engine: Engine, protection: TableProtection, patterns: RowPatter
     query = suppressed_by_plan(dialect, table, columns, protection.copied, plan, patterns.shuffle_key, parting=True)
     name = TableName(dialect.name_beside(table.name.name, "_anonymized"), table.name.schema, table.name.catalog)
     make = create_view if script is Script.VIEW else create_table
-    return dialect.script(make(dialect, name, query))
+    return Printed(dialect.script(make(dialect, name, query)), query, protection.copied)

@@ -6,6 +6,7 @@ from fractions import Fraction
 from qidsql.commands.anonymize.result import AnonymizeResult
 from qidsql.core.results import Verdict
 from qidsql.protection.certificates import ProvedBy
+from qidsql.protection.given_back import in_the_headline
 from qidsql.wording.numbers import are, count, percent, plural
 
 
@@ -29,8 +30,13 @@ def _judged(result: AnonymizeResult) -> tuple[Verdict, str]:
     if result.after is not None and result.target is None:
         below = plural(result.after.rows_below_k, "row")
         return Verdict.VIOLATION, f"the copy failed its audit ({below} below k), so it was not kept"
-    written = "" if result.target is None else f"; {result.target} was written and passed its audit"
-    return Verdict.FINISHED, _reason(result) + written
+    gives_back = in_the_headline(result.given_back)
+    written = "; the printed statement carries it out" if gives_back else ""
+    if result.target is not None:
+        others = set(result.copied) - set(result.account.columns)
+        where = f" of the {plural(len(result.account.columns), 'protected column')}" if others else ""
+        written = f"; {result.target} was written and passed its audit{where}"
+    return Verdict.FINISHED, _reason(result) + written + gives_back
 
 
 def _reason(result: AnonymizeResult) -> str:

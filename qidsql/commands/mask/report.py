@@ -38,7 +38,9 @@ def report(console: Console, result: MaskResult) -> None:
     console.print(rows)
     if result.script:
         console.print()
-        console.print(Text("To carry it out (printed only, nothing was run)", style="bold"))
+        console.print(
+            Text("To carry it out (printed only, nothing was run; its rows keep the order of the table)", style="bold")
+        )
         for statement in result.script:
             console.print(f"{statement};", soft_wrap=True)
     elif result.published and result.account.kind in FILES:

@@ -6,10 +6,13 @@ from rich.text import Text
 
 from qidsql.commands.suppress.request import Attack, SuppressionMethod
 from qidsql.commands.suppress.result import SuppressResult
+from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
+from qidsql.protection.given_back import as_sentence
 from qidsql.terminal.fitted_table import Head, print_table
+from qidsql.terminal.given_back import given_back_facts
 from qidsql.terminal.known_people import known_people_facts, singled_out
-from qidsql.terminal.next_steps import copy_step, print_steps
+from qidsql.terminal.next_steps import copy_step, kept, print_steps
 from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, print_cost, print_verdict
 from qidsql.wording.numbers import are, count, plural, share
 
@@ -45,6 +48,7 @@ def report(console: Console, result: SuppressResult) -> None:
         rows.add_row("Found", "; ".join(result.algorithm))
     if result.target is not None:
         copy_facts(rows, result.target, result.copied, result.not_copied, result.account.columns)
+    given_back_facts(rows, result.given_back)
     if result.rows_below_k is not None:
         rows.add_row("Audit", f"{plural(result.rows_below_k, 'row')} of the copy below k, where NULL matches anything")
     if result.known is not None:
@@ -57,7 +61,8 @@ def report(console: Console, result: SuppressResult) -> None:
         _by_cells(console, result)
     if result.script:
         console.print()
-        console.print(Text("To carry it out (printed only, nothing was run)", style="bold"))
+        order = "; the rows stay in the table's order" if result.sql is Script.UPDATE else ""
+        console.print(Text(f"To carry it out (printed only, nothing was run{order})", style="bold"))
         for statement in result.script:
             console.print(f"{statement};", soft_wrap=True)
     _foot(console, result)
@@ -104,7 +109,8 @@ def _foot(console: Console, result: SuppressResult) -> None:
     if result.target is None and not result.script and result.cells:
         against = f" --against {result.against}" if result.against is not Attack.RELEASED_ROWS else ""
         method = f" --method {result.method}" if result.method is SuppressionMethod.SHARED else ""
-        print_steps(console, [copy_step("suppress", work, f" --k {result.k}{against}{method}")])
+        keep = kept(result.kept or ())
+        print_steps(console, [copy_step("suppress", work, f" --k {result.k}{against}{method}{keep}")])
 
 
 def opening(result: SuppressResult) -> str:
@@ -132,4 +138,4 @@ def opening(result: SuppressResult) -> str:
             f" {plural(others, 'other column')} of the copy {are(others)} as in the table: by them people may still "
             "be found, which was not counted."
         )
-    return f"{found}{made}{left}"
+    return f"{found}{made}{left}{as_sentence(result.given_back)}"

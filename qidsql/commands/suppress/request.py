@@ -61,8 +61,9 @@ class SuppressRequest(CopyOptions, WorkOptions, PolicyOptions, Audited, Weighted
     """The fewest cells to suppress so that each row matches k - 1 others on all columns that it keeps.
 
     Optimal for every row, and proved. Without --into nothing is written; a copy is audited before it is kept. Its
-    quasi-identifiers are suppressed, other columns copied unchanged, direct identifiers left out. Each distinct row
-    leaves the engine as codes: its values do not without --show-values, but codes of few values can be turned back.
+    quasi-identifiers are suppressed, sensitive columns and those of --keep copied unchanged, all others left out. Each
+    distinct row leaves the engine as codes: its values do not without --show-values, but codes of few values can be
+    turned back.
     """
 
     table: TableName = None

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from qidsql.commands.suppress.request import Attack, SuppressionMethod
+from qidsql.core.copies import Script
 from qidsql.core.results import LeftOut, Result, SearchAccount
-from qidsql.declarations.results import FLAT, reported
+from qidsql.declarations.results import FLAT, OMITTED, reported
 from qidsql.protection.certificates import BoundProof, CellPlan
+from qidsql.protection.given_back import GivenBack
 from qidsql.protection.suppression.known_people import KnownPeople
 from qidsql.wording.numbers import plural
 
@@ -59,10 +61,18 @@ class SuppressResult(Result):
     target: Annotated[str | None, "the copy that was written"]
     copied: Annotated[tuple[str, ...], "its columns"]
     not_copied: tuple[LeftOut, ...]
+    kept: Annotated[tuple[str, ...] | None, OMITTED, "unprotected columns that the copy has on request"] = None
+    given_back: Annotated[
+        tuple[GivenBack, ...] | None,
+        OMITTED,
+        "blank cells that unprotected columns of the copy, or of what the script makes, give back, the most first; "
+        "no key: there is neither",
+    ] = None
     rows_below_k: Annotated[int | None, "rows of the copy that match fewer than k, where NULL matches anything"]
     known: Annotated[
         KnownPeople | None, "whom the planned rows single out if people's values are known; null: not counted"
     ]
+    sql: Annotated[Script | None, OMITTED, "the statements that were requested instead of a copy"] = None
     script: Annotated[tuple[str, ...], "the statements requested instead of a copy"]
 
     @property

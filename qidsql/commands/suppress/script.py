@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from qidsql.commands.table_protection import TableProtection
+from qidsql.commands.table_protection import Printed, TableProtection
 from qidsql.core.copies import Script
 from qidsql.core.tables import FILES, TableName, names_of, weight_of
 from qidsql.engines.base import Engine
@@ -13,9 +13,7 @@ from qidsql.wording.numbers import count
 MAX_WINDOWS = 200  # column sets that a printed statement tries: each is a sort of the table there
 
 
-def suppressing(
-    engine: Engine, protection: TableProtection, masks: Collection[int], k: int, script: Script
-) -> tuple[str, ...]:
+def suppressing(engine: Engine, protection: TableProtection, masks: Collection[int], k: int, script: Script) -> Printed:
     """The statements; each row loses the lightest of these column sets that make it safe. Raises UsageError."""
     table, dialect = protection.table, engine.dialect
     if table.kind in FILES:
@@ -33,8 +31,11 @@ def suppressing(
         fixed = [column.name for column in protection.columns if column.name in lost and not column.nullable]
         if fixed:
             raise UsageError(f"{', '.join(fixed)} may not be NULL in {table.name}; use --sql view, or --into")
-        return dialect.script(suppression_in_place(dialect, table, protection.columns, ordered, k))
+        columns = tuple(column for column in table.columns if column.readable)
+        query = suppressed_by_counts(dialect, table, protection.columns, columns, ordered, k)
+        made = suppression_in_place(dialect, table, protection.columns, ordered, k)
+        return Printed(dialect.script(made), query, columns)
     name = TableName(dialect.name_beside(table.name.name, "_suppressed"), table.name.schema, table.name.catalog)
     query = suppressed_by_counts(dialect, table, protection.columns, protection.copied, ordered, k)
     make = create_view if script is Script.VIEW else create_table
-    return dialect.script(make(dialect, name, query))
+    return Printed(dialect.script(make(dialect, name, query)), query, protection.copied)

@@ -12,6 +12,7 @@ from qidsql.commands.suppress.script import suppressing
 from qidsql.commands.suppress.verdict import judged
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import one_answer
+from qidsql.core.parsing import names
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Nulls
 from qidsql.engines.base import Engine
@@ -19,6 +20,7 @@ from qidsql.errors import BudgetSpent, Stopped
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.certificates import CellPlan
 from qidsql.protection.copies import ProtectedCopy
+from qidsql.protection.given_back import GivenBack
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.for_combinations import plan_for_combinations
 from qidsql.protection.suppression.for_known_people import plan_for_known_people
@@ -61,7 +63,13 @@ class _Suppression:
     def __init__(self, engine: Engine, request: SuppressRequest, on_stage: Callable[[str], None]) -> None:
         self._engine, self._request, self._on_stage = engine, request, on_stage
         self._protection = TableProtection(
-            engine, request.table, request.policy, request.column_weights, request.into, request.replace
+            engine,
+            request.table,
+            request.policy,
+            request.column_weights,
+            request.into,
+            request.replace,
+            names(request.keep),
         )
         self._rows: int | None = None
         self._plan: SuppressionPlan | None = None
@@ -72,6 +80,7 @@ class _Suppression:
         self._known: KnownPeople | None = None
         self._spent: BudgetSpent | None = None
         self._script: tuple[str, ...] = ()
+        self._given_back: tuple[GivenBack, ...] | None = None
 
     def run(self) -> SuppressResult:
         try:
@@ -99,7 +108,9 @@ class _Suppression:
                 self._known = self._count_known(plan)
             if request.script is not None:
                 masks = plan.masks
-                self._script = suppressing(self._engine, self._protection, masks, request.policy.k, request.script)
+                printed = suppressing(self._engine, self._protection, masks, request.policy.k, request.script)
+                self._script = printed.statements
+                self._given_back = printed.given_back(self._protection, self._blank, self._deadline)
             if self._protection.copy is not None:
                 return self._write(self._protection.copy, patterns)
         return self._result()
@@ -232,9 +243,15 @@ class _Suppression:
                 gate.known_people_safe(known or KnownPeople.of_matchings(check.rows), matched=True)
             else:
                 gate.known_people_safe(known)
+        self._given_back = self._protection.given_back(copy.rows, self._blank, self._deadline)
         copy.keep()
         self._written = True
         return self._result()
+
+    @property
+    def _blank(self) -> dict[str, int]:
+        """The blank cells of each column."""
+        return {loss.name: loss.cells for loss in self._losses}
 
     def _people_of(self, copy: ProtectedCopy) -> KnownPeople | None:
         """Whom the written copy singles out, from its rows and those of the table. One statement, one scan of each."""
@@ -268,8 +285,11 @@ class _Suppression:
             target=str(self._protection.copy) if self._written else None,
             copied=tuple(column.name for column in self._protection.copied) if self._written else (),
             not_copied=self._protection.not_copied,
+            kept=self._protection.kept or None,
+            given_back=self._given_back,
             rows_below_k=self._rows_below_k,
             known=self._known,
+            sql=request.script,
             script=self._script,
             account=self._protection.account(self._rows, [unfinished] if unfinished else []),
         )

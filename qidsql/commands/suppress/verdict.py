@@ -5,6 +5,7 @@ from dataclasses import replace
 from qidsql.commands.suppress.request import Attack
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.core.results import Verdict
+from qidsql.protection.given_back import in_the_headline
 from qidsql.wording.numbers import are, count, plural
 
 
@@ -29,9 +30,15 @@ def _judged(result: SuppressResult) -> tuple[Verdict, str]:
         below = plural(result.rows_below_k, "row")
         return Verdict.VIOLATION, f"the copy failed its audit ({below} below k), so it was not kept"
     reason = _reason(result)
+    gives_back = in_the_headline(result.given_back)
     if result.target is not None:
-        reason += f"; {result.target} was written, and each row of it matches {plural(k - 1, 'other')}"
-    return Verdict.FINISHED, reason
+        protected = result.account.columns
+        others = set(result.copied) - set(protected)
+        where = f" on the {plural(len(protected), 'protected column')}" if others else ""
+        reason += f"; {result.target} was written, and each row of it matches {plural(k - 1, 'other')}{where}"
+    elif gives_back:
+        reason += "; the printed statement carries it out"
+    return Verdict.FINISHED, reason + gives_back
 
 
 def _reason(result: SuppressResult) -> str:

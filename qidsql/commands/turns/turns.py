@@ -7,6 +7,8 @@ from qidsql.commands import gate
 from qidsql.commands.table_search import TableSearch, one_answer
 from qidsql.commands.turns.request import Change, TurnsRequest
 from qidsql.commands.turns.result import Turn, TurnsResult
+from qidsql.core.copies import keeping
+from qidsql.core.parsing import names
 from qidsql.core.recodings import Recoding
 from qidsql.core.results import LeftOut, Verdict
 from qidsql.core.tables import FILES, Nulls, Role, TableName
@@ -35,7 +37,8 @@ def turns(engine: Engine, request: TurnsRequest, on_stage: Callable[[str], None]
     [Wilson, section 5]
     """
     on_stage("reading the catalog")
-    search = TableSearch(engine, request.table, request.policy, request.column_weights)
+    policy = keeping(request.policy, names(request.keep))
+    search = TableSearch(engine, request.table, policy, request.column_weights)
     review = _Review(engine, search, request, on_stage)
     unfinished = ""
     try:
@@ -91,10 +94,11 @@ class _Review:
             self._write(self._copy, stages[-1], published)
 
     def _published(self, last: _Stage) -> tuple[str, ...]:
-        """The columns that are left, and sensitive ones; the others are noted with the reason."""
+        """The columns that are left, sensitive ones and those kept on request; the others are noted with the reason."""
         search = self._search
         sensitive = [name for name, (role, _) in search.roles.items() if role is Role.SENSITIVE]
-        published = tuple(c.name for c in search.table.columns if c.name in last.names or c.name in sensitive)
+        others = {*sensitive, *(column.name for column in search.table.resolve(names(self._request.keep)))}
+        published = tuple(c.name for c in search.table.columns if c.name in last.names or c.name in others)
         reasons = {name: why for name, (_, why) in search.roles.items()}
         dropped = dict.fromkeys(search.profiler.names, "dropped by a turn")
         self._not_copied = tuple(

@@ -66,10 +66,12 @@ class AuditClaims:
                 yield Claim("column sets are to blame", Holds.NO, "the policy is not violated by the audited columns")
             return
         audited, limited = violating
+        first, *more = self._policy.criteria
+        asked_for = {each.name: each for each in (first, Key(), *more)}
         searched = [each.criterion for each in claimed.searches]
-        asked_for = {each.name: each for each in (*self._policy.criteria, Key())}
-        if not {each.criterion for each in claimed.column_sets} <= set(searched) <= set(asked_for):
-            yield Claim("its lists are those that the policy asks for", Holds.NO, "others are named")
+        expected = list(asked_for)[: len(searched) if self._ended_early else None]
+        if searched != expected or not {each.criterion for each in claimed.column_sets} <= set(searched):
+            yield Claim("its lists are those that the policy asks for", Holds.NO, "one is missing, or of another kind")
             return
         for each in claimed.searches:
             criterion = asked_for[each.criterion]
@@ -179,9 +181,9 @@ class _List:
         searched, criterion, profiler = self._searched, self._criterion, self._profiler
         on_stage(f"measuring {plural(len(self._listed), 'listed set')} ({criterion.name})")
         whole = profiler.profile(profiler.everything)
-        states = {"unfinished": (self._unfinished(), True)}
-        if searched.complete:
-            states["complete_to_size"] = searched.complete_to_size == profiler.columns, True
+        everywhere = searched.complete_to_size == profiler.columns
+        upto = everywhere if searched.complete else searched.complete_to_size <= profiler.columns
+        states = {"unfinished": (self._unfinished(), True), "complete_to_size": (upto, True)}
         if not criterion.met_by(whole):
             states["impossible"] = searched.impossible == criterion.impossible(whole), True
             states["complete"] = searched.complete, True

@@ -6,22 +6,24 @@ coded alike, have the same rows.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
 
 from qidsql.commands.anonymize.result import AnonymizeResult
 from qidsql.commands.anonymize.script import anonymizing
 from qidsql.commands.suppress.request import Attack, SuppressionMethod
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.commands.suppress.script import suppressing
-from qidsql.commands.table_protection import TableProtection
+from qidsql.commands.table_protection import Printed, TableProtection
 from qidsql.commands.verify.result import CODED, Claim, Holds, held, same
 from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
-from qidsql.core.tables import FILES, Nulls
+from qidsql.core.tables import FILES, Column, Nulls, Table
 from qidsql.core.time_limit import check_time
 from qidsql.engines.base import Engine
 from qidsql.errors import UnknownName, UsageError
@@ -29,6 +31,7 @@ from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.anonymization.anonymizer import write_shares
 from qidsql.protection.certificates import BoundProof, ProvedBy
+from qidsql.protection.given_back import GivenBack
 from qidsql.protection.records import Records
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.divided import divided_plan
@@ -110,6 +113,7 @@ class CellClaims:
             "left_out": (claimed.account.left_out, protection.account(None, ()).left_out),
             "copied": (claimed.copied, copied),
             "not_copied": (claimed.not_copied, protection.not_copied),
+            "kept": (claimed.kept, protection.kept or None),
         }
         return same("its columns are those that the policy protects, and copies", figures, "by their roles and values")
 
@@ -133,25 +137,39 @@ class CellClaims:
             yield from self._of_suppression(claimed, patterns, shares)
         else:
             yield from self._of_anonymization(claimed, records, shares)
-        yield from self._of_script(patterns, shares)
+        if claimed.sql is not None or claimed.script:
+            yield from self._of_script(patterns, shares)
         yield from self._of_copy(records, shares, shuffle_key)
 
     def _of_script(self, patterns: RowPatterns, shares: "Shares") -> Iterator[Claim]:
-        """Statements instead of a copy: those of one kind that carry out the plan."""
-        claimed, written = self._claimed, []
-        if not claimed.script:
-            return
-        for kind in Script:
+        """Statements instead of a copy."""
+        claimed, printed = self._claimed, None
+        if claimed.sql is not None:
             with suppress(UsageError):  # there are none of this kind
-                if isinstance(claimed, SuppressResult):
-                    masks = {int(mask) for mask in shares.mask if mask}
-                    written.append(suppressing(self._engine, self._protection, masks, self._k, kind))
-                else:
-                    everything = (1 << len(patterns.names)) - 1
-                    write_shares(patterns.bench, shares.record, everything ^ shares.mask, shares.rows)
-                    written.append(anonymizing(self._engine, self._protection, patterns, kind))
-        how = "printed anew for this plan"
-        yield Claim("its statements carry out the plan", held(claimed.script in written), how)
+                printed = self._printed(claimed.sql, patterns, shares)
+        right = printed is not None and claimed.script == printed.statements
+        yield Claim("its statements carry out the plan", held(right), "printed anew for this plan")
+        if printed is not None:
+            found = printed.given_back(self._protection, self._blank(shares), self._profiler.deadline)
+            yield self._of_given_back(found)
+
+    def _printed(self, kind: Script, patterns: RowPatterns, shares: "Shares") -> Printed:
+        if isinstance(self._claimed, SuppressResult):
+            masks = set(shares.mask.tolist())
+            return suppressing(self._engine, self._protection, masks, self._k, kind)
+        everything = (1 << len(patterns.names)) - 1
+        write_shares(patterns.bench, shares.record, everything ^ shares.mask, shares.rows)
+        return anonymizing(self._engine, self._protection, patterns, kind)
+
+    def _blank(self, shares: "Shares") -> dict[str, int]:
+        """The cells that each column loses."""
+        names = self._profiler.names
+        return dict(zip(names, shares.lost(len(names)), strict=True))
+
+    def _of_given_back(self, found: tuple[GivenBack, ...]) -> Claim:
+        """`found` are the cells that unprotected columns give back, counted anew."""
+        figures = {"given_back": (self._claimed.given_back, found)}
+        return same("so many cells are given back by other columns", figures, "counted in the table and the copy")
 
     def _of_suppression(self, claimed: SuppressResult, patterns: RowPatterns, shares: "Shares") -> Iterator[Claim]:
         deadline, names = self._profiler.deadline, patterns.names
@@ -292,12 +310,13 @@ class CellClaims:
         claimed = self._claimed
         if self._protected is None and claimed.target is None:
             return
-        found = self._copy()
-        if found is None:
+        copy = self._copy()
+        if copy is None:
             how = "name it with --protected, a table of the same source"
             yield Claim(self._copied(claimed.target), Holds.UNKNOWN, how)
             return
-        name, written, other_types = found
+        name, other_types = str(copy.name), self._other_types(copy)
+        written = Relation(self._rows_of(copy, self._columns))
         self._on_stage(f"comparing {name} with the table")
         names = self._profiler.names
         sides = ((each.node, each.columns(names)) for each in (self._profiler.source, written))
@@ -312,6 +331,11 @@ class CellClaims:
             yield Claim(claim, held(rows == planned), f"both coded alike: {plural(sum(rows.values()), 'row')}")
         else:
             yield Claim(claim, Holds.UNKNOWN, f"the types differ: {few(other_types)}")
+        if claimed.copied:
+            columns = {"columns": (sorted(claimed.copied), sorted(column.name for column in copy.columns))}
+            yield same(f"{name} has the columns that were copied, and no others", columns, "by the catalog")
+            given_back = self._protection.given_back
+            yield self._of_given_back(given_back(partial(self._rows_of, copy), self._blank(shares), None))
         if isinstance(claimed, AnonymizeResult):
             profiler = TableProfiler(self._engine, written, names, self._k)
             after = profiler.profile(profiler.everything)
@@ -325,8 +349,8 @@ class CellClaims:
         same = claimed in (None, after) and after.smallest >= self._k
         return Claim(f"{name} is {self._k}-anonymous", held(same), f"measured: {count(after.smallest)}-anonymous")
 
-    def _copy(self) -> tuple[str, Relation, list[str]] | None:
-        """The copy with its columns under the names of the table's, compared as those; and columns of other types."""
+    def _copy(self) -> Table | None:
+        """The copy, which has all protected columns."""
         wanted = self._protected or (None if self._protection.table.kind in FILES else self._claimed.target)
         if wanted is None:
             return None
@@ -334,12 +358,18 @@ class CellClaims:
         if copy.name == self._protection.table.name:
             raise UsageError(f"{copy.name} is the table itself; --protected names its copy")
         try:
-            pairs = [(column, copy.column(column.name)) for column in self._columns]
+            copy.resolve([column.name for column in self._columns])
         except UnknownName as missing:
             raise UsageError(f"{copy.name} is no copy of {self._protection.table.name}: {missing}") from None
-        columns = [replace(own, name=there.name) for own, there in pairs]
-        others = [own.name for own, there in pairs if own.type != there.type]
-        return str(copy.name), relation(self._engine.dialect, replace(copy, columns=tuple(columns)), columns), others
+        return copy
+
+    def _other_types(self, copy: Table) -> list[str]:
+        return [own.name for own in self._columns if own.type != copy.column(own.name).type]
+
+    def _rows_of(self, copy: Table, columns: Sequence[Column]) -> exp.Expr:
+        """The node to select from, with columns of the table as the copy has them, compared as those of the table."""
+        own = [replace(column, name=copy.column(column.name).name) for column in columns]
+        return relation(self._engine.dialect, replace(copy, columns=tuple(own)), own).node
 
     @property
     def _columns(self) -> tuple[Any, ...]:

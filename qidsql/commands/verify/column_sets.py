@@ -64,9 +64,10 @@ class ColumnSetClaims:
             yield from _of_keys(claimed, facts)
             return
         yield from _of_mask(claimed, facts)
-        if claimed.script:
-            printed = publishing(self._engine, search.table, claimed.published, claimed.view, claimed.role)
-            right = held(claimed.script == printed and claimed.safe is not False)
+        shown = claimed.algorithm != "none" and claimed.safe is not False
+        printed = publishing(self._engine, search.table, claimed.published, claimed.view, claimed.role) if shown else ()
+        if claimed.script or printed:
+            right = held(claimed.script == printed)
             yield Claim("its statements publish these columns", right, "printed anew")
 
     def _of_whole(self, whole: ClassProfile) -> Claim:
@@ -106,6 +107,11 @@ class _Facts:
 
 
 def _of_keys(claimed: KeysResult, facts: _Facts) -> Iterator[Claim]:
+    columns, known = facts.profiler.columns, claimed.complete_to_size
+    if known > columns or (claimed.complete and not claimed.impossible and known != columns):
+        how = f"there are {plural(columns, 'column')}"
+        yield Claim("the list states how far it is complete", Holds.NO, how)
+        return
     if claimed.impossible:
         missed = not facts.criterion.met_by(facts.whole) and claimed.impossible == facts.criterion.impossible(
             facts.whole
@@ -132,8 +138,6 @@ def _of_keys(claimed: KeysResult, facts: _Facts) -> Iterator[Claim]:
         listed = {mask for mask, each in zip(found, claimed.column_sets, strict=True) if each.meets is not False}
         sets = MinimalHittingSets(others, size, (), facts.tick, minimal=True)
         doubtful = list(islice((mask for mask in sets if mask not in listed), DOUBTFUL))
-        if claimed.complete and claimed.complete_to_size != facts.profiler.columns:
-            yield Claim("the list states how far it is complete", Holds.NO, "it is called complete")
         yield _unless_met(facts, f"no other minimal set{upto} meets the criterion", doubtful, proof)
     if claimed.lower_bound is not None:
         least = minimum_hitting_set(others, facts.weights, tick=facts.tick, minimal=True)

@@ -4,15 +4,20 @@ On each column set of up to the size that was searched, or, if those are too man
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qidsql.commands.table_search import TableSearch
 from qidsql.commands.uniques.result import Scores, UniquesResult
 from qidsql.commands.uniques.uniques import FRACTION, keys_of
 from qidsql.commands.verify.named_sets import masks_of
-from qidsql.commands.verify.result import CODED, Claim, Holds, same
+from qidsql.commands.verify.result import CODED, Claim, Holds, held, same
+from qidsql.core.copies import FILE_KINDS
 from qidsql.core.tables import Nulls
-from qidsql.errors import UsageError
+from qidsql.engines.base import Engine
+from qidsql.engines.connect import connect
+from qidsql.errors import AccessError, SourceError, UsageError
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.wording.numbers import plural
 
@@ -24,8 +29,10 @@ if TYPE_CHECKING:
 class CombinationClaims:
     """The claims of one result of uniques. `rows` are those of the table, once they are coded."""
 
-    def __init__(self, claimed: UniquesResult, search: TableSearch, on_stage: Callable[[str], None]) -> None:
-        self._claimed, self._search, self._on_stage = claimed, search, on_stage
+    def __init__(
+        self, claimed: UniquesResult, search: TableSearch, engine: Engine, on_stage: Callable[[str], None]
+    ) -> None:
+        self._claimed, self._search, self._engine, self._on_stage = claimed, search, engine, on_stage
         self._names = search.profiler.names
         policy = claimed.account.policy
         self._k, self._wildcard = policy.k, policy.nulls == Nulls.WILDCARD
@@ -54,6 +61,8 @@ class CombinationClaims:
                 yield Claim("the combinations", Holds.UNKNOWN, "the search did not finish, or not on these rows")
                 return
             yield self._progress(patterns.rows)
+            if claimed.into is not None or claimed.values_listed:
+                yield self._of_values()
             unique = UniquesByDefinition(patterns.records(), self._k, self._largest, self._wildcard)
             if unique.countable:
                 yield from self._of_all(patterns, unique)
@@ -68,6 +77,23 @@ class CombinationClaims:
             "complete": (claimed.complete, self._largest == len(self._names)),
         }
         return same(f"all rows and all sets {self._upto} were searched", figures, "as the policy asks")
+
+    def _of_values(self) -> Claim:
+        """Whether the list has values, by its columns."""
+        claim = f"the list has {'' if self._claimed.values_listed else 'no '}values"
+        columns = None if self._claimed.into is None else self._columns_of(self._claimed.into)
+        if columns is None and self._claimed.into is not None:
+            return Claim(claim, Holds.UNKNOWN, "the list is not there to be looked at")
+        return Claim(claim, held(self._claimed.values_listed == ("values" in (columns or ()))), "by its columns")
+
+    def _columns_of(self, into: str) -> list[str] | None:
+        """The columns of the list; None if it cannot be looked at."""
+        with suppress(AccessError, SourceError, UsageError):
+            if Path(into).suffix.lower() not in FILE_KINDS:
+                return [column.name for column in self._engine.describe(into).columns]
+            with connect(into) as engine:
+                return [column.name for column in engine.describe(None).columns]
+        return None
 
     @property
     def _upto(self) -> str:

@@ -87,7 +87,7 @@ def _claims(
     account = claimed.account
     if isinstance(claimed, SuppressResult | AnonymizeResult):
         policy, weights = limited(account.policy, request), claimed.account.weights
-        protection = TableProtection(engine, account.table, policy, weights, None, False)
+        protection = TableProtection(engine, account.table, policy, weights, None, False, claimed.kept or ())
         return protection, CellClaims(claimed, protection, engine, request.protected, on_stage)
     if request.protected is not None:
         raise UsageError("--protected is the copy of suppress or anonymize; other commands write none")
@@ -98,7 +98,7 @@ def _claims(
     search = TableSearch(engine, account.table, limited(account.policy, request), {})
     if isinstance(claimed, AuditResult):
         return search, AuditClaims(claimed, audit_again(claimed, request), search, on_stage)
-    return search, CombinationClaims(claimed, search, on_stage)
+    return search, CombinationClaims(claimed, search, engine, on_stage)
 
 
 def _stated(claimed: Claimed, table: Table, engine: Engine) -> Iterator[Claim]:

@@ -3,14 +3,18 @@
 import json
 from collections.abc import Iterator
 from copy import deepcopy
+from itertools import combinations
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 import qidsql as house
 from qidsql.commands.verify.result import VerifyResult
+from qidsql.protection import certificate_check
+from qidsql.protection.records import Records
 from tests.commandline import inside
 from tests.exhaustive import always
 from tests.stores import DuckDBStore, Store
@@ -22,10 +26,12 @@ PLANS: dict[str, tuple[str, dict[str, Any]]] = {
     "optimal": ("suppress", {"k": 2}),
     "optimal, weighted": ("suppress", {"k": 3, "weights": {"d": 3}}),
     "optimal, wildcard": ("suppress", {"k": 2, "nulls": "wildcard"}),
+    "optimal, wildcard, k = 3": ("suppress", {"k": 3, "nulls": "wildcard"}),
     "shared": ("suppress", {"k": 3, "method": "shared"}),
     "known person": ("suppress", {"k": 2, "against": "known-person"}),
     "known person, k = 3": ("suppress", {"k": 3, "against": "known-person"}),
     "unique combinations": ("suppress", {"k": 2, "against": "unique-combinations"}),
+    "unique combinations, k = 3": ("suppress", {"k": 3, "against": "unique-combinations"}),
     "identical": ("anonymize", {"k": 3, "method": "heuristic"}),
     "identical, k = 2": ("anonymize", {"k": 2, "method": "heuristic", "weights": {"a": 2}}),
     "identical, exact": ("anonymize", {"k": 3, "method": "exact", "where": "a IS NOT NULL"}),
@@ -78,6 +84,36 @@ def holds(plan: str, url: str, tmp_path: Path) -> None:
     assert f"{document['target']} is the table with these cells blank" in " ".join(c.text for c in again.checks)
     assert again.verdict == "pass" or [c.how[:7] for c in again.checks if c.holds == "unknown"] == ["it rest"]
     assert again.account.statements <= 3
+
+
+@pytest.mark.parametrize("seed", always(1, longer=range(2, 30)))
+def test_what_a_row_loses_at_least(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By comparison of rows, as by the definition: the lightest columns without which k rows agree."""
+    random = Random(seed)
+    monkeypatch.setattr(certificate_check, "MOST_SETS", 0)
+    for _ in range(40):
+        columns, k, wildcard = random.randint(1, 5), random.randint(2, 5), random.random() < 0.5
+        rows = sorted({tuple(random.randrange(3) for _ in range(columns)) for _ in range(random.randint(1, 12))})
+        sizes, weights = [random.randint(1, 3) for _ in rows], [random.randint(1, 3) for _ in range(columns)]
+        records = Records(tuple(np.array(codes, dtype=np.int8) for codes in zip(*rows, strict=True)), np.array(sizes))
+        found = certificate_check.losses_of_rows(records, k, weights, wildcard)
+        assert found is not None
+        assert found.tolist() == [least_loss(row, rows, sizes, k, weights, wildcard) for row in rows]
+
+
+def least_loss(
+    row: tuple[int, ...], rows: list[tuple[int, ...]], sizes: list[int], k: int, weights: list[int], wildcard: bool
+) -> int:
+    def agree(other: tuple[int, ...], kept: tuple[int, ...]) -> bool:
+        return all(row[c] == other[c] or (wildcard and 0 in (row[c], other[c])) for c in kept)
+
+    every = range(len(row))
+    return min(
+        sum(weights[c] for c in every if c not in kept)
+        for size in range(len(row) + 1)
+        for kept in combinations(every, size)
+        if not kept or sum(n for other, n in zip(rows, sizes, strict=True) if agree(other, kept)) >= k
+    )
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -46,8 +46,8 @@ RESULTS: dict[str, Callable[[str], Any]] = {
 OF_THE_WORK = (
     "qidsql source engine snapshot started seconds statements rounds scans bytes_read bytes_exact sets_profiled"
 )
-# What was asked for where it makes no difference: budgets, a file, a choice, weights or a role that nothing rests on.
-ASKED = "max_size max_statements max_seconds max_bytes hierarchy keep_identifiers into key values_listed role weights"
+# What was asked for where it makes no difference: budgets, a file, a choice, or a role that nothing rests on.
+ASKED = "max_size max_statements max_seconds max_bytes hierarchy keep_identifiers into key role"
 NO_CLAIM = {*OF_THE_WORK.split(), *ASKED.split(), "notes", "proof"}
 
 
@@ -90,6 +90,33 @@ def test_each_change_is_noticed(case: tuple[str, int], duckdb_store: DuckDBStore
     chosen = Random(kind).sample(every, min(most, len(every)))
     missed = [place for place in chosen if checks(duckdb_store.url, path, changed(document, place)) == before]
     assert missed == []
+
+
+def without_one(document: Document, criterion: str) -> Document:
+    """An audit without one of its searches, and without what that found."""
+    own = {
+        key: [each for each in document[key] if each["criterion"] != criterion] for key in ("searches", "column_sets")
+    }
+    return {**document, **own, "complete": all(each["complete"] for each in own["searches"])}
+
+
+WRONG: dict[str, tuple[str, Callable[[Document], Document]]] = {
+    "the printed view is gone": ("suppress", lambda document: {**document, "script": []}),
+    "the printed table is gone": ("anonymize", lambda document: {**document, "script": []}),
+    "the view to publish is gone": ("mask", lambda document: {**document, "script": []}),
+    "a search is gone": ("audit", lambda document: without_one(document, document["searches"][-1]["criterion"])),
+    "more columns than there are": ("no key", lambda document: {**document, "complete_to_size": 9}),
+    "another weight": ("keys", lambda document: {**document, "weights": {"a": 7}}),
+    "values in a list": ("uniques", lambda document: {**document, "values_listed": True}),
+}
+
+
+@pytest.mark.engines("duckdb")
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_left_out_or_added_is_noticed(wrong: str, duckdb_store: DuckDBStore, tmp_path: Path) -> None:
+    kind, change = WRONG[wrong]
+    document = made(kind, duckdb_store)
+    assert "no" in (checks(duckdb_store.url, tmp_path / "result.json", change(document)) or [])
 
 
 def made(kind: str, store: DuckDBStore) -> Document:
