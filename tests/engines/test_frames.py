@@ -1,10 +1,13 @@
 """Data frames and Arrow tables as sources of the Python functions."""
 
+from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import duckdb
 import pandas
 import polars
+import pyarrow
 import pytest
 
 import qidsql
@@ -69,6 +72,50 @@ def test_no_value_of_a_frame_is_in_an_error() -> None:
     except SourceError as error:
         text = str(error)
     assert "SECRET" not in text
+
+
+SPANS = pandas.to_timedelta(range(9), unit="ns")
+MERGED = {  # in pandas, and as Arrow's types, alone and inside others
+    "timedelta": pandas.DataFrame({"a": SPANS}),
+    "objects": pandas.DataFrame({"a": pandas.Series(list(SPANS), dtype=object)}),
+    "category": pandas.DataFrame({"a": pandas.Categorical(SPANS)}),
+    "lists": pandas.DataFrame({"a": pandas.Series([[each] for each in SPANS], dtype=object)}),
+    "times with a zone": pandas.DataFrame({"a": pandas.to_datetime(range(9), unit="ns", utc=True)}),
+    "decimals": pandas.DataFrame({"a": pandas.Series([Decimal("1"), Decimal("1.0")], dtype=object)}),
+    "numbers": pandas.DataFrame({"a": pandas.Series([1, 1.0], dtype=object)}),
+    "polars": polars.DataFrame({"a": polars.Series(range(9), dtype=polars.Duration("ns"))}),
+    "lazy": polars.DataFrame({"a": polars.Series(range(9), dtype=polars.Duration("ns"))}).lazy(),
+    "polars lists": polars.DataFrame({"a": polars.Series([[1], [2]], dtype=polars.List(polars.Duration("ns")))}),
+    "arrow": pyarrow.table({"a": pyarrow.array(range(9), pyarrow.duration("ns"))}),
+    "arrow struct": pyarrow.table(
+        {"a": pyarrow.array([{"x": 1}, {"x": 2}], pyarrow.struct([("x", pyarrow.duration("ns"))]))}
+    ),
+    "arrow interval": pyarrow.table({"a": pyarrow.array([(0, 0, 1), (0, 0, 2)], pyarrow.month_day_nano_interval())}),
+}
+KEPT = {
+    "timedelta": pandas.DataFrame({"a": pandas.to_timedelta([1, 1, 2, None], unit="s")}),
+    "moments": pandas.DataFrame({"a": pandas.to_datetime([1, 1, 2, 3], unit="ns")}),
+    "a zone": pandas.DataFrame({"a": pandas.to_datetime([1, 1, 2, 3], unit="s", utc=True)}),
+    "objects": pandas.DataFrame({"a": pandas.Series([timedelta(1), timedelta(1), None, timedelta(2)], dtype=object)}),
+    "numbers": pandas.DataFrame({"a": pandas.Series([1, 1, 2, None], dtype=object)}),
+    "lists": pandas.DataFrame({"a": [[1], [1], [2], None]}),
+    "polars": polars.DataFrame({"a": polars.Series([1, 1, 2, None], dtype=polars.Duration("us"))}),
+    "polars moments": polars.DataFrame({"a": polars.Series([1, 1, 2, None], dtype=polars.Datetime("ns", "UTC"))}),
+    "arrow": pyarrow.table({"a": pyarrow.array([1, 1, 2, None], pyarrow.duration("ms"))}),
+    "arrow times": pyarrow.table({"a": pyarrow.array([1, 1, 2, None], pyarrow.time64("ns"))}),
+}
+
+
+@pytest.mark.parametrize("frame", MERGED.values(), ids=MERGED)
+def test_a_frame_whose_values_would_be_merged_is_refused(frame: Any) -> None:
+    with pytest.raises(SourceError, match="would merge values of a of the"):
+        qidsql.audit(frame)
+
+
+@pytest.mark.parametrize("frame", KEPT.values(), ids=KEPT)
+def test_a_frame_whose_values_are_kept_is_audited(frame: Any) -> None:
+    profile = qidsql.audit(frame, k=2).profile
+    assert profile is not None and profile.classes == 3
 
 
 def test_an_empty_frame_is_never_a_pass() -> None:

@@ -17,6 +17,7 @@ CLASSES: tuple[str, ...] = (
     "truncated",
     "sampling",
     "estimates",
+    "types",
     "conditions",
     "sessions",
     "coverage",

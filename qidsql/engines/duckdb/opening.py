@@ -20,6 +20,7 @@ from qidsql.engines.duckdb.driver_errors import open_error
 from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.engines.duckdb.files import DataFiles, allowed_paths, file_token, find_files, in_place
 from qidsql.engines.duckdb.frame_texts import with_texts
+from qidsql.engines.duckdb.frames import merged_columns
 from qidsql.engines.duckdb.measuring import MEASURED
 from qidsql.engines.duckdb.progress_bar import without_progress_bar
 from qidsql.engines.duckdb.reading import read_files
@@ -29,6 +30,7 @@ from qidsql.engines.kind import Frame
 from qidsql.engines.private_folder import MEMORY, FolderOnDisk, PrivateFolder, remove_name
 from qidsql.engines.workers import next_wait, run_in_thread
 from qidsql.errors import BudgetSpent, Interrupted, LockHeld, SourceError, UsageError
+from qidsql.wording.numbers import few
 
 OPTIONS = {  # after the ? of a path: the pattern of a value, and its description
     "memory_limit": (r"\d+(\.\d+)? ?[KMGT]i?B", "a size such as 4GB"),
@@ -137,6 +139,7 @@ def open_frame(frame: Frame) -> DuckDBEngine:
                 connection.register("frame", given if arrow is None else arrow())
                 connection.execute(f"CREATE TABLE {FRAME} AS FROM frame")
                 connection.unregister("frame")
+                merged = merged_columns(connection, given, FRAME)
             except BudgetSpent:
                 raise
             except Exception as error:  # noqa: BLE001 - its objects can raise anything as texts
@@ -144,6 +147,11 @@ def open_frame(frame: Frame) -> DuckDBEngine:
                     f"{label} cannot be read by DuckDB ({type(error).__name__}); expected a pandas or polars DataFrame "
                     f"or an Arrow table, whose columns have one type each"
                 ) from None
+            if merged:
+                raise SourceError(
+                    f"DuckDB would merge values of {few(merged)} of {label}, such as durations that differ in "
+                    f"nanoseconds, or 1 and 1.0 among objects; convert them to integers or texts"
+                )
 
         connection = _connected(partial(_connection, ":memory:", _config(folder, {})), read)
         _seal(connection, [], folder)

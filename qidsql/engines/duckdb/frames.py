@@ -1,0 +1,40 @@
+"""Which columns of a data frame or an Arrow table DuckDB does not keep as they are: it merges some of their values."""
+
+import re
+from typing import Any
+
+import duckdb
+
+from qidsql.engines.duckdb.dialect import DUCKDB
+
+# Types as which DuckDB reads durations and times that have nanoseconds, which it cuts off, and types that hold those.
+CUT = re.compile(r"INTERVAL|TIME|\[|STRUCT|MAP")
+NANOSECONDS = re.compile(r"\[ns\]|nano|time_unit='ns'")
+
+
+def merged_columns(connection: duckdb.DuckDBPyConnection, frame: Any, table: str) -> list[str]:
+    """The columns of the frame of which the table, its copy, has fewer different values."""
+    columns = [(name, kind) for name, kind, *_ in connection.execute(f"DESCRIBE {table}").fetchall()]
+    if hasattr(frame, "iloc"):
+        each = ((name, kind, frame.iloc[:, place]) for place, (name, kind) in enumerate(columns))
+        suspects = ((name, column) for name, kind, column in each if CUT.search(kind) or _of_objects(kind, column))
+        return [name for name, column in suspects if _kept(connection, table, name) < _different(column)]
+    schema: Any = frame.collect_schema() if hasattr(frame, "collect_schema") else getattr(frame, "schema", None)
+    types = getattr(schema, "types", None) or (schema.dtypes() if hasattr(schema, "dtypes") else ())
+    in_nanoseconds = [NANOSECONDS.search(str(kind)) is not None for kind in types]
+    return [name for (name, kind), cut in zip(columns, in_nanoseconds, strict=False) if cut and "INTERVAL" in kind]
+
+
+def _of_objects(kind: str, column: Any) -> bool:
+    """Whether a type was found for objects, which can be equal in it and look different: 1 and 1.0."""
+    return kind != "VARCHAR" and column.dtype == object
+
+
+def _kept(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> int:
+    [[count]] = connection.execute(f"SELECT COUNT(DISTINCT {DUCKDB.identifier(column)}) FROM {table}").fetchall()
+    return int(count)
+
+
+def _different(column: Any) -> int:
+    """The number of different values of a column of pandas: of times by value, of objects by their texts."""
+    return int((column if column.dtype.kind in "mM" else column.dropna().map(str)).nunique())
