@@ -18,6 +18,7 @@ from qidsql.core.tables import Column, Comparison, Nulls, Role, Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, Stopped, UsageError
 from qidsql.measures.criteria import Criterion
+from qidsql.measures.disclosure_limits import DistantInOrder
 from qidsql.profiling.budget import Budget
 from qidsql.profiling.coded_copy import coded
 from qidsql.profiling.disclosing import disclosing
@@ -81,6 +82,13 @@ def comparison_notes(columns: Sequence[Column]) -> tuple[str, ...]:
     """Which columns are not compared by the engine's own equality, and how they are compared instead."""
     by_kind = {words: [c.name for c in columns if c.comparison is kind] for kind, words in COMPARED.items()}
     return tuple(f"{', '.join(names)}: {words}" for words, names in by_kind.items() if names)
+
+
+def order_notes(table: Table, criteria: Sequence[Criterion]) -> tuple[str, ...]:
+    """In which order limits by order take the values of their columns."""
+    limits = {each.sensitive.lower(): each for each in criteria if isinstance(each, DistantInOrder)}
+    named = ((column, limits.get(column.name.lower())) for column in table.columns)
+    return tuple(f"{column.name}: {limit.ordering(column.type)}" for column, limit in named if limit is not None)
 
 
 @contextmanager
@@ -147,6 +155,7 @@ class TableSearch:
         """Measure what the criterion is about in every profile from now on. Raises UnknownName, UsageError, Stopped."""
         self.begin()
         self.profiler = disclosing(self.profiler, self.table, [criterion])
+        self._notes += order_notes(self.table, [criterion])
 
     def use_workspace(self, on_stage: Callable[[str], None]) -> None:
         """Code the columns, if the engine was opened with a workspace; they are profiled as codes from then on.

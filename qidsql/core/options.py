@@ -129,6 +129,17 @@ OrderedCloseness: TypeAlias = Annotated[
     Ratio,
     Option("t-closeness by the distance of ordered values", "T", panel=DISCLOSURE, special=True, in_policies=True),
 ]
+ValueOrder: TypeAlias = Annotated[
+    str | None,
+    Option(
+        "the order of texts for --t-ordered, the lowest first: none,mild,severe, a file with a line for each value, or "
+        "alphabetical",
+        "VALUES",
+        panel=DISCLOSURE,
+        special=True,
+        in_policies=True,
+    ),
+]
 HierarchicalCloseness: TypeAlias = Annotated[
     Ratio,
     Option(

@@ -29,7 +29,9 @@ from qidsql.core.options import (
     Reveals,
     Sensitive,
     SeparationRatio,
+    ValueOrder,
 )
+from qidsql.core.orders import read_order
 from qidsql.core.parsing import fraction, names, positive_share
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
@@ -64,6 +66,7 @@ class Requirements:
     alpha: Alpha = None
     t_closeness: Closeness = None
     t_ordered: OrderedCloseness = None
+    order: ValueOrder = None
     t_hierarchical: HierarchicalCloseness = None
     hierarchy: HierarchyFile = None
     beta_likeness: Beta = None
@@ -144,6 +147,13 @@ def _hierarchical(sensitive: str, value: str, given: Requirements) -> Disclosure
     return DistantInHierarchy(sensitive, fraction("t_hierarchical", value), given.hierarchy)
 
 
+def _ordered(sensitive: str, value: str, given: Requirements) -> DisclosureLimit:
+    listed = None if given.order is None else read_order(given.order)
+    if listed is not None and len(_limited(given)) > 1:
+        raise UsageError(f"{setting('order')} is that of one sensitive column; name one")
+    return DistantInOrder(sensitive, fraction("t_ordered", value), given.order, listed)
+
+
 # Limits on what is disclosed about a sensitive column, from its name and the option's value.
 LIMITS: Mapping[str, Callable[[str, Any, Any], DisclosureLimit]] = {
     "l_diversity": lambda sensitive, value, given: FewValues(sensitive, Fraction(value)),
@@ -152,7 +162,7 @@ LIMITS: Mapping[str, Callable[[str, Any, Any], DisclosureLimit]] = {
     "alpha": lambda sensitive, value, given: Frequent(sensitive, fraction("alpha", value)),
     "t_closeness": lambda sensitive, value, given: Distant(sensitive, fraction("t_closeness", value)),
     "t_hierarchical": _hierarchical,
-    "t_ordered": lambda sensitive, value, given: DistantInOrder(sensitive, fraction("t_ordered", value)),
+    "t_ordered": _ordered,
     "beta_likeness": lambda sensitive, value, given: MoreFrequent(sensitive, fraction("beta_likeness", value)),
     "enhanced_beta": lambda sensitive, value, given: MoreFrequentEnhanced(sensitive, fraction("enhanced_beta", value)),
     "delta_disclosure": lambda sensitive, value, given: AnyDifference(sensitive, fraction("delta_disclosure", value)),
@@ -174,6 +184,8 @@ def given_criteria(given: Requirements) -> tuple[Criterion, ...]:
     values = {name: getattr(given, name) for name in (*CRITERIA, *LIMITS) if name in own}
     used = {name: value for name, value in values.items() if value is not None and value is not False}  # 0 == False
     sensitive = _limited(given)
+    if given.order is not None and given.t_ordered is None:
+        raise UsageError(f"{setting('order')} is the order of the values for {setting('t_ordered')}; name both")
     for name in LIMITS:
         if name in used and not sensitive:
             raise UsageError(f"{setting(name)} is about a sensitive column: {role('sensitive', ['COLUMN'])}")

@@ -9,6 +9,7 @@ The engine decides, in integers: f rows of a class of z have a value that P of a
 `LowEntropy`, `EnhancedBeta` and `DeltaDisclosure` are floats there; a class within 1e-9 of these limits exceeds them.
 """
 
+import shlex
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -27,11 +28,10 @@ MILLION = 1_000_000
 class DisclosureLimit(Criterion):
     """Some class discloses more about the sensitive column than the limit allows.
 
-    `of_entities`: it is defined for distinct entities. `by_order`: it depends on the order of the values.
+    `of_entities`: it is defined for distinct entities.
     """
 
     counts_classes = True
-    by_order: ClassVar[bool] = False
     of_entities: ClassVar[bool] = False
 
     sensitive: str
@@ -67,6 +67,11 @@ class DisclosureLimit(Criterion):
     @property
     def measures_rows(self) -> bool:  # type: ignore[override]
         return not self.of_entities
+
+    @property
+    def by_order(self) -> bool:
+        """Whether it depends on the order that the type of the values has."""
+        return False
 
     @property
     def hierarchy(self) -> str | None:
@@ -289,12 +294,34 @@ class Distant(DisclosureLimit):
 class DistantInOrder(Distant):
     """The same by the distance of ordered values: the mean difference of the cumulated shares.
 
-    The order is that of the column's type over the values of the whole table; NULL comes last.
+    The order is that of the column's type over the values of the whole table, or one that is given; NULL comes last.
+    `order`: what was given, `listed`: the values of their texts in that order; None if it is that of the letters.
     """
 
-    by_order = True
     finding = "t-ordered"
     distance = ", by order"
+
+    order: str | None = None
+    listed: tuple[str, ...] | None = None
+
+    @property
+    def by_order(self) -> bool:
+        return self.order is None
+
+    def ordering(self, kind: str) -> str:
+        """The order, of values of this type, in words."""
+        if self.listed is not None:
+            return f"ordered by the given list of {plural(len(self.listed), 'value')}"
+        return (
+            f"ordered by its type{f', {kind}' if kind else ''}"
+            if self.order is None
+            else "ordered by letters, as asked"
+        )
+
+    @property
+    def options(self) -> str:
+        given = "" if self.order is None else f" --order {shlex.quote(self.order)}"
+        return f" --{self.finding} {decimal(self.limit)}{given}"
 
     @property
     def meaning(self) -> str:

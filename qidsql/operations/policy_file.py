@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from qidsql.core.orders import is_file
 from qidsql.core.parsing import size_in_bytes
 from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.release import Release
@@ -246,6 +247,8 @@ class _Reader:
         options = {**_policy_options(defaults), **_policy_options(given)}
         if "hierarchy" in options:
             options["hierarchy"] = str(beside(self.path, options["hierarchy"]))
+        if is_file(options.get("order")):
+            options["order"] = str(beside(self.path, options["order"]))
         persons = frozenset[str]()
         if self.is_marked((*(path if "entity" in given else ("defaults",)), "entity")):
             persons = frozenset({options["entity"]} - {EACH_ROW})

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from qidsql.core.hierarchies import read_hierarchy
+from qidsql.core.orders import read_order
 from qidsql.core.policy import Policy
 from qidsql.core.tables import Table
 from qidsql.declarations.results import plain
@@ -43,8 +44,8 @@ class Resumption:
         token = None if self._history is None or time_dependent else engine.state_token(table)
         if token is None:
             return None
-        hierarchy = policy.hierarchy and read_hierarchy(policy.hierarchy)
-        inputs = [__version__, engine.version, plain(policy), hierarchy, entry.exemptions, entry.all_weights, today]
+        files = [policy.hierarchy and read_hierarchy(policy.hierarchy), policy.order and read_order(policy.order)]
+        inputs = [__version__, engine.version, plain(policy), files, entry.exemptions, entry.all_weights, today]
         question = hashlib.sha256(json.dumps(inputs, default=str).encode()).hexdigest()
         return UnfinishedTable(self._run, engine.label, str(table.name), question, token)
 

@@ -7,7 +7,7 @@ from qidsql.core.hierarchies import read_hierarchy
 from qidsql.core.tables import Table
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion
-from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
+from qidsql.measures.disclosure_limits import DisclosureLimit, DistantInOrder, limits_among
 from qidsql.profiling.batches import ProfileStatement
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.disclosure import disclosing_profile, texts_among, values_outside
@@ -34,17 +34,25 @@ class DisclosingProfiler(TableProfiler):
         self._meter = profiler._meter
         self._limits = list(zip(limits, sensitive, strict=True))
 
-    def check_hierarchies(self) -> None:
-        """Raise UsageError if a hierarchy lacks values of its column. A statement for each. Raises as `ask`."""
+    def check_values(self) -> None:
+        """Raise UsageError if a hierarchy, or an order, lacks values of its column. A statement for each. Raises as
+        `ask`."""
         for limit, sensitive in self._limits:
-            if limit.hierarchy is None:
-                continue
-            hierarchy = read_hierarchy(limit.hierarchy)
-            [(values, null)] = self.ask([values_outside(self.engine.dialect, self.source, sensitive, hierarchy)])
-            if values:
+            if limit.hierarchy is not None:
+                values, null = self._outside(sensitive, [text for text, _ in read_hierarchy(limit.hierarchy).nodes])
                 also = ", NULL among them: leave these rows out (--where)" if null else ": add a line for each"
                 file = f"{setting('hierarchy')} {Path(limit.hierarchy).name}"
-                raise UsageError(f"{file} lacks {plural(values, 'value')} of {sensitive}{also}")
+                if values:
+                    raise UsageError(f"{file} lacks {plural(values, 'value')} of {sensitive}{also}")
+            if isinstance(limit, DistantInOrder) and limit.listed is not None:
+                values, null = self._outside(sensitive, limit.listed)  # NULL has its place: the last
+                if values - null:
+                    lacking = plural(values - null, "value")
+                    raise UsageError(f"{setting('order')} lacks {lacking} of {sensitive}: name each in its place")
+
+    def _outside(self, sensitive: str, listed: Sequence[str]) -> tuple[int, int]:
+        [found] = self.ask([values_outside(self.engine.dialect, self.source, sensitive, listed)])
+        return found
 
     def check_texts(self) -> None:
         """Raise UsageError if a column whose order counts holds texts, where its type does not exclude them. A
@@ -81,13 +89,13 @@ def disclosing(profiler: TableProfiler, table: Table, criteria: Sequence[Criteri
         if table.column(each.sensitive).name in profiler.names:
             raise UsageError(f"{each.sensitive} is searched itself; leave it out to search for what discloses it")
         column = table.column(each.sensitive)
-        if each.by_order and profiler.engine.dialect.texts_among is None and not column.in_order:
+        if each.by_order and profiler.engine.dialect.texts_among is None and not column.learned.in_order:
             raise _without_order(column.name, f"is {column.type}")
     if not limits:
         return profiler
     found = DisclosingProfiler(profiler, table, limits)
     found.check_texts()
-    found.check_hierarchies()
+    found.check_values()
     return found
 
 
@@ -95,6 +103,6 @@ def _without_order(sensitive: str, why: str) -> UsageError:
     """Texts are in the order of their letters, 100 before 11, so classes far apart can seem close."""
     return UsageError(
         f"{setting('t_ordered')} needs the order of the values, and {sensitive} {why}, which the engine puts in order "
-        "by letters, 100 before 11; cast it to a number, a date or an enum in a view, or use "
-        f"{setting('t_closeness')}, which needs no order"
+        f"by letters, 100 before 11; name it with {setting('order')}, cast it to a number, a date or an enum in a "
+        f"view, or use {setting('t_closeness')}, which needs no order"
     )

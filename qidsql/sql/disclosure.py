@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from qidsql.core.hierarchies import Hierarchy, read_hierarchy
 from qidsql.measures.disclosure import ClassValues, Disclosure
-from qidsql.measures.disclosure_limits import DisclosureLimit
+from qidsql.measures.disclosure_limits import DisclosureLimit, DistantInOrder
 from qidsql.measures.profiles import ClassProfile, ClassSizes, Disclosing
 from qidsql.sql.classes import grouping_nodes
 from qidsql.sql.dialects import Dialect
@@ -107,7 +107,9 @@ def _exceeding(
         "relation": source.node,
         "sensitive": source.column(sensitive),
     }
-    more = {} if limit.hierarchy is None else _hierarchy(read_hierarchy(limit.hierarchy))
+    more: dict[str, exp.Expr | int] = {} if limit.hierarchy is None else _hierarchy(read_hierarchy(limit.hierarchy))
+    if isinstance(limit, DistantInOrder):
+        more["place"] = _place(exp.column("sensitive_value"), limit.listed)
     classes = fill_query(CLASSES[limit.finding], names=nodes["names"], **limit.limits, **more)
     return fill("disclosure/exceeding", classes=classes.subquery("classes"), **same, **nodes)
 
@@ -125,17 +127,17 @@ def _persons(source: Relation, columns: ColumnNames, sensitive: str, entity: str
 
 
 def values_outside(
-    dialect: Dialect, source: Relation, sensitive: str, hierarchy: Hierarchy
+    dialect: Dialect, source: Relation, sensitive: str, listed: Sequence[str]
 ) -> Statement[tuple[int, int]]:
-    """How many different values of a column are not in a hierarchy; and 1 if NULL is one of them, else 0. One scan."""
-    listed = _hierarchy(hierarchy)["hierarchy"]
-    tree = fill("disclosure/values_outside", relation=source.node, sensitive=source.column(sensitive), hierarchy=listed)
+    """How many different values of a column are not listed; and 1 if NULL is one of them, else 0. One scan."""
+    texts = exp.values([(text,) for text in listed], alias="texts")
+    tree = fill("disclosure/values_outside", relation=source.node, sensitive=source.column(sensitive), listed=texts)
 
     def read(rows: list[Row]) -> tuple[int, int]:
         [(values, nulls)] = rows
         return integer(values), integer(nulls)
 
-    return Statement(dialect.render(tree), f"values of {sensitive} outside the hierarchy", read)
+    return Statement(dialect.render(tree), f"values of {sensitive} that are not listed", read)
 
 
 def texts_among(dialect: Dialect, source: Relation, sensitive: str) -> Statement[int]:
@@ -147,6 +149,15 @@ def texts_among(dialect: Dialect, source: Relation, sensitive: str) -> Statement
         return integer(rows[0][0])
 
     return Statement(dialect.render(tree), f"texts among the values of {sensitive}", read)
+
+
+def _place(value: exp.Expr, listed: Sequence[str] | None) -> exp.Expr:
+    """What values are ordered by: themselves, or the place of their texts in a list."""
+    if listed is None:
+        return value
+    texts = enumerate(map(exp.Literal.string, listed))
+    places = [exp.If(this=text, true=exp.Literal.number(place)) for place, text in texts]
+    return exp.Case(this=exp.cast(value, "TEXT"), ifs=places)
 
 
 def _hierarchy(hierarchy: Hierarchy) -> dict[str, exp.Expr | int]:

@@ -1,11 +1,11 @@
 -- Classes whose values are further than t from those of the table by the distance of ordered values: the differences of
--- the cumulated shares, added up and divided by the number of values - 1. The order is the engine's; NULL is last.
--- Parameters: :names  c0, c1, ...;  :numerator, :denominator  t
+-- the cumulated shares, added up and divided by the number of values - 1. NULL is last.
+-- Parameters: :names  c0, c1, ...;  :numerator, :denominator  t;  :place  the sensitive value, or its place in an order
 -- Result: as in exceeding.sql; worst is the distance in millionths
 WITH numbered AS (
   SELECT
     DENSE_RANK() OVER (ORDER BY :names) AS class_number,
-    DENSE_RANK() OVER (ORDER BY sensitive_value NULLS LAST) AS place,
+    DENSE_RANK() OVER (ORDER BY :place NULLS LAST) AS place,
     cell_size
   FROM cells
 ), placed AS (

@@ -1,9 +1,8 @@
--- How many different values of a sensitive column are not in a hierarchy. NULL is one of them: no hierarchy has it.
--- Parameters: :relation   the audited rows;  :sensitive  the sensitive column
---             :hierarchy  rows of: text of a value, ... (as in distant_in_hierarchy.sql)
+-- How many different values of a sensitive column are not listed. NULL is one of them.
+-- Parameters: :relation  the audited rows;  :sensitive  the sensitive column;  :listed  rows of: text of a value
 -- Result: value_count, null_count (1 or 0)
-WITH hierarchy(value_text, level, child, parent) AS (
-  SELECT * FROM :hierarchy
+WITH listed(value_text) AS (
+  SELECT * FROM :listed
 ), found AS (
   SELECT CAST(:sensitive AS TEXT) AS value_text
   FROM :relation
@@ -14,7 +13,7 @@ SELECT
   COUNT(*) - COUNT(value_text) AS null_count
 FROM found
 WHERE NOT EXISTS (
-  SELECT 1 AS listed
-  FROM hierarchy
-  WHERE hierarchy.value_text = found.value_text
+  SELECT 1 AS there
+  FROM listed
+  WHERE listed.value_text = found.value_text
 )

@@ -1,6 +1,8 @@
 """The order of a sensitive column's values, which t-closeness by order needs: that of a type, never of letters."""
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +17,7 @@ from qidsql.core.results import Verdict
 from qidsql.core.value_kinds import has_order
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
-from tests.stores import EVERY_ENGINE, TWO_ENGINES, Store
+from tests.stores import EVERY_ENGINE, ONE_ENGINE, TWO_ENGINES, Store
 
 INCOMES = [8, 9, 10, 11, 100, 101, 102, 103, 104, 105]
 ROWS = [("a", income) for income in INCOMES[:4] * 2] + [("b", income) for income in INCOMES[4:] * 2]
@@ -63,10 +65,12 @@ def test_an_enum_has_the_order_in_which_it_is_declared(store: Store) -> None:
 def test_a_domain_has_the_order_of_its_type(store: Store) -> None:
     store.execute("CREATE DOMAIN euros AS integer")
     store.execute("CREATE DOMAIN date_written AS text")
-    columns = {"zip": "VARCHAR(9)", "income": "euros", "written": "date_written", "paid": "money"}
-    store.table("t", columns, [(*row, "9", "9") for row in ROWS])
+    columns = {"zip": "VARCHAR(9)", "income": "euros", "written": "date_written", "paid": "money", "exact": "numeric"}
+    store.table("t", columns, [(*row, "9", "9", row[1]) for row in ROWS])
     with store.connect() as engine:
         assert COMMANDS[0](engine).verdict is Verdict.VIOLATION
+        exact = audit(engine, AuditRequest("t", k=2, columns="zip", sensitive="exact", **ORDERED))
+        assert exact.verdict is Verdict.VIOLATION
         for column in ("written", "paid"):
             with pytest.raises(UsageError, match=f"{column} is"):
                 audit(engine, AuditRequest("t", k=2, columns="zip", sensitive=column, **ORDERED))
@@ -83,6 +87,76 @@ def test_texts_in_a_column_of_numbers_are_refused(store: Store) -> None:
         for column in ("income", "born"):
             with pytest.raises(UsageError, match=f"{column} has 1 value"):
                 audit(engine, AuditRequest("t", k=2, columns="zip", sensitive=column, **ORDERED))
+
+
+DEGREES = ("none", "mild", "moderate", "severe")
+GRADED = [("a", "none"), ("a", "mild"), ("b", "moderate"), ("b", "severe"), ("a", None), ("b", None)]
+
+
+def graded(engine: Engine, t: str, order: str | None, **more: Any) -> Any:
+    request = {"k": 2, "columns": "zip", "sensitive": "income", "t_ordered": t, "order": order, **more}
+    return audit(engine, AuditRequest("t", **request))
+
+
+@EVERY_ENGINE
+def test_texts_have_the_order_that_is_given(store: Store, tmp_path: Path) -> None:
+    """The distance of {none, mild, NULL} from all six rows: (1/6 + 2/6 + 1/6 + 0) / 4 = 1/6; of those in alphabetical
+    order, mild, moderate, none, severe: (1/6 + 0 + 1/6 + 0) / 4 = 1/12."""
+    file = tmp_path / "degrees.txt"
+    file.write_text("\n".join(DEGREES))
+    store.table("t", {"zip": "VARCHAR(9)", "income": "VARCHAR(9)"}, GRADED)
+    with store.connect() as engine:
+        for order in (",".join(DEGREES), " none, mild,moderate,severe,worse", str(file)):
+            verdicts = [graded(engine, t, order).verdict for t in ("0.1666", "0.1667")]
+            assert verdicts == [Verdict.VIOLATION, Verdict.PASS]
+        verdicts = [graded(engine, t, "alphabetical").verdict for t in ("0.0833", "0.0834")]
+        assert verdicts == [Verdict.VIOLATION, Verdict.PASS]
+        for order in ("none,mild,moderate", "none,mild,moderate,Severe"):
+            with pytest.raises(UsageError, match=r"^--order lacks 1 value of income: name each in its place$"):
+                graded(engine, "0.5", order)
+        options: dict[str, Any] = {"columns": "zip", "reveals": "income"}
+        found = keys(engine, KeysRequest("t", t_ordered="0.16", order=",".join(DEGREES), **options))
+        assert found.criterion.startswith("column set with a class further than t = 0.16")
+        assert len(found.column_sets) == 1
+        published = mask(engine, MaskRequest("t", t_ordered="0.17", order=str(file), **options))
+        assert published.published == ("zip",)
+
+
+@EVERY_ENGINE
+def test_the_report_says_in_which_order(store: Store) -> None:
+    store.table("t", {"zip": "VARCHAR(9)", "income": "VARCHAR(9)", "age": "INTEGER"}, [(*row, 7) for row in GRADED])
+    with store.connect() as engine:
+        listed = graded(engine, "0.9", ",".join(DEGREES)).account.notes
+        letters = graded(engine, "0.9", "alphabetical").account.notes
+        of_type = graded(engine, "0.9", None, sensitive="age").account.notes
+    assert "income: ordered by the given list of 4 values" in listed
+    assert "income: ordered by letters, as asked" in letters
+    assert [note.partition(",")[0].lower() for note in of_type if "order" in note] == ["age: ordered by its type"]
+
+
+@ONE_ENGINE
+def test_numbers_can_have_another_order(store: Store) -> None:
+    store.table("t", {"zip": "VARCHAR(9)", "income": "INTEGER"}, [("a", 1), ("a", 2), ("b", 3), ("b", 4)])
+    with store.connect() as engine:
+        assert graded(engine, "0.2", "1,3,2,4").verdict is Verdict.PASS
+        assert graded(engine, "0.2", None).verdict is Verdict.VIOLATION
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"order": "none,mild,none"}, "--order: value 3 stands there before; each has one place"),
+        (
+            {"order": "degrees.txt"},
+            "--order degrees.txt cannot be read (FileNotFoundError); expected values with ",
+        ),
+        ({"order": "none,mild", "sensitive": ("income", "age")}, "--order is that of one sensitive column; name one"),
+        ({"order": "none,mild", "t_ordered": None}, "--order is the order of the values for --t-ordered; name both"),
+    ],
+)
+def test_an_order_that_is_none_is_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(words)):
+        AuditRequest("t", **{"k": 2, "sensitive": "income", "t_ordered": "0.3", **options})
 
 
 def test_types_of_all_engines() -> None:

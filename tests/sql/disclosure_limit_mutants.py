@@ -8,7 +8,6 @@ from functools import cache
 from math import floor
 from typing import Any, TypeAlias
 
-from qidsql.core.hierarchies import Hierarchy
 from qidsql.engines.base import Engine
 from qidsql.measures.disclosure_limits import (
     AnyDifference,
@@ -162,7 +161,7 @@ def questions(rows: Rows) -> dict[str, tuple[Question, object]]:
         found[f"limit {kind}"] = asked_of(parts, None), expected
     known = "ann"
     found["values outside"] = (
-        lambda engine, source: values_outside(engine.dialect, source, "who", Hierarchy(2, ((known, (0, 1, 2)),))),
+        lambda engine, source: values_outside(engine.dialect, source, "who", [known]),
         (len({row[2] for row in rows} - {known}), 1),
     )
     limits = [FewValues(name, Fraction(least)) for name in ("b", "a") for least in (2, 3, 4)]
@@ -303,7 +302,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         "limit t-ordered",
         [
             ("* :denominator >", "* :denominator >="),
-            ("sensitive_value NULLS LAST", "sensitive_value NULLS FIRST"),
+            (":place NULLS LAST", ":place NULLS FIRST"),
             ("SUM(SUM(cell_size)) OVER (ORDER BY place)", "SUM(SUM(cell_size)) OVER ()"),
             ("PARTITION BY sized.class_number ORDER BY placed.place", "PARTITION BY sized.class_number"),
             ("MAX(value_count) - 1", "MAX(value_count)"),

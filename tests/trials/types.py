@@ -344,4 +344,4 @@ def _plain(kind: str, value: int) -> str:
     return texts.get(kind, str(value))
 
 
-TRIALS = Trials("types: the classes of an audit, beside the lines of the engine's csv", 2_000, 27, types)
+TRIALS = Trials("types: the classes of an audit, beside the lines of the engine's csv", 2_250, 27, types)

@@ -12,7 +12,7 @@ from qidsql.commands.audit.remedies import withhold
 from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.audit.result import AuditResult, ColumnFinding
 from qidsql.commands.audit.verdict import assumptions, verdict_on
-from qidsql.commands.table_search import comparison_notes, table_profiler, unknown_table
+from qidsql.commands.table_search import comparison_notes, order_notes, table_profiler, unknown_table
 from qidsql.core.byte_limit import within_bytes
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
@@ -76,6 +76,7 @@ def _result(draft: Draft, policy: Policy, accounting: Accounting, lost: Sequence
     notes = (
         *draft.table.notes,
         *comparison_notes(_measured(draft.table, draft.columns)),
+        *order_notes(draft.table, policy.criteria),
         *draft.notes,
         *(f"started again: {reason}" for reason in lost),
     )
