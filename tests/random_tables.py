@@ -64,7 +64,14 @@ KINDS: dict[str, Pool] = {
     "JSON": _plain('{"a":1}', '{"a": 1}', "1", "1.0"),  # compared as text
 }
 # Types of values, not of columns: what is no text is not put into quotes
-VALUES: Pool = [("1", "1"), (Bare("1"), 1), (Bare("1.0"), 1), (Bare("x'31'"), b"1"), ("", ""), (Bare("x''"), b"")]
+VALUES: Pool = [
+    ("1", "1"),
+    (Bare("1"), 1),
+    (Bare("1.0"), "as a float"),
+    (Bare("x'31'"), b"1"),
+    ("", ""),
+    (Bare("x''"), b""),
+]
 NUMBERS: Pool = [
     ("1", 1),
     ("1.0", 1),

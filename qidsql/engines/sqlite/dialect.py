@@ -15,10 +15,12 @@ SERIES = "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n
 
 
 class SQLiteDialect(Dialect):
-    """SQLite has typed values in untyped columns: a cast would merge 1 and '1'."""
+    """SQLite has typed values in untyped columns: a cast would merge 1 and '1', and its equality merges 1 and 1.0."""
 
     def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
         binary = exp.to_identifier(self.byte_collation, quoted=True)
+        if comparison is Comparison.PUBLISHED:
+            column = _in_its_form(column)
         return column if comparison is Comparison.VALUE else exp.Collate(this=column, expression=binary)
 
     def adapted(self, tree: exp.Expr) -> exp.Expr:
@@ -39,6 +41,19 @@ class SQLiteDialect(Dialect):
         for cast in _wide(tree):  # SQLite has no wider type: a cast would cut the text of a wide number to 64 bits
             cast.replace(cast.this)
         return tree
+
+
+def _in_its_form(value: exp.Expr) -> exp.Expr:
+    """The value; floats and blobs as blobs of all their digits, which differ from each other and from all else."""
+    digits, octets = exp.Literal.string("real %!.17g"), exp.Literal.string("blob %s")
+    written = {
+        "real": exp.Anonymous(this="PRINTF", expressions=[digits, value.copy()]),
+        "blob": exp.Anonymous(
+            this="PRINTF", expressions=[octets, exp.Anonymous(this="HEX", expressions=[value.copy()])]
+        ),
+    }
+    forms = [exp.If(this=exp.Literal.string(kind), true=exp.cast(text, "BLOB")) for kind, text in written.items()]
+    return exp.Case(this=exp.Anonymous(this="TYPEOF", expressions=[value.copy()]), ifs=forms, default=value)
 
 
 def _wide(tree: exp.Expr) -> list[exp.Cast]:

@@ -241,14 +241,18 @@ class SQLiteEngine(Engine):
 
     def _columns(self, table: str) -> tuple[CatalogColumn, ...]:
         """Columns with a collation are compared by bytes, since it can equate different texts. Unknown for a view."""
+
+        def comparison(collated: object, keeps_forms: object) -> Comparison:
+            return Comparison.PUBLISHED if keeps_forms else Comparison.BYTES if collated else Comparison.VALUE
+
         return tuple(
             CatalogColumn(
                 str(name),
                 str(kind) or "ANY",
                 not required,
-                comparison=Comparison.BYTES if collated else Comparison.VALUE,
+                comparison=comparison(collated, keeps_forms),
             )
-            for name, kind, required, collated in self._catalog("columns", table=table)
+            for name, kind, required, collated, keeps_forms in self._catalog("columns", table=table)
         )
 
     def _catalog(self, template: str, **holes: str) -> list[Row]:
