@@ -139,7 +139,7 @@ def open_frame(frame: Frame) -> DuckDBEngine:
                 connection.register("frame", given if arrow is None else arrow())
                 connection.execute(f"CREATE TABLE {FRAME} AS FROM frame")
                 connection.unregister("frame")
-                merged = merged_columns(connection, given, FRAME)
+                merged = merged_columns(connection, frame, FRAME)
             except BudgetSpent:
                 raise
             except Exception as error:  # noqa: BLE001 - its objects can raise anything as texts
