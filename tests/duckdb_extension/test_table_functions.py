@@ -97,6 +97,11 @@ TRANSCRIPT: list[tuple[str, object]] = [
      [["the rows depend on the time of the audit: the where condition uses the current time"]]),
     # sensitive columns: every city of a home is its own
     ("SELECT columns FROM qid_keys('homes', reveals := 'city', columns := ['home'])", [[["home"]]]),
+    ("FROM qid_keys('homes', reveals := 'city', columns := ['home'], t_ordered := '0.1')", "t_ordered needs the order"),
+    ("SELECT columns FROM qid_keys('homes', reveals := 'city', columns := ['home'], t_ordered := '0.1', "
+     "\"order\" := 'Bergen,Oslo')", []),
+    ("FROM qid_keys('homes', reveals := 'city', columns := ['home'], t_ordered := '0', \"order\" := 'Oslo,x')",
+     "order lacks 1 value of city: name each in its place"),
     ("SELECT criterion FROM qid_audit('homes', sensitive := ['city'], l_diversity := 2) WHERE finding = 'search' AND "
      "criterion LIKE '%city%'", [["column set that reveals somebody's city"]]),
     ("SELECT columns, note LIKE '%has the same value in every row%' FROM qid_audit('homes', sensitive := ['city']) "

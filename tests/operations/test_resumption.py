@@ -155,6 +155,16 @@ def test_a_hierarchy(database: DuckDBStore, tmp_path: Path, parent: str) -> None
     assert again(tmp_path, lambda: path.write_text(f"a;east;*\nb;{parent};*\n")).resumed is (parent == "east")
 
 
+@pytest.mark.parametrize("wards", ["a\nb\n", "b\na\n"])
+def test_an_order(database: DuckDBStore, tmp_path: Path, wards: str) -> None:
+    """Beside the policy."""
+    path = tmp_path / "wards.txt"
+    path.write_text("a\nb\n")
+    limit = 't_ordered = 0.9\norder = "wards.txt"\nroles = { ward = "sensitive" }\n'
+    policy_file(tmp_path, database.url, entries("one", more=limit) + entries("two"))
+    assert again(tmp_path, lambda: path.write_text(wards)).resumed is (wards[0] == "a")
+
+
 # Postgres
 
 PARTS = {  # what the rows of a table can lie in, and whether a snapshot covers all of it
