@@ -247,6 +247,8 @@ class _Reader:
         options = {**_policy_options(defaults), **_policy_options(given)}
         if "hierarchy" in options:
             options["hierarchy"] = str(beside(self.path, options["hierarchy"]))
+        if is_file(options.get("order")):
+            options["order"] = str(beside(self.path, options["order"]))
         persons = frozenset[str]()
         if self.is_marked((*(path if "entity" in given else ("defaults",)), "entity")):
             persons = frozenset({options["entity"]} - {EACH_ROW})
