@@ -7,7 +7,7 @@ itself: how the source is opened, and where the report goes. `init` and `demo` h
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -48,12 +48,11 @@ from qidsql.wording.typed_source import typed_as
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from rich.console import Console
-
     from qidsql.core.results import Result
     from qidsql.engines.base import Engine, ExecutedStatement
     from qidsql.engines.source import Source
     from qidsql.operations.document import RunResult
+    from qidsql.report.blocks import Block
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,9 +226,11 @@ def _live(
     if not on_terminal or find_spec(f"qidsql.commands.{name}.live") is None:
         return None
 
-    def show(section: "Callable[[Console], None]") -> None:
+    from qidsql.terminal.writer import written
+
+    def show(blocks: "Iterable[Block]", begun: bool) -> None:
         with out_of_the_way():
-            put(report_text(section, *screen(None)), sys.stdout)
+            put(report_text(lambda console: written(console, blocks, begun), *screen(None)), sys.stdout)
 
     return import_module(f"qidsql.commands.{name}.live").LiveReport(show)
 

@@ -31,11 +31,14 @@ def report_rows(result: "AuditResult") -> Iterable[tuple[Any, ...]]:
     """The lines of the report for people, without the next command: no command line reaches a shell's database."""
     from rich.console import Console
 
-    from qidsql.commands.audit.report import report
+    from qidsql.commands.audit.report import blocks
+    from qidsql.report.blocks import Next
+    from qidsql.terminal.writer import written
 
     text = io.StringIO()
-    report(Console(file=text, width=WIDTH, no_color=True, highlight=False, markup=False, emoji=False), result)
-    return ((line.rstrip(),) for line in text.getvalue().splitlines() if not line.startswith("Next: "))
+    console = Console(file=text, width=WIDTH, no_color=True, highlight=False, markup=False, emoji=False)
+    written(console, (each for each in blocks(result) if not isinstance(each, Next)))
+    return ((line.rstrip(),) for line in text.getvalue().splitlines())
 
 
 def verdict_rows(result: "AuditResult") -> Iterable[tuple[Any, ...]]:

@@ -70,7 +70,7 @@ def _for_readers(block: Block) -> Iterator[Block]:
 
 
 def _rows(block: Fields) -> Iterator[Labelled]:
-    return (Labelled(each.label, without_options(each.text)) for each in block.rows if not each.expert)
+    return (Labelled(each.label.strip(), without_options(each.text)) for each in block.rows if not each.expert)
 
 
 def blocks_of(report: Report) -> list[Block]:

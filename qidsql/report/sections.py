@@ -7,7 +7,7 @@ from qidsql.core.policy import Policy
 from qidsql.core.results import Account, LeftOut, SearchAccount
 from qidsql.core.tables import Nulls
 from qidsql.measures.profiles import SizeBin
-from qidsql.report.blocks import Bar, Block, Chart, Fields, Labelled, Sentence, Tone
+from qidsql.report.blocks import Bar, Block, Chart, Fields, Heading, Labelled, Sentence, Tone, Verbatim
 from qidsql.search.result import Certificate
 from qidsql.wording.numbers import count, counted, decimal, few, percent, plural, seconds, size
 
@@ -105,6 +105,13 @@ def copy_facts(
     if not_copied:
         words = "a copy has the protected columns, and unchanged the sensitive ones (--sensitive) and those of --keep"
         rows.add("", words)
+
+
+def script(title: str, statements: Sequence[str]) -> Iterator[Block]:
+    """Statements that carry out a plan, which nobody ran; nothing without statements."""
+    if statements:
+        yield Heading(title)
+        yield Verbatim("\n".join(f"{each};" for each in statements), close=True)
 
 
 def chart_of_sizes(sizes: Sequence[SizeBin], policy: Policy) -> Iterator[Block]:

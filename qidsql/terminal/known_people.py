@@ -1,17 +1,7 @@
 """Whom an attacker finds who knows people, in words: the attacks that are withstood, and those that are not."""
 
-from rich.table import Table
-
 from qidsql.protection.suppression.known_people import KnownPeople
 from qidsql.wording.numbers import count, plural, share
-
-
-def known_people_facts(rows: Table, known: KnownPeople, k: int) -> None:
-    """Add the lines about whom an attacker finds."""
-    withstood, found = known_people_lines(known, k)
-    for label, lines in (("Withstands", withstood), ("Open", found)):
-        for number, line in enumerate(lines):
-            rows.add_row("" if number else label, line)
 
 
 def known_people_lines(known: KnownPeople, k: int) -> tuple[list[str], list[str]]:

@@ -76,7 +76,7 @@ def _fields(console: Console, block: Fields) -> None:
 def _labelled(least: int) -> Table:
     """Two columns: labels, and texts that wrap beside them."""
     grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True, min_width=least)
+    grid.add_column(no_wrap=least > 0, min_width=least, overflow="fold")
     grid.add_column(overflow="fold")
     return grid
 
@@ -109,7 +109,7 @@ def _next(console: Console, block: Next) -> None:
         console.print(grid)
         return
     for head, (typed, words) in zip(heads, block.steps, strict=True):  # too wide for two columns
-        console.print(Text(f"{head}{typed}  # {words}"), soft_wrap=True)
+        console.print(Text(f"{head}{typed}" + (f"  # {words}" if words else "")), soft_wrap=True)
 
 
 def _text(cell: Cell) -> Text:

@@ -1,55 +1,46 @@
-"""The anonymize report for the terminal: the outcome first, then its cost column by column."""
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+"""The anonymize report: the outcome first, then its cost column by column."""
 
 from qidsql.commands.anonymize.result import AnonymizeResult
 from qidsql.core.results import Verdict
 from qidsql.protection.given_back import as_sentence
+from qidsql.report.blocks import Grid, Head, Next, Outcome, Report, bar
+from qidsql.report.sections import CODES_LEFT, copy_facts, cost, facts, script
 from qidsql.terminal.given_back import given_back_facts
-from qidsql.terminal.next_steps import copy_step, kept, print_steps
-from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, print_cost, print_verdict
+from qidsql.terminal.next_steps import copy_step, kept
 from qidsql.wording.numbers import count, plural, share
 
 BAR = 28
 
 
-def report(console: Console, result: AnonymizeResult) -> None:
-    """Write the report."""
-    print_verdict(console, result.verdict, result.reason)
+def blocks(result: AnonymizeResult) -> Report:
+    """The report."""
+    yield Outcome(result.verdict, result.reason)
     rows = facts(result.account)
     k = result.account.policy.k
-    rows.add_row("Rule", f"k = {k}: each row is identical to {plural(k - 1, 'other')}; a suppressed cell is a value")
+    rows.add("Rule", f"k = {k}: each row is identical to {plural(k - 1, 'other')}; a suppressed cell is a value")
     if result.row_patterns:
-        rows.add_row("Rows", f"{plural(result.row_patterns, 'distinct row')} of {count(result.account.rows or 0)}")
+        rows.add("Rows", f"{plural(result.row_patterns, 'distinct row')} of {count(result.account.rows or 0)}")
     if result.cost is not None:
-        rows.add_row("Algorithm", result.algorithm)
+        rows.add("Algorithm", result.algorithm, expert=True)
     if result.cost:
-        rows.add_row("Cost", _cost(result))
+        rows.add("Cost", _cost(result))
         blank = f"; {plural(result.rows_blank, 'row loses', 'rows lose')} every cell" if result.rows_blank else ""
         touched = share(result.rows_touched, result.account.rows or 1)
-        rows.add_row("In rows", f"{plural(result.rows_touched, 'row')} ({touched}){blank}")
+        rows.add("In rows", f"{plural(result.rows_touched, 'row')} ({touched}){blank}")
     if result.target is not None:
         copy_facts(rows, result.target, result.copied, result.not_copied, result.account.columns)
     given_back_facts(rows, result.given_back)
     if result.after is not None:
         after = result.after
-        rows.add_row(
-            "Audit", f"the copy is {count(after.smallest)}-anonymous: {plural(after.classes, 'class', 'classes')}"
-        )
-    console.print(rows)
+        rows.add("Audit", f"the copy is {count(after.smallest)}-anonymous: {plural(after.classes, 'class', 'classes')}")
+    yield rows
     if result.cost:
-        console.print()
-        console.print(_columns(result))
-    if result.script:
-        console.print()
-        console.print(Text("To carry it out while the table is as it is (printed only, nothing was run)", style="bold"))
-        for statement in result.script:
-            console.print(f"{statement};", soft_wrap=True)
-    print_cost(console, result.account, written=result.target, values=CODES_LEFT)
+        yield _columns(result)
+    title = "To carry it out while the table is as it is (printed only, nothing was run)"
+    yield from script(title, result.script or ())
+    yield from cost(result.account, written=result.target, values=CODES_LEFT)
     if result.verdict is Verdict.FINISHED and result.cost and result.target is None and not result.script:
-        print_steps(console, [copy_step("anonymize", result.account, f" --k {k}{kept(result.kept or ())}")])
+        yield Next([copy_step("anonymize", result.account, f" --k {k}{kept(result.kept or ())}")])
 
 
 def _cost(result: AnonymizeResult) -> str:
@@ -67,16 +58,11 @@ def _cost(result: AnonymizeResult) -> str:
     )
 
 
-def _columns(result: AnonymizeResult) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
-    table.add_column("Column", no_wrap=True)
-    table.add_column("Suppressed", justify="right")
-    table.add_column("of its cells", justify="right")
-    table.add_column("")
+def _columns(result: AnonymizeResult) -> Grid:
     rows = result.account.rows or 1
-    for name, cells in sorted(result.by_column.items(), key=lambda item: -item[1]):
-        table.add_row(name, count(cells), share(cells, rows), "█" * round(BAR * cells / rows))
-    return table
+    heads = [Head("Column", text=True), Head("Suppressed"), Head("of its cells"), Head("", text=True)]
+    ordered = sorted(result.by_column.items(), key=lambda item: -item[1])
+    return Grid(heads, [(name, count(cells), share(cells, rows), bar(cells, rows, BAR)) for name, cells in ordered])
 
 
 def opening(result: AnonymizeResult) -> str:

@@ -1,18 +1,19 @@
 """The audit report on a terminal, section by section, as soon as each is final."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from qidsql.commands.audit.report import Section, last_section, sections, verdict
+from qidsql.commands.audit.report import last_section, sections, verdict
 from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.audit.result import AuditResult
 from qidsql.core.results import Verdict
+from qidsql.report.blocks import Block
 
 
 class LiveReport:
-    """Shows each section once. `show` draws a section on the screen."""
+    """Shows each section once. `show` draws blocks on the screen, below others or as the first."""
 
-    def __init__(self, show: Callable[[Section], None]) -> None:
+    def __init__(self, show: Callable[[Iterable[Block], bool], None]) -> None:
         self._show = show
         self._shown = 0
         self._opening: tuple[Verdict, bool] | None = None  # the verdict as shown, and whether it says: interrupted
@@ -26,12 +27,12 @@ class LiveReport:
         if not self._shown:
             self._opening = result.verdict, result.interrupted
         for section in sections(result)[self._shown :]:
-            self._show(section)
+            self._show(section, self._shown > 0)
             self._shown += 1
 
     def last(self, result: AuditResult) -> None:
         """Show the rest of the report; the verdict again if the audit was interrupted after it was shown."""
         self.part(result)
-        self._show(last_section(result))
+        self._show(last_section(result), True)
         if (result.verdict, result.interrupted) != self._opening:
-            self._show(lambda console: verdict(console, result))
+            self._show([verdict(result)], True)

@@ -1,23 +1,19 @@
-"""The graph report for the terminal: the answer, the cut, the paths, the next steps."""
+"""The graph report: the answer, the cut, the paths, the next steps."""
 
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
-
-from qidsql.commands.audit.report import report as audit_report
+from qidsql.commands.audit.report import blocks as audit_report
 from qidsql.commands.audit.result import AuditResult
 from qidsql.commands.graph.result import GraphResult, Part, PathFinding, Protection
-from qidsql.commands.mask.report import report as mask_report
+from qidsql.commands.mask.report import blocks as mask_report
 from qidsql.commands.mask.result import MaskResult
-from qidsql.commands.suppress.report import report as suppress_report
+from qidsql.commands.suppress.report import blocks as suppress_report
 from qidsql.commands.suppress.result import SuppressResult
-from qidsql.terminal.next_steps import column_set, print_steps
-from qidsql.terminal.pieces import grid, print_verdict
+from qidsql.report.blocks import Fields, Heading, Next, Outcome, Report, Sentence
+from qidsql.report.sections import unfinished
+from qidsql.terminal.next_steps import column_set
 from qidsql.wording.numbers import count, few, plural, seconds
 from qidsql.wording.typed_source import typed_source
 
@@ -26,110 +22,110 @@ SHOWN_CUTS = 5
 SHOWN_MERGES = 12
 
 
-def report(console: Console, result: GraphResult) -> None:
-    """Write the report, and that of the command that followed."""
-    print_verdict(console, result.verdict, result.reason)
-    _facts(console, result)
-    _cut(console, result)
-    _paths(console, result)
+def blocks(result: GraphResult) -> Report:
+    """The report, and that of the command that followed."""
+    yield Outcome(result.verdict, result.reason)
+    yield _facts(result)
+    if result.cut:
+        yield from _cut(result, result.cut)
+    if result.paths:
+        yield from _paths(result)
     if result.protection is not None:
-        _protection(console, result.protection)
-    _merges(console, result)
-    _foot(console, result)
+        yield Heading("In the tables to be published")
+        yield _protection(result.protection)
+    if result.merges:
+        yield from _merges(result)
+    yield from _cost(result)
     if result.then is not None:
-        console.print(f"\nThen: qidsql {result.then.verb}\n", style="bold")
-        _then(console, result.then.result)
+        yield Heading(f"Then: qidsql {result.then.verb}")
+        yield from _then(result.then.result)
 
 
-def _then(console: Console, result: AuditResult | MaskResult | SuppressResult) -> None:
+def _then(result: AuditResult | MaskResult | SuppressResult) -> Report:
     if isinstance(result, AuditResult):
-        audit_report(console, result)
-    elif isinstance(result, MaskResult):
-        mask_report(console, result)
-    else:
-        suppress_report(console, result)
+        return audit_report(result)
+    return mask_report(result) if isinstance(result, MaskResult) else suppress_report(result)
 
 
-def _facts(console: Console, result: GraphResult) -> None:
-    rows, account = grid(), result.account
+def _facts(result: GraphResult) -> Fields:
+    rows, account = Fields(), result.account
     if account.source:
         inside = [table for table in result.tables if "outside" != table.kind != "computed"]
         where = f" in schema {account.schema}" if account.schema else ""
-        rows.add_row("Source", f"{account.source}, {plural(len(inside), 'table')}{where}; {account.engine}")
+        rows.add("Source", f"{account.source}, {plural(len(inside), 'table')}{where}; {account.engine}")
     outside = [each for each in result.tables if each.kind == "outside"]
     for number, table in enumerate(outside[:SHOWN_TABLES]):
         why = f": {table.reason}" if table.reason else ""
-        rows.add_row("" if number else "Outside", f"{table.name} ({few(table.attributes, 6)}){why}")
+        rows.add("" if number else "Outside", f"{table.name} ({few(table.attributes, 6)}){why}")
     if len(outside) > SHOWN_TABLES:
-        rows.add_row("", f"... and {count(len(outside) - SHOWN_TABLES)} more tables")
+        rows.add("", f"... and {count(len(outside) - SHOWN_TABLES)} more tables")
     between = sum(table.between for table in result.tables)
-    rows.add_row(
+    rows.add(
         "Graph",
         f"{plural(len(result.attributes), 'attribute')} in {plural(len(result.tables), 'table')}; {count(between)} of "
         f"the tables between identifiers and sensitive attributes",
     )
-    rows.add_row("Identifiers", ", ".join(result.identifiers))
-    rows.add_row("Sensitive", ", ".join(result.sensitive))
+    rows.add("Identifiers", ", ".join(result.identifiers))
+    rows.add("Sensitive", ", ".join(result.sensitive))
     if result.cut is not None:
         _how(rows, result)
     for note in account.notes:
-        rows.add_row("Note", note)
-    console.print(rows)
+        rows.add("Note", note)
+    return rows
 
 
-def _how(rows: Table, result: GraphResult) -> None:
+def _how(rows: Fields, result: GraphResult) -> None:
     """How the cut was found, and its assumptions."""
     how = {"minimum-cut": "minimum-cut: a maximum flow proves that no smaller set separates"}
     paths = "paths: Yan et al., Algorithm 2; the set separates, but need not be smallest"
-    rows.add_row("Algorithm", how.get(result.account.algorithm, paths))
+    rows.add("Algorithm", how.get(result.account.algorithm, paths), expert=True)
     if result.directed:
         closed = sum(len(table.dependencies) for table in result.tables)
-        rows.add_row(
+        rows.add(
             "Directed",
             f"{plural(closed, 'dependency', 'dependencies')} taken as one-way: nobody is assumed to infer a "
             f"determinant from the value that it determines",
         )
     if result.undirected_cut is not None:
-        rows.add_row(
+        rows.add(
             "",
             f"without them it takes {plural(len(result.undirected_cut), 'attribute')}: {few(result.undirected_cut)}",
         )
 
 
-def _cut(console: Console, result: GraphResult) -> None:
-    if not result.cut:
-        return
-    console.print()
-    console.print(Text("Quasi-identifiers: the separating set", style="bold"))
+def _cut(result: GraphResult, cut: Sequence[str]) -> Report:
+    yield Heading("Quasi-identifiers: the separating set")
     columns = {attribute.name: attribute.columns for attribute in result.attributes}
-    rows = grid()
-    for name in result.cut:
-        rows.add_row(f"  {name}", few(columns[name], 6))
-    console.print(rows)
+    rows = Fields(close=True, inset=True)
+    for name in cut:
+        rows.add(name, few(columns[name], 6))
+    yield rows
+    for line in _other_cuts(result):
+        yield Sentence(line, close=True, inset=True)
+
+
+def _other_cuts(result: GraphResult) -> Iterator[str]:
     if result.lower_bound is not None and not result.optimal:
-        console.print(f"  a set of {count(result.lower_bound)} separates too (--algorithm minimum-cut)")
+        yield f"a set of {count(result.lower_bound)} separates too (--algorithm minimum-cut)"
     for name, part in result.by_sensitive.items():
-        console.print(f"  {name} alone: {', '.join(part) or 'no path leads there'}")
+        yield f"{name} alone: {', '.join(part) or 'no path leads there'}"
     others = [each.columns for each in result.column_sets if each.columns != result.cut]
     for cut in others[:SHOWN_CUTS]:
-        console.print(f"  or: {', '.join(cut)}")
+        yield f"or: {', '.join(cut)}"
     if len(others) > SHOWN_CUTS:
         most = "" if result.complete else "; there are more than are listed"
-        console.print(f"  ... and {count(len(others) - SHOWN_CUTS)} more sets (--format json lists them{most})")
+        yield f"... and {count(len(others) - SHOWN_CUTS)} more sets (--format json lists them{most})"
 
 
-def _paths(console: Console, result: GraphResult) -> None:
-    if not result.paths:
-        return
-    console.print()
+def _paths(result: GraphResult) -> Report:
     whole = (
         "all of them" if result.paths_complete else f"the {count(len(result.paths))} shortest; --max-paths N for more"
     )
-    console.print(Text.assemble(("Paths", "bold"), f"  {whole}; [ ] marks where they are cut"))
+    yield Heading("Paths", f"{whole}; [ ] marks where they are cut")
+    lines = Fields(close=True, inset=True)
     for number, path in enumerate(result.paths, 1):
-        line = Table.grid(padding=(0, 2))
-        line.add_row(f"{number:>3}", path_text(path))
-        console.print(line)
+        lines.add(str(number), path_text(path))
+    yield lines
 
 
 def path_text(path: PathFinding) -> str:
@@ -140,64 +136,55 @@ def path_text(path: PathFinding) -> str:
     return shown[0] + "".join(f" -({table})- {name}" for table, name in zip(path.tables, shown[1:], strict=True))
 
 
-def _protection(console: Console, found: Protection) -> None:
-    console.print()
-    console.print(Text("In the tables to be published", style="bold"))
-    rows = grid()
+def _protection(found: Protection) -> Fields:
+    rows = Fields(close=True, inset=True)
     for table in found.tables:
         columns = ", ".join(table.columns) or "none of its columns"
-        rows.add_row(f"  {table.table}", f"protect {columns}" if table.columns else columns)
+        rows.add(table.table, f"protect {columns}" if table.columns else columns)
         missing = [name for name in table.cut if name not in table.columns]
         if missing:
-            rows.add_row("", f"in the smallest set, but not enough here: {', '.join(missing)}")
+            rows.add("", f"in the smallest set, but not enough here: {', '.join(missing)}")
     elsewhere: dict[tuple[str, ...], list[str]] = {}
     for name, tables in found.exposed.items():
         elsewhere.setdefault(tables, []).append(name)
     for tables, names in elsewhere.items():
-        rows.add_row("  Exposed", f"{few(names)}: also shown by {few(tables, 6)}")
+        rows.add("Exposed", f"{few(names)}: also shown by {few(tables, 6)}")
     if found.way_round is not None:
-        rows.add_row("  Open", f"{path_text(found.way_round)}")
+        rows.add("Open", path_text(found.way_round))
         advice = (
             "with the smallest set alone this path stays open; the columns above close it"
             if found.sufficient
             else "protect the same columns in these tables too, or withhold them; the table alone cannot close it"
         )
-        rows.add_row("", advice)
-    console.print(rows)
+        rows.add("", advice)
+    return rows
 
 
-def _merges(console: Console, result: GraphResult) -> None:
-    if not result.merges:
-        return
-    console.print()
+def _merges(result: GraphResult) -> Report:
     grounds = Counter(merge.ground for merge in result.merges)
     grounds_shown = ", ".join(
         f"{count(number)} {ground if ground == 'declared' else f'by {ground}'}" for ground, number in grounds.items()
     )
-    console.print(
-        Text.assemble(("Taken for one attribute", "bold"), f"  {grounds_shown}; refuse wrong merges in --outside FILE")
-    )
+    yield Heading("Taken for one attribute", f"{grounds_shown}; refuse wrong merges in --outside FILE")
     near = {
         column for attribute in result.attributes if attribute.part is not Part.ASIDE for column in attribute.columns
     }
     shown = sorted(result.merges, key=lambda merge: merge.left not in near)[:SHOWN_MERGES]
     for merge in shown:
         detail = f": {merge.detail.partition(', ')[0]}" if merge.detail else ""
-        console.print(Padding(Text(f"{merge.left} = {merge.right}  ({merge.ground}{detail})"), (0, 0, 0, 2)))
+        yield Sentence(f"{merge.left} = {merge.right}  ({merge.ground}{detail})", close=True, inset=True)
     if len(result.merges) > len(shown):
-        console.print(f"  ... and {count(len(result.merges) - len(shown))} more (--format json lists them)")
+        more = f"... and {count(len(result.merges) - len(shown))} more (--format json lists them)"
+        yield Sentence(more, close=True, inset=True)
 
 
-def _foot(console: Console, result: GraphResult) -> None:
-    console.print()
+def _cost(result: GraphResult) -> Report:
     account = result.account
-    for unfinished in account.unfinished:
-        line = grid()
-        line.add_row(Text("Unfinished", style="yellow"), unfinished)
-        console.print(line)
+    yield from unfinished(account.unfinished)
     read = "only read, no cell value left the engine" if account.source else "no source was opened"
-    console.print(f"{plural(account.statements, 'statement')}, {seconds(account.seconds)}; {read}.")
-    print_steps(console, steps(result))
+    worked = f"{plural(account.statements, 'statement')}, {seconds(account.seconds)}; {read}."
+    yield Sentence(worked, close=bool(account.unfinished))
+    yield Next(steps(result))
 
 
 def steps(result: GraphResult) -> list[tuple[str, str]]:

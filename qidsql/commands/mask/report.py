@@ -1,53 +1,45 @@
-"""The mask report for the terminal: the answer first, then the columns, their measures, the script."""
-
-from rich.console import Console
-from rich.text import Text
+"""The mask report: the answer first, then the columns, their measures, the script."""
 
 from qidsql.commands.mask.result import MaskResult
 from qidsql.core.results import Verdict
 from qidsql.core.tables import FILES
-from qidsql.terminal.next_steps import column_set, command, criterion, limits, print_steps, roles, weights
-from qidsql.terminal.pieces import certificate, facts, print_cost, print_verdict
+from qidsql.report.blocks import Next, Outcome, Report, Sentence
+from qidsql.report.sections import certificate, cost, facts, script
+from qidsql.terminal.next_steps import column_set, command, criterion, limits, roles, weights
 from qidsql.wording.numbers import count, few, percent, plural, ratio
 
 
-def report(console: Console, result: MaskResult) -> None:
-    """Write the report."""
-    print_verdict(console, result.verdict, result.reason)
+def blocks(result: MaskResult) -> Report:
+    """The report."""
+    yield Outcome(result.verdict, result.reason)
     rows = facts(result.account)
-    rows.add_row("Forbidden", result.criterion)
-    rows.add_row("Algorithm", result.algorithm)
-    rows.add_row("Publish", ", ".join(result.published) or "nothing")
-    rows.add_row("Withhold", ", ".join(result.withheld) or "nothing")
+    rows.add("Forbidden", result.criterion)
+    rows.add("Algorithm", result.algorithm, expert=True)
+    rows.add("Publish", ", ".join(result.published) or "nothing")
+    rows.add("Withhold", ", ".join(result.withheld) or "nothing")
     if result.bound is not None:
         bound = "which is optimal" if result.optimal else f"no choice has more than {count(result.bound)}"
-        rows.add_row("Weight", f"{count(result.weight)} published, {bound}")
+        rows.add("Weight", f"{count(result.weight)} published, {bound}")
     if result.certificate is not None:
-        rows.add_row("Sample", certificate(result.certificate))
+        rows.add("Sample", certificate(result.certificate))
     if result.profile is not None:
         profile, k = result.profile, result.account.policy.k
         classes = "" if profile.wildcard else f": {plural(profile.classes, 'class', 'classes')}"
-        rows.add_row("Published set", f"measured on the full table{classes}")
+        rows.add("Published set", f"measured on the full table{classes}")
         if not profile.wildcard and not profile.entities:
-            rows.add_row("", f"distinct ratio {ratio(profile.distinct_ratio, 6)}")
+            rows.add("", f"distinct ratio {ratio(profile.distinct_ratio, 6)}")
         if not profile.entities:
-            rows.add_row("", f"separation ratio {ratio(profile.separation_ratio, 9)}")
+            rows.add("", f"separation ratio {ratio(profile.separation_ratio, 9)}")
         unit = "entities" if profile.entities else "rows"
         risk = f"{count(profile.rows_below_k)} {unit} ({percent(profile.share_below_k)}) below k = {k}"
-        rows.add_row("", f"k-anonymity {count(profile.smallest)}; {risk}")
-    console.print(rows)
-    if result.script:
-        console.print()
-        console.print(
-            Text("To carry it out (printed only, nothing was run; its rows keep the order of the table)", style="bold")
-        )
-        for statement in result.script:
-            console.print(f"{statement};", soft_wrap=True)
-    elif result.published and result.account.kind in FILES:
-        console.print()
-        console.print("A file has no views: publish a copy with the columns above.")
-    print_cost(console, result.account)
-    print_steps(console, _steps(result))
+        rows.add("", f"k-anonymity {count(profile.smallest)}; {risk}")
+    yield rows
+    order = "; its rows keep the order of the table"
+    yield from script(f"To carry it out (printed only, nothing was run{order})", result.script or ())
+    if not result.script and result.published and result.account.kind in FILES:
+        yield Sentence("A file has no views: publish a copy with the columns above.")
+    yield from cost(result.account)
+    yield Next(_steps(result))
 
 
 def _steps(result: MaskResult) -> list[tuple[str, str]]:

@@ -1,19 +1,15 @@
-"""The suppress report for the terminal: the outcome, the losses by column, rows by cells, the next step."""
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+"""The suppress report: the outcome, the losses by column, rows by cells, the next step."""
 
 from qidsql.commands.suppress.request import Attack, SuppressionMethod
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
 from qidsql.protection.given_back import as_sentence
-from qidsql.terminal.fitted_table import Head, print_table
+from qidsql.report.blocks import Grid, Head, Next, Outcome, Report, bar
+from qidsql.report.sections import CODES_LEFT, copy_facts, cost, facts, script
 from qidsql.terminal.given_back import given_back_facts
-from qidsql.terminal.known_people import known_people_facts, singled_out
-from qidsql.terminal.next_steps import copy_step, kept, print_steps
-from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, print_cost, print_verdict
+from qidsql.terminal.known_people import known_people_lines, singled_out
+from qidsql.terminal.next_steps import copy_step, kept
 from qidsql.wording.numbers import are, count, plural, share
 
 METHODS = {
@@ -28,47 +24,45 @@ MATCHINGS = (
 BAR = 28
 
 
-def report(console: Console, result: SuppressResult) -> None:
-    """Write the report."""
-    print_verdict(console, result.verdict, result.reason)
+def blocks(result: SuppressResult) -> Report:
+    """The report."""
+    yield Outcome(result.verdict, result.reason)
     rows = facts(result.account)
     rule = f"each row matches {plural(result.k - 1, 'other')}"
     if result.against is Attack.KNOWN_PERSON:
         rule = f"{result.k} released rows can be each person's, also for someone who knows everybody"
     elif result.against is Attack.UNIQUE_COMBINATIONS:
         rule = f"{result.k} released rows show each combination of values that a row shows"
-    rows.add_row("Rule", f"k = {result.k}: {rule}; a suppressed cell matches anything")
+    rows.add("Rule", f"k = {result.k}: {rule}; a suppressed cell matches anything")
     if result.cells is not None and result.account.rows:
         cells = result.account.rows * len(result.account.columns)
-        rows.add_row("Suppressed", f"{plural(result.cells, 'cell')} of {count(cells)} ({share(result.cells, cells)})")
+        rows.add("Suppressed", f"{plural(result.cells, 'cell')} of {count(cells)} ({share(result.cells, cells)})")
         touched = f"{plural(result.records or 0, 'row')} of {count(result.account.rows)}"
-        rows.add_row("", f"in {touched} ({share(result.records or 0, result.account.rows)})")
+        rows.add("", f"in {touched} ({share(result.records or 0, result.account.rows)})")
         methods = {Attack.KNOWN_PERSON: MATCHINGS, Attack.UNIQUE_COMBINATIONS: CORES}
-        rows.add_row("Method", methods.get(result.against, METHODS[result.method]).format(k=result.k))
-        rows.add_row("Found", "; ".join(result.algorithm))
+        rows.add("Method", methods.get(result.against, METHODS[result.method]).format(k=result.k))
+        rows.add("Found", "; ".join(result.algorithm), expert=True)
     if result.target is not None:
         copy_facts(rows, result.target, result.copied, result.not_copied, result.account.columns)
     given_back_facts(rows, result.given_back)
     if result.rows_below_k is not None:
-        rows.add_row("Audit", f"{plural(result.rows_below_k, 'row')} of the copy below k, where NULL matches anything")
+        rows.add("Audit", f"{plural(result.rows_below_k, 'row')} of the copy below k, where NULL matches anything")
     if result.known is not None:
-        known_people_facts(rows, result.known, result.k)
+        withstood, found = known_people_lines(result.known, result.k)
+        rows.add_all("Withstands", withstood)
+        rows.add_all("Open", found)
     elif result.cells is not None:
-        rows.add_row("Not counted", "people whom these rows still single out, if their values are known")
-    console.print(rows)
+        rows.add("Not counted", "people whom these rows still single out, if their values are known")
+    yield rows
     if result.cells:
-        _losses(console, result)
-        _by_cells(console, result)
-    if result.script:
-        console.print()
-        order = "; the rows stay in the table's order" if result.sql is Script.UPDATE else ""
-        console.print(Text(f"To carry it out (printed only, nothing was run{order})", style="bold"))
-        for statement in result.script:
-            console.print(f"{statement};", soft_wrap=True)
-    _foot(console, result)
+        yield _losses(result)
+        yield _by_cells(result)
+    order = "; the rows stay in the table's order" if result.sql is Script.UPDATE else ""
+    yield from script(f"To carry it out (printed only, nothing was run{order})", result.script or ())
+    yield from _cost(result)
 
 
-def _losses(console: Console, result: SuppressResult) -> None:
+def _losses(result: SuppressResult) -> Grid:
     heads = [
         *(Head("Column", text=True), Head("cells"), Head("of rows")),
         *(Head("values", leaves=3), Head("lose cells", leaves=2), Head("vanish", leaves=2)),
@@ -85,32 +79,25 @@ def _losses(console: Console, result: SuppressResult) -> None:
         cells = [count(loss.cells), share(loss.cells, result.account.rows or 1)]
         values = [count(loss.values), count(loss.values_touched), count(loss.values_gone)]
         rows.append([loss.name, *cells, *values, *([most] if named else [])])
-    console.print()
-    print_table(console, heads, rows)
+    return Grid(heads, rows)
 
 
-def _by_cells(console: Console, result: SuppressResult) -> None:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("Cells per row", justify="right")
-    table.add_column("rows", justify="right")
-    table.add_column("")
+def _by_cells(result: SuppressResult) -> Grid:
     most = max(result.by_cells.values())
-    for cells, rows in result.by_cells.items():
-        table.add_row(count(cells), count(rows), "█" * max(1, round(BAR * rows / most)))
-    console.print()
-    console.print(table)
+    heads = [Head("Cells per row"), Head("rows"), Head("", text=True)]
+    return Grid(heads, [(count(cells), count(rows), bar(rows, most, BAR)) for cells, rows in result.by_cells.items()])
 
 
-def _foot(console: Console, result: SuppressResult) -> None:
+def _cost(result: SuppressResult) -> Report:
     work = result.account
     shown = any(loss.most for loss in result.losses)
     values = "values are shown as requested, and every distinct row left the engine as codes" if shown else CODES_LEFT
-    print_cost(console, work, written=result.target, values=values)
+    yield from cost(work, written=result.target, values=values)
     if result.target is None and not result.script and result.cells:
         against = f" --against {result.against}" if result.against is not Attack.RELEASED_ROWS else ""
         method = f" --method {result.method}" if result.method is SuppressionMethod.SHARED else ""
         keep = kept(result.kept or ())
-        print_steps(console, [copy_step("suppress", work, f" --k {result.k}{against}{method}{keep}")])
+        yield Next([copy_step("suppress", work, f" --k {result.k}{against}{method}{keep}")])
 
 
 def opening(result: SuppressResult) -> str:

@@ -1,13 +1,10 @@
-"""The report of `turns` for the terminal: the table of turns, and what could be done next."""
-
-from rich.console import Console
-from rich.text import Text
+"""The report of `turns`: the table of turns, and what could be done next."""
 
 from qidsql.commands.turns.result import Turn, TurnsResult
 from qidsql.core.results import Verdict
-from qidsql.terminal.fitted_table import Head, print_table
-from qidsql.terminal.next_steps import column_set, command, print_steps
-from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, print_cost, print_verdict
+from qidsql.report.blocks import Grid, Head, Next, Outcome, Report, Sentence
+from qidsql.report.sections import CODES_LEFT, copy_facts, cost, facts, script
+from qidsql.terminal.next_steps import column_set, command
 from qidsql.wording.numbers import count, plural, share
 
 HEADS = (
@@ -23,34 +20,29 @@ HEADS = (
 )
 
 
-def report(console: Console, result: TurnsResult) -> None:
-    """Write the report."""
-    print_verdict(console, result.verdict, result.reason)
+def blocks(result: TurnsResult) -> Report:
+    """The report."""
+    yield Outcome(result.verdict, result.reason)
     rows = facts(result.account)
     if result.turns:
-        rows.add_row("below k", f"rows in classes of fewer than k = {result.k} on all columns left")
+        rows.add("below k", f"rows in classes of fewer than k = {result.k} on all columns left")
         size = plural(result.max_size, "column")
-        rows.add_row(
-            "unsafe", f"minimal combinations of values, of up to {size}, that fewer than {result.k} rows share"
-        )
-        rows.add_row("cells", "that the optimal suppression would still blank")
+        rows.add("unsafe", f"minimal combinations of values, of up to {size}, that fewer than {result.k} rows share")
+        rows.add("cells", "that the optimal suppression would still blank")
     if result.target is not None and result.turns:
         copy_facts(rows, result.target, result.copied, result.not_copied, result.turns[-1].columns)
         if below := result.turns[-1].rows_below_k:
-            rows.add_row("Unsafe", f"{plural(below, 'row')} of {result.target} below k: do not publish it as it is")
-    console.print(rows)
+            rows.add("Unsafe", f"{plural(below, 'row')} of {result.target} below k: do not publish it as it is")
+    yield rows
     if result.turns and result.account.rows:
-        console.print()
         heads = [*HEADS, Head("weight")] if result.account.weights else HEADS
-        print_table(console, heads, [_line(turn, result)[: len(heads)] for turn in result.turns])
-    if result.script and result.target is None:
-        console.print()
-        console.print(Text("To publish them as after the last turn (printed only, nothing was run)", style="bold"))
-        for statement in result.script:
-            console.print(f"{statement};", soft_wrap=True)
-    print_cost(console, result.account, written=result.target, values=CODES_LEFT)
+        yield Grid(heads, [_line(turn, result)[: len(heads)] for turn in result.turns])
+    if result.target is None:
+        title = "To publish them as after the last turn (printed only, nothing was run)"
+        yield from script(title, result.script or ())
+    yield from cost(result.account, written=result.target, values=CODES_LEFT)
     if result.verdict is not Verdict.INCONCLUSIVE:
-        _next(console, result)
+        yield from _next(result)
 
 
 def _line(turn: Turn, result: TurnsResult) -> list[str]:
@@ -74,24 +66,24 @@ def _values(turn: Turn) -> str:
     return f"{count(turn.values_before)} → {'lost' if turn.values_after is None else count(turn.values_after)}"
 
 
-def _next(console: Console, result: TurnsResult) -> None:
+def _next(result: TurnsResult) -> Report:
     """What to recode next, and what would make the rest safe."""
     last, work = result.turns[-1], result.account
     if last.worst is not None:
         share_of = f"{count(last.by_column[last.worst])} of {count(last.combinations)}"
-        console.print(f"{last.worst} is in {share_of} unsafe combinations: recode or drop it next.")
+        yield Sentence(f"{last.worst} is in {share_of} unsafe combinations: recode or drop it next.", close=True)
     recoded = any(turn.change and turn.values_after is not None for turn in result.turns)
     if recoded:
         then = "audit" if result.verdict is Verdict.PASS else "suppress or anonymize"
         what = result.target or "the view, or a copy (--into NAME)"
-        console.print(f"Then {then} {what}.")
+        yield Sentence(f"Then {then} {what}.", close=True)
         return
     options = f" --k {result.k}{column_set(last.columns)}"
     if result.verdict is Verdict.PASS:
-        print_steps(console, [(command("audit", work, options), "the columns left, audited")])
+        yield Next([(command("audit", work, options), "the columns left, audited")])
     elif last.cells is not None:
         words = f"blanks {plural(last.cells, 'cell')}"
-        print_steps(console, [(command("suppress", work, options), words)])
+        yield Next([(command("suppress", work, options), words)])
 
 
 def opening(result: TurnsResult) -> str:
