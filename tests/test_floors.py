@@ -49,8 +49,7 @@ KNOW_AN_ENGINE = {  # files outside engines/ that import from the folder of one,
 }
 WORKBENCH = "qidsql.engines.duckdb.workbench"  # an embedded DuckDB that computes and is no source
 SAME_ROLE = {  # names that several modules have, each in the same role
-    *("perform", "opening", "report", "blocks", "run", "judged"),  # of commands
-    *("facts", "copy_facts"),  # of reports that are blocks, and of those that are not yet
+    *("perform", "opening", "report", "run", "judged"),  # of commands
     *("render", "renderer", "written"),  # of formats
     *("connect", "examine", "parse_condition", "translate"),  # of engines
     "main",

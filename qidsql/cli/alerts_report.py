@@ -1,24 +1,16 @@
-"""The report of `qidsql alerts` at a terminal."""
-
-from collections.abc import Callable
-
-from rich.console import Console
-from rich.text import Text
+"""The report of `qidsql alerts`."""
 
 from qidsql.operations.alerts.overview import AlertsOverview, AlertState
+from qidsql.report.blocks import Report, Sentence, Verbatim
 from qidsql.wording.numbers import plural
 
 
-def alerts_report(found: AlertsOverview) -> Callable[[Console], None]:
-    """Returns a function that prints the overview of the alerts."""
-
-    def put(console: Console) -> None:
-        if not found.alerts:
-            console.print("no alerts; add tables such as [alerts.team] to the policy file")
-        for alert in found.alerts:
-            console.print(Text("\n".join(_lines(alert))), soft_wrap=True)
-
-    return put
+def alerts_report(found: AlertsOverview) -> Report:
+    """The overview of the alerts."""
+    if not found.alerts:
+        yield Sentence("no alerts; add tables such as [alerts.team] to the policy file")
+    for number, alert in enumerate(found.alerts):
+        yield Verbatim("\n".join(_lines(alert)), close=number > 0)
 
 
 def _lines(alert: AlertState) -> list[str]:

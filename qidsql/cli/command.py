@@ -226,11 +226,9 @@ def _live(
     if not on_terminal or find_spec(f"qidsql.commands.{name}.live") is None:
         return None
 
-    from qidsql.terminal.writer import written
-
     def show(blocks: "Iterable[Block]", begun: bool) -> None:
         with out_of_the_way():
-            put(report_text(lambda console: written(console, blocks, begun), *screen(None)), sys.stdout)
+            put(report_text(blocks, *screen(None), begun), sys.stdout)
 
     return import_module(f"qidsql.commands.{name}.live").LiveReport(show)
 
@@ -285,10 +283,8 @@ Render: TypeAlias = "Callable[[Result], Iterator[str]]"
 def renderer(name: str, request: Any, format: str, line: LineOptions) -> Render:
     """The function that renders a result as text, in parts. Raises UsageError if the request excludes the format."""
     if format in (TERMINAL, "jsonl"):
-        from qidsql.terminal.writer import printed
-
-        report = import_module(f"qidsql.commands.{name}.report")
-        return lambda result: iter([report_text(printed(report, result), *screen(line.output))])
+        report = import_module(f"qidsql.commands.{name}.report").report
+        return lambda result: iter([report_text(report(result), *screen(line.output))])
     if format == "json" and line.min_count is None:
         from qidsql.formats import json
 

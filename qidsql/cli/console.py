@@ -3,22 +3,31 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from qidsql.report.blocks import Block
 
-def report_text(report: "Callable[[Console], None]", width: int, colour: bool) -> str:
-    """A report for people as text of at most `width` columns."""
+
+def report_text(blocks: "Iterable[Block]", width: int, colour: bool, begun: bool = False) -> str:
+    """A report for people as text of at most `width` columns; below something else, if `begun`."""
+    from qidsql.terminal.writer import written
+
+    return drawn(lambda console: written(console, blocks, begun), width, colour)
+
+
+def drawn(draw: "Callable[[Console], None]", width: int, colour: bool) -> str:
+    """What is printed to a console, as text of at most `width` columns."""
     import io
 
     from qidsql.terminal.safe_console import SafeConsole
 
     text = io.StringIO()
-    report(
+    draw(
         SafeConsole(
             file=text,
             width=width,

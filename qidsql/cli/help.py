@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import Annotated
 
-from qidsql.cli.console import report_text, screen
+from qidsql.cli.console import drawn, screen
 from qidsql.cli.streams import put
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
@@ -96,4 +96,4 @@ def _turn_pages(text: str) -> None:
         console.print(Markdown(text, code_theme="ansi_dark"))
 
     os.environ.setdefault("LESS", "-FRX")  # shows colours; a page shorter than the screen needs no key to leave
-    pager(report_text(rendered, *screen(None)))
+    pager(drawn(rendered, *screen(None)))

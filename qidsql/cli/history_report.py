@@ -1,54 +1,43 @@
-"""The reports of `history` and `diff` at a terminal."""
+"""The reports of `history` and `diff`."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from qidsql.cli.run_report import COLOURS, print_changes
+from qidsql.cli.run_report import finding_changes
 from qidsql.core.results import Verdict
 from qidsql.formats.figures import percentage
 from qidsql.operations.diff import CoverageDiff, Diff
 from qidsql.operations.history.records import RecordedRuns, RecordedTable, RunSummary
 from qidsql.operations.table_run import passes_with
+from qidsql.report.blocks import TONES, Cell, Fields, Grid, Head, Labelled, Report, Sentence
 from qidsql.wording.numbers import count, plural, seconds
 
 WAIVED = r"with \d+ exceptions?\b"  # in the reason of a pass
 
 
-def report(found: RecordedRuns) -> Callable[[Console], None]:
-    """Returns a function that prints the runs, or those of one table, newest first."""
-
-    def put(console: Console) -> None:
-        head = "" if found.table is None else f"{found.source}: {found.table}, "
-        console.print(f"{head}{plural(len(found.runs), 'run')} in {found.history}")
-        if found.runs:
-            console.print()
-            console.print(_grid(found))
-
-    return put
+def report(found: RecordedRuns) -> Report:
+    """The runs, or those of one table, newest first."""
+    head = "" if found.table is None else f"{found.source}: {found.table}, "
+    yield Sentence(f"{head}{plural(len(found.runs), 'run')} in {found.history}")
+    if found.runs:
+        yield _grid(found)
 
 
-def _grid(found: RecordedRuns) -> Table:
-    of_table = found.table is not None
-    grid = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in ("Run", "Started (UTC)", "Verdict"):
-        grid.add_column(heading, no_wrap=True)
-    for heading in ("Rows", "k", "Smallest", "Below k") if of_table else ("Tables", "Statements", "Took"):
-        grid.add_column(heading, justify="right", no_wrap=True)
-    grid.add_column("")
-    for run, before in zip(found.runs, [*found.runs[1:], None], strict=True):
-        grid.add_row(
+def _grid(found: RecordedRuns) -> Grid:
+    figures = ("Tables", "Statements", "Took") if found.table is None else ("Rows", "k", "Smallest", "Below k")
+    words = [Head(each, text=True) for each in ("Run", "Started (UTC)", "Verdict")]
+    rows: list[list[str | Cell]] = [
+        [
             run.run,
             f"{run.started.astimezone(UTC):%Y-%m-%d %H:%M}",
-            Text(run.verdict, style=COLOURS[run.verdict]),
+            Cell(run.verdict, TONES[run.verdict]),
             *_cells(run),
             ", ".join(_remarks(run, before)),
-        )
-    return grid
+        ]
+        for run, before in zip(found.runs, [*found.runs[1:], None], strict=True)
+    ]
+    return Grid([*words, *map(Head, figures), Head("", text=True)], rows)
 
 
 def _cells(run: RunSummary | RecordedTable) -> tuple[str, ...]:
@@ -69,39 +58,39 @@ def _remarks(run: RunSummary | RecordedTable, before: RunSummary | RecordedTable
         yield "policy changed"
 
 
-def diff_report(found: Diff) -> Callable[[Console], None]:
-    """Returns a function that prints the changes between two runs."""
-
-    def put(console: Console) -> None:
-        from_run, to_run = (f"{e.run} ({passes_with(e.accepted) or e.verdict})" for e in (found.before, found.after))
-        console.print(f"From run {from_run} to run {to_run}")
-        console.print()
-        _coverage(console, found.coverage)
-        same = 0
-        for table in found.tables:
-            verdicts = zip((table.was, table.now), table.accepted, strict=True)
-            was, now = (passes_with(accepted) or verdict or "not audited" for verdict, accepted in verdicts)
-            if was == now and not table.findings and not table.policy_changed:
-                same += 1
-                continue
-            console.print(Text(f"{table.source}: {table.table}  {was}" + ("" if was == now else f" -> {now}")))
-            if table.policy_changed:
-                console.print(Text(f"  policy changed ({', '.join(table.policy_changed)}): findings are not compared"))
-            if table.findings:
-                print_changes(console, [(finding, "") for finding in table.findings])
-        console.print(f"{plural(same, 'table')} unchanged" if same else "No table is unchanged")
-        if found.not_selected:
-            console.print(f"{plural(found.not_selected, 'table')} not compared: left out by --only")
-
-    return put
+def diff_report(found: Diff) -> Report:
+    """The changes between two runs."""
+    from_run, to_run = (f"{e.run} ({passes_with(e.accepted) or e.verdict})" for e in (found.before, found.after))
+    yield Sentence(f"From run {from_run} to run {to_run}")
+    if found.coverage is not None:
+        yield from _coverage(found.coverage)
+    same, changed = 0, False
+    for table in found.tables:
+        verdicts = zip((table.was, table.now), table.accepted, strict=True)
+        was, now = (passes_with(accepted) or verdict or "not audited" for verdict, accepted in verdicts)
+        if was == now and not table.findings and not table.policy_changed:
+            same += 1
+            continue
+        yield Sentence(f"{table.source}: {table.table}  {was}" + ("" if was == now else f" -> {now}"), close=changed)
+        changed = True
+        if table.policy_changed:
+            policy = f"policy changed ({', '.join(table.policy_changed)}): findings are not compared"
+            yield Sentence(policy, close=True, inset=True)
+        if table.findings:
+            yield finding_changes([(finding, "") for finding in table.findings])
+    yield Sentence(f"{plural(same, 'table')} unchanged" if same else "No table is unchanged", close=changed)
+    if found.not_selected:
+        yield Sentence(f"{plural(found.not_selected, 'table')} not compared: left out by --only", close=True)
 
 
-def _coverage(console: Console, coverage: CoverageDiff | None) -> None:
-    if coverage is None:
-        return
+def _coverage(coverage: CoverageDiff) -> Report:
     moved = "" if coverage.before == coverage.after else f" -> {coverage.after}"
-    console.print(Text(f"Coverage: {coverage.before}{moved}"))
-    for sign, gaps in (("+ new ", coverage.new), ("- gone", coverage.gone)):
-        for gap in gaps:
-            console.print(Text(f"  {sign}  {gap.text}"))
-    console.print()
+    yield Sentence(f"Coverage: {coverage.before}{moved}")
+    gaps = Fields(close=True, inset=True)
+    gaps.rows += [
+        Labelled(sign, gap.text)
+        for sign, found in (("+ new", coverage.new), ("- gone", coverage.gone))
+        for gap in found
+    ]
+    if gaps.rows:
+        yield gaps

@@ -1,6 +1,5 @@
 """Writes the reports of commands that read the history or the policy file, in each of their formats."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +8,7 @@ from qidsql.cli.options import TERMINAL
 from qidsql.cli.streams import write_output
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    Report = Callable[[Console], None]
+    from qidsql.report.blocks import Report
 
 
 def write_listing(request: Any, format: str, found: object, report: "Report", title: str) -> None:
@@ -28,4 +25,4 @@ def _text(request: type, format: str, found: object, report: "Report", title: st
         return report_text(report, *screen(output))
     from qidsql.formats.command_reports import CommandReport, question_of, report_as
 
-    return report_as(CommandReport.printed(title, question_of(request), report), format)
+    return report_as(CommandReport.listed(title, question_of(request), report), format)

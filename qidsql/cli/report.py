@@ -155,8 +155,8 @@ def _listed(found: "RunResult | RecordedRuns | Diff | AlertsOverview") -> "Comma
     if isinstance(found, RunResult):
         return CommandReport.of_run(found, run_report(found))
     if isinstance(found, RecordedRuns):
-        return CommandReport.printed(found.table or "History", question_of(history.COMMAND.request), report(found))
+        return CommandReport.listed(found.table or "History", question_of(history.COMMAND.request), report(found))
     if isinstance(found, Diff):
         runs = tuple(moment(each.started) for each in (found.before, found.after))
-        return CommandReport.printed("Two runs", question_of(diff.COMMAND.request), diff_report(found), runs)
-    return CommandReport.printed("Alerts", question_of(alerts.COMMAND.request), alerts_report(found))
+        return CommandReport.listed("Two runs", question_of(diff.COMMAND.request), diff_report(found), runs)
+    return CommandReport.listed("Alerts", question_of(alerts.COMMAND.request), alerts_report(found))

@@ -1,36 +1,26 @@
-"""The report of a run at a terminal: its tables, violations first, changes and errors."""
+"""The report of a run: its tables, violations first, changes and errors."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from shlex import quote
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from qidsql.cli.coverage_report import print_coverage
+from qidsql.cli.coverage_report import coverage_report
 from qidsql.core.results import Verdict
 from qidsql.formats.figures import number, percentage
 from qidsql.formats.severity import rank_of
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.table_run import Finding, FindingState, TableRun
+from qidsql.report.blocks import TONES, Cell, Fields, Grid, Head, Next, Outcome, Report, Sentence, Tone
 from qidsql.wording.numbers import count, few, plural, seconds
 
-COLOURS = {
-    Verdict.PASS: "green",
-    Verdict.VIOLATION: "bold red",
-    Verdict.INCONCLUSIVE: "yellow",
-    Verdict.ERROR: "bold magenta",
-}
-WAIVED = "yellow"  # of a pass with exceptions
 SHOWN_CHANGES = 12
 SHOWN_TABLES = 6
 SIGNS = {
     FindingState.NEW: "+ new",
     FindingState.WORSE: "! worse",
-    FindingState.BETTER: "  better",
+    FindingState.BETTER: "better",
     FindingState.GONE: "- gone",
 }  # of changes, the worst first
 STATES = (
@@ -81,73 +71,61 @@ class _Row:
         )
 
 
-def report(document: RunResult, recorded: bool = True) -> Callable[[Console], None]:
-    """Returns a function that prints the run. `recorded`: whether it is in the history."""
-
-    def put(console: Console) -> None:
-        colour = WAIVED if document.waived else COLOURS[document.verdict]
-        heading = (document.waived or document.verdict).upper()
-        console.print(Text.assemble((heading, colour), f"  {document.reason}."))
-        console.print()
-        rows = sorted((_Row.of(table) for table in document.tables), key=lambda row: row.rank)
-        _tables(console, rows)
-        if document.coverage:
-            print_coverage(console, document.coverage)
-        _changes(console, document, rows)
-        _reasons(console, document, rows)
-        for note in document.notes:
-            console.print(f"Note: {note}")
-        _foot(console, document)
-        _next(console, document, rows, recorded)
-
-    return put
+def report(document: RunResult, recorded: bool = True) -> Report:
+    """The run. `recorded`: whether it is in the history."""
+    waived = Tone.UNKNOWN if document.waived else None
+    yield Outcome(document.verdict, f"{document.reason}.", document.waived.upper(), waived)
+    rows = sorted((_Row.of(table) for table in document.tables), key=lambda row: row.rank)
+    if rows:
+        yield _tables(rows)
+    if document.coverage:
+        yield from coverage_report(document.coverage)
+    yield from _changes(document, rows)
+    yield from _reasons(document, rows)
+    if document.notes:
+        notes = Fields()
+        notes.add_all("Note", document.notes)
+        yield notes
+    yield from _cost(document)
+    yield from _next(document, rows, recorded)
 
 
-def _tables(console: Console, rows: Sequence[_Row]) -> None:
-    if not rows:
-        return
-    grid = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in ("Table", "Verdict"):
-        grid.add_column(heading, overflow="fold")
-    for heading in ("Rows", "k", "Smallest", "Below k"):
-        grid.add_column(heading, justify="right")
-    grid.add_column("Findings", overflow="fold")
+def _tables(rows: Sequence[_Row]) -> Grid:
+    figures = [Head("Rows"), Head("k"), Head("Smallest"), Head("Below k")]
+    heads = [Head("Table", text=True), Head("Verdict", text=True), *figures, Head("Findings", text=True)]
     several = len({row.table.source for row in rows}) > 1
+    lines: list[list[str | Cell]] = []
     for row in rows:
         verdict = (row.waived or row.table.verdict) + (" (resumed)" if row.table.resumed else "")
-        grid.add_row(
-            row.table.place if several else row.table.table,
-            Text(verdict, style=WAIVED if row.waived else COLOURS[row.table.verdict]),
-            *(row.rows, row.k, row.smallest, row.below_k, row.states),
-        )
-    console.print(grid)
-    console.print()
+        tone = Tone.UNKNOWN if row.waived else TONES[row.table.verdict]
+        name = row.table.place if several else row.table.table
+        lines.append([name, Cell(verdict, tone), row.rows, row.k, row.smallest, row.below_k, row.states])
+    return Grid(heads, lines)
 
 
-def _changes(console: Console, document: RunResult, rows: Sequence[_Row]) -> None:
-    """Prints the changes since the baseline, the worst first."""
+def _changes(document: RunResult, rows: Sequence[_Row]) -> Report:
+    """The changes since the baseline, the worst first."""
     if document.baseline is None:
         unknown = ", and type changes of columns are unknown" if document.coverage else ""
-        console.print(f"No earlier run to compare with: every finding is new{unknown}.")
-        console.print()
+        yield Sentence(f"No earlier run to compare with: every finding is new{unknown}.")
         return
     compared = f"compared with run {document.baseline.run}"
-    for change, tables in policy_changes([row.table for row in rows]).items():
+    policies = policy_changes([row.table for row in rows])
+    for place, (change, tables) in enumerate(policies.items()):
         since = f"Policy changed since run {document.baseline.run} ({change})"
-        console.print(f"{since}: findings of {few(tables, SHOWN_TABLES)} are not compared.")
+        yield Sentence(f"{since}: findings of {few(tables, SHOWN_TABLES)} are not compared.", close=place > 0)
     changed = [(row.table.table, finding) for row in rows for finding in row.changes]
     if not changed:
         if not all(row.table.policy_changed for row in rows):
-            console.print(f"No finding changed, {compared}.")
-        console.print()
+            yield Sentence(f"No finding changed, {compared}.", close=bool(policies))
         return
-    console.print(f"{plural(len(changed), 'change')}, {compared}:")
+    yield Sentence(f"{plural(len(changed), 'change')}, {compared}:", close=bool(policies))
     order = list(SIGNS)
     first = sorted(changed, key=lambda each: (order.index(each[1].state), each[0]))[:SHOWN_CHANGES]
-    print_changes(console, [(finding, f"{table}: ") for table, finding in first])
+    yield finding_changes([(finding, f"{table}: ") for table, finding in first])
     if len(changed) > SHOWN_CHANGES:
-        console.print(f"  ... and {count(len(changed) - SHOWN_CHANGES)} more (--format json lists them all)")
-    console.print()
+        more = f"... and {count(len(changed) - SHOWN_CHANGES)} more (--format json lists them all)"
+        yield Sentence(more, close=True, inset=True)
 
 
 def policy_changes(tables: Sequence[TableRun]) -> dict[str, list[str]]:
@@ -159,20 +137,18 @@ def policy_changes(tables: Sequence[TableRun]) -> dict[str, list[str]]:
     return found
 
 
-def print_changes(console: Console, findings: Sequence[tuple[Finding, str]]) -> None:
-    """Prints each finding with its state and the given prefix, wrapped in a column."""
-    grid = Table.grid(padding=(0, 1, 0, 0))
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
+def finding_changes(findings: Sequence[tuple[Finding, str]]) -> Fields:
+    """Each finding with its state and the given prefix."""
+    found = Fields(close=True, inset=True)
     for finding, subject in findings:
         now, was = finding.measures.share_below_k, finding.was.share_below_k if finding.was else None
         moved = f" (below k {percentage(was)} -> {percentage(now)})" if was is not None and now is not None else ""
-        grid.add_row(f"  {SIGNS[finding.state]:8}", Text(f"{subject}{finding.text}{moved}"))
-    console.print(grid)
+        found.add(SIGNS[finding.state], f"{subject}{finding.text}{moved}")
+    return found
 
 
-def _reasons(console: Console, document: RunResult, rows: Sequence[_Row]) -> None:
-    """Prints the reasons that the rows do not show; one shared by several tables is printed once.
+def _reasons(document: RunResult, rows: Sequence[_Row]) -> Report:
+    """The reasons that the rows do not show; one shared by several tables is said once.
 
     An error of a single table has its line in the policy file, which may be wrong.
     """
@@ -184,31 +160,34 @@ def _reasons(console: Console, document: RunResult, rows: Sequence[_Row]) -> Non
             why = table.reason.removeprefix(table.table)
             name = table.table if why != table.reason else ""
             shared.setdefault((table.verdict, why), []).append((name, table.line))
+    reasons = Fields()
     for (verdict, why), subjects in shared.items():
         name, line = subjects[0]
         alone = len(subjects) == 1 and verdict is Verdict.ERROR and name and line
         subject = f"{name} ({file}:{line})" if alone else few([each for each, _ in subjects], SHOWN_TABLES)
-        console.print(f"{verdict}: {subject}{why}", style=COLOURS[verdict])
+        reasons.add(verdict, f"{subject}{why}", tone=TONES[verdict])
+    if reasons.rows:
+        yield reasons
 
 
-def _foot(console: Console, document: RunResult) -> None:
-    console.print(
-        f"{plural(len(document.tables), 'table')}, {plural(document.statements, 'statement')}, "
-        f"{seconds(document.seconds)}; run {document.run}. No cell value left a database."
-    )
+def _cost(document: RunResult) -> Report:
+    worked = f"{plural(document.statements, 'statement')}, {seconds(document.seconds)}; run {document.run}"
+    yield Sentence(f"{plural(len(document.tables), 'table')}, {worked}. No cell value left a database.")
     if document.verdict is Verdict.VIOLATION and document.exit_code == 0:
-        console.print("Exit code 0: no finding is new or worse (--fail-on new).")
+        yield Sentence("Exit code 0: no finding is new or worse (--fail-on new).", close=True)
 
 
-def _next(console: Console, document: RunResult, rows: Sequence[_Row], recorded: bool) -> None:
-    """Prints the suggested next commands."""
+def _next(document: RunResult, rows: Sequence[_Row], recorded: bool) -> Report:
+    """The suggested next commands."""
     path = document.file or "qidsql.toml"
     file, config = ("", "") if path == "qidsql.toml" else (f" {quote(path)}", f" --config {quote(path)}")
-    for command in document.coverage.update_commands if document.coverage else ():
-        console.print(Text(f"Next: {command}  adds them to the policy file"))
+    updates = document.coverage.update_commands if document.coverage else ()
+    steps = [(command, "adds them to the policy file") for command in updates]
     wrong = [row.table.table for row in rows if row.table.verdict is Verdict.VIOLATION]
     if document.interrupted and recorded:
-        console.print(f"Next: qidsql run{file}  resumes this run, if its sources are unchanged")
+        steps.append((f"qidsql run{file}", "resumes this run, if its sources are unchanged"))
     elif wrong:
         command = f"report last{config}" if recorded else f"run{file} --no-history"
-        console.print(f"Next: qidsql {command} --output report.html  explains {few(wrong, 3)}, and what would help")
+        explains = f"explains {few(wrong, 3)}, and what would help"
+        steps.append((f"qidsql {command} --output report.html", explains))
+    yield Next(steps)

@@ -202,7 +202,7 @@ def _audit_rows(result: "AuditResult") -> Iterable[Row]:
         given |= {"finding": finding, "columns": columns, "note": note}
         return tuple(given.get(name) for name in AUDIT)
 
-    from qidsql.terminal.disclosed import disclosed_lines  # after the command, so that loading stays fast
+    from qidsql.report.disclosed import disclosed_lines  # after the command, so that loading stays fast
 
     audited = [column.name for column in result.columns if column.audited]
     yield row("table", audited, result.profile, result.reason, verdict=str(result.verdict), complete=result.complete)
@@ -359,7 +359,7 @@ def _suppress_rows(result: "SuppressResult") -> Iterable[Row]:
         reason=result.reason,
     )
     if result.known is not None:
-        from qidsql.terminal.known_people import known_people_lines
+        from qidsql.report.known_people import known_people_lines
 
         withstood, found = known_people_lines(result.known, result.k)
         for finding, lines in (("withstands", withstood), ("open", found)):

@@ -31,13 +31,13 @@ def report_rows(result: "AuditResult") -> Iterable[tuple[Any, ...]]:
     """The lines of the report for people, without the next command: no command line reaches a shell's database."""
     from rich.console import Console
 
-    from qidsql.commands.audit.report import blocks
+    from qidsql.commands.audit.report import report
     from qidsql.report.blocks import Next
     from qidsql.terminal.writer import written
 
     text = io.StringIO()
     console = Console(file=text, width=WIDTH, no_color=True, highlight=False, markup=False, emoji=False)
-    written(console, (each for each in blocks(result) if not isinstance(each, Next)))
+    written(console, (each for each in report(result) if not isinstance(each, Next)))
     return ((line.rstrip(),) for line in text.getvalue().splitlines())
 
 

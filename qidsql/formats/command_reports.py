@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from qidsql.commands.audit.result import AuditResult
 from qidsql.core.results import Result, Verdict
-from qidsql.formats.blocks import Report, blocks_of, for_readers
+from qidsql.formats.blocks import for_readers
 from qidsql.formats.glossary import terms_in
 from qidsql.formats.html import page_body
 from qidsql.formats.markdown import SIGNS, escaped
@@ -21,7 +21,7 @@ from qidsql.formats.person import sentences
 from qidsql.formats.registry import rendered
 from qidsql.formats.texts import VERDICTS, breakable, without_options
 from qidsql.operations.document import BROKEN, RunResult, as_document
-from qidsql.report.blocks import Block, Cell, Fields, Grid, Heading, Labelled, Sentence, Verbatim
+from qidsql.report.blocks import Block, Cell, Fields, Grid, Heading, Labelled, Report, Sentence, Verbatim
 from qidsql.version import __version__
 from qidsql.wording.numbers import moment, plural
 from qidsql.wording.pages import page
@@ -61,9 +61,9 @@ class CommandReport:
         )
 
     @classmethod
-    def printed(cls, title: str, question: str, report: Report, asked: Sequence[str] = ()) -> "CommandReport":
+    def listed(cls, title: str, question: str, report: Report, asked: Sequence[str] = ()) -> "CommandReport":
         """A report without a verdict."""
-        return cls(title, question, blocks_of(report), asked=asked)
+        return cls(title, question, list(for_readers(report)), asked=asked)
 
     @classmethod
     def of(cls, result: Result) -> "CommandReport":
@@ -71,13 +71,7 @@ class CommandReport:
         folder = type(result).__module__.rpartition(".")[0]
         own = import_module(f"{folder}.report")
         request = import_module(f"{folder}.request").COMMAND.request
-        reason = without_options(result.reason)
-        if hasattr(own, "blocks"):
-            found = list(for_readers(own.blocks(result)))
-        else:
-            found = blocks_of(lambda console: own.report(console, result))
-            if reason and found and isinstance(found[0], Fields) and found[0].rows[0].text == reason:
-                del found[0].rows[0]  # the verdict, which each format shows in its own way
+        found, reason = list(for_readers(own.report(result))), without_options(result.reason)
         if isinstance(result, AuditResult):
             opening = sentences(result)
         else:
@@ -90,9 +84,11 @@ class CommandReport:
 
     @classmethod
     def of_run(cls, document: RunResult, report: Report) -> "CommandReport":
-        """The report of a run, as it is printed."""
+        """The report of a run."""
         tables, question = plural(len(document.tables), "table"), "Which tables violate the policy"
-        return cls(tables, question, blocks_of(report), document.verdict, when=document.started, document=document)
+        return cls(
+            tables, question, list(for_readers(report)), document.verdict, when=document.started, document=document
+        )
 
 
 def report_as(reports: "CommandReport | Sequence[CommandReport]", format: str) -> str:

@@ -22,6 +22,15 @@ class Tone(StrEnum):
     UNKNOWN = "unknown"
 
 
+TONES = {
+    Verdict.FINISHED: Tone.KEPT,
+    Verdict.PASS: Tone.KEPT,
+    Verdict.VIOLATION: Tone.RISK,
+    Verdict.ERROR: Tone.RISK,
+    Verdict.INCONCLUSIVE: Tone.UNKNOWN,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A text of a table, or a bar of so many characters, drawn by the text."""
@@ -46,6 +55,7 @@ class Outcome:
     verdict: Verdict
     reason: str
     word: str = ""
+    tone: Tone | None = None  # that of the verdict, by default
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.report.blocks import Head as Head
+from qidsql.report.blocks import Head
 
 GAP = 2  # spaces between columns
 LEAST = 12  # cells that are left to a text which does not fit

@@ -8,20 +8,25 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.core.results import Verdict
-from qidsql.report.blocks import Block, Cell, Chart, Fields, Grid, Heading, Next, Outcome, Sentence, Tone, Verbatim
+from qidsql.report.blocks import (
+    TONES,
+    Block,
+    Cell,
+    Chart,
+    Fields,
+    Grid,
+    Heading,
+    Next,
+    Outcome,
+    Sentence,
+    Tone,
+    Verbatim,
+)
 from qidsql.terminal.fitted_table import print_table
 
 INSET = 2
 LABEL = 11  # least characters of a label
 COLOURS = {Tone.RISK: "red", Tone.KEPT: "green", Tone.UNKNOWN: "yellow", Tone.PLAIN: ""}
-VERDICTS = {
-    Verdict.FINISHED: "bold green",
-    Verdict.PASS: "bold green",
-    Verdict.VIOLATION: "bold red",
-    Verdict.INCONCLUSIVE: "bold yellow",
-    Verdict.ERROR: "bold red",
-}
 
 
 def written(console: Console, blocks: Iterable[Block], begun: bool = False) -> None:
@@ -33,16 +38,12 @@ def written(console: Console, blocks: Iterable[Block], begun: bool = False) -> N
         begun = True
 
 
-def printed(module: Any, result: Any) -> Callable[[Console], None]:
-    """The report of a result by the module of its command: `blocks(result)`, or `report(console, result)`."""
-    if hasattr(module, "blocks"):
-        return lambda console: written(console, module.blocks(result))
-    return lambda console: module.report(console, result)
-
-
 def _outcome(console: Console, block: Outcome) -> None:
     line = _labelled(LABEL)
-    line.add_row(Text(block.word or block.verdict.upper(), style=VERDICTS[block.verdict]), block.reason)
+    line.add_row(
+        Text(block.word or block.verdict.upper(), style=f"bold {COLOURS[block.tone or TONES[block.verdict]]}"),
+        block.reason,
+    )
     console.print(line)
 
 

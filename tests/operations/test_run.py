@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import pytest
 
 from qidsql.cli.console import report_text
-from qidsql.cli.run_report import print_changes, report
+from qidsql.cli.run_report import finding_changes, report
 from qidsql.core.results import Verdict, worst
 from qidsql.declarations.results import loaded
 from qidsql.engines.connect import connect
@@ -393,7 +393,7 @@ def test_a_long_change_goes_on_under_its_beginning(tmp_path: Path) -> None:
         measures=Measures(smallest=1, share_below_k=0.5),
         was=Measures(smallest=1, share_below_k=0.4),
     )
-    text = report_text(lambda console: print_changes(console, [(finding, "main.t: ")]), 60, False)
+    text = report_text([finding_changes([(finding, "main.t: ")])], 60, False)
     first, *rest = text.splitlines()
     begun = first.index("main.t: ")
     assert len(rest) > 2
@@ -404,7 +404,7 @@ def test_what_many_tables_share_is_said_once(tmp_path: Path) -> None:
     policy_file(tmp_path, "none.duckdb", entries(*(f"main.t{n}" for n in range(30))))
     out = " ".join(inside("run", "--no-history", cwd=tmp_path).out.split())
     assert out.count("there is no file none.duckdb") == 1
-    assert "error: main.t0, main.t1, main.t2, main.t3, main.t4, main.t5, ... (30 in all) could not be audited" in out
+    assert "error main.t0, main.t1, main.t2, main.t3, main.t4, main.t5, ... (30 in all) could not be audited" in out
 
 
 def test_an_error_of_one_table_is_told_with_its_line(tmp_path: Path) -> None:
@@ -412,9 +412,9 @@ def test_an_error_of_one_table_is_told_with_its_line(tmp_path: Path) -> None:
         fill(store, safe=SAFE, risky=SAFE)
     policy_file(tmp_path, store.url, entries("saef", "risky", more="[tables.roles]\nwrad = 'other'\n") + "[[tables]]\n")
     out = " ".join(inside("run", "--no-history", cwd=tmp_path).out.split())
-    assert "error: saef (qidsql.toml:5) could not be audited: no table saef (did you mean " in out
-    assert "error: main.risky (qidsql.toml:10) could not be audited: no column wrad (did you mean ward?)" in out
-    assert re.search(r"error: main \(qidsql.toml:15\) could not be audited: .* has 2 tables, name one", out), out
+    assert "error saef (qidsql.toml:5) could not be audited: no table saef (did you mean " in out
+    assert "error main.risky (qidsql.toml:10) could not be audited: no column wrad (did you mean ward?)" in out
+    assert re.search(r"error main \(qidsql.toml:15\) could not be audited: .* has 2 tables, name one", out), out
 
 
 def test_findings_against_the_last_complete_run(store: Store, tmp_path: Path) -> None:

@@ -19,11 +19,10 @@ from qidsql.report.blocks import (
     Tone,
     bar,
 )
-from qidsql.terminal.writer import written
 
 
 def text_of(*blocks: Block, width: int = 60) -> str:
-    return report_text(lambda console: written(console, blocks), width, False)
+    return report_text(blocks, width, False)
 
 
 def test_an_empty_line_stands_before_each_block_that_is_not_close() -> None:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from qidsql.terminal.fitted_table import Head, print_table
+from qidsql.report.blocks import Head
+from qidsql.terminal.fitted_table import print_table
 
 COLUMNS = [
     *(Head("Name of it", text=True), Head("Kind", text=True, leaves=3), Head("Least size")),

@@ -4,15 +4,15 @@ from qidsql.commands.anonymize.result import AnonymizeResult
 from qidsql.core.results import Verdict
 from qidsql.protection.given_back import as_sentence
 from qidsql.report.blocks import Grid, Head, Next, Outcome, Report, bar
+from qidsql.report.given_back import given_back_facts
+from qidsql.report.next_steps import copy_step, kept
 from qidsql.report.sections import CODES_LEFT, copy_facts, cost, facts, script
-from qidsql.terminal.given_back import given_back_facts
-from qidsql.terminal.next_steps import copy_step, kept
 from qidsql.wording.numbers import count, plural, share
 
 BAR = 28
 
 
-def blocks(result: AnonymizeResult) -> Report:
+def report(result: AnonymizeResult) -> Report:
     """The report."""
     yield Outcome(result.verdict, result.reason)
     rows = facts(result.account)

@@ -11,10 +11,10 @@ from qidsql.core.tables import Role
 from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.report.blocks import Block, Fields, Grid, Head, Heading, Next, Outcome, Report, Sentence
+from qidsql.report.disclosed import disclosed_lines
+from qidsql.report.measures import measure_columns, measures
+from qidsql.report.next_steps import column_set, command, roles
 from qidsql.report.sections import by_reason, chart_of_sizes, unfinished, work_done
-from qidsql.terminal.disclosed import disclosed_lines
-from qidsql.terminal.measures import measure_columns, measures
-from qidsql.terminal.next_steps import column_set, command, roles
 from qidsql.wording.numbers import count, few, percent, plural, seconds
 
 ROLE_OPTIONS = {Role.DIRECT_IDENTIFIER: "identifier", Role.SENSITIVE: "sensitive", Role.EXCLUDED: "exclude"}
@@ -25,7 +25,7 @@ TYPE = 24  # characters of a column's type: that of an ENUM lists its values
 SHOWN_COLUMNS = 8  # of those whose withholding helps most
 
 
-def blocks(result: AuditResult) -> Report:
+def report(result: AuditResult) -> Report:
     """The report."""
     for section in sections(result):
         yield from section

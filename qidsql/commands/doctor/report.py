@@ -13,7 +13,7 @@ TONES = {State.PROBLEM: Tone.RISK, State.WARNING: Tone.UNKNOWN}
 SHOWN = 40  # findings on tables
 
 
-def blocks(result: DoctorResult) -> Report:
+def report(result: DoctorResult) -> Report:
     """The report."""
     yield Outcome(result.verdict, result.reason, WORDS[result.verdict])
     yield Fields([Labelled("Source", result.source + (f"; {result.engine}" if result.engine else ""))])

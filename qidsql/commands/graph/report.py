@@ -4,16 +4,16 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from qidsql.commands.audit.report import blocks as audit_report
+from qidsql.commands.audit.report import report as audit_report
 from qidsql.commands.audit.result import AuditResult
 from qidsql.commands.graph.result import GraphResult, Part, PathFinding, Protection
-from qidsql.commands.mask.report import blocks as mask_report
+from qidsql.commands.mask.report import report as mask_report
 from qidsql.commands.mask.result import MaskResult
-from qidsql.commands.suppress.report import blocks as suppress_report
+from qidsql.commands.suppress.report import report as suppress_report
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.report.blocks import Fields, Heading, Next, Outcome, Report, Sentence
+from qidsql.report.next_steps import column_set
 from qidsql.report.sections import unfinished
-from qidsql.terminal.next_steps import column_set
 from qidsql.wording.numbers import count, few, plural, seconds
 from qidsql.wording.typed_source import typed_source
 
@@ -22,7 +22,7 @@ SHOWN_CUTS = 5
 SHOWN_MERGES = 12
 
 
-def blocks(result: GraphResult) -> Report:
+def report(result: GraphResult) -> Report:
     """The report, and that of the command that followed."""
     yield Outcome(result.verdict, result.reason)
     yield _facts(result)

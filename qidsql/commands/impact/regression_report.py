@@ -8,7 +8,7 @@ from qidsql.report.blocks import Grid, Head, Heading, Report, Sentence
 from qidsql.wording.numbers import count, few, plural
 
 
-def blocks(regression: RegressionImpact) -> Report:
+def report(regression: RegressionImpact) -> Report:
     """The significant covariates, their tests, and the coefficients that reveal no value."""
     yield Heading(f"Linear regression of {regression.outcome} on {', '.join(regression.covariates)}")
     yield _models(regression)
@@ -58,7 +58,7 @@ def _tests(covariates: Sequence[str], fits: dict[str, FittedModel]) -> Grid:
             text = "collinear" if test is None else f"F({test.degrees_of_freedom}) = {test.f:.4g}, {_chance(test.p)}"
             cells.append(text)
         rows.append([name, *cells])
-    return Grid([Head("Covariate", text=True), *map(Head, fits)], rows)
+    return Grid([Head("Covariate", text=True), *(Head(data, text=True) for data in fits)], rows)
 
 
 def _coefficients(fits: dict[str, FittedModel]) -> Grid:
@@ -71,7 +71,7 @@ def _coefficients(fits: dict[str, FittedModel]) -> Grid:
             continue
         own = [each.get(term) for each in found]
         rows.append([label, *("" if c is None else f"{c.estimate:.5g} ({c.standard_error:.2g})" for c in own)])
-    return Grid([Head("Coefficient (SE)", text=True), *map(Head, fits)], rows)
+    return Grid([Head("Coefficient (SE)", text=True), *(Head(data, text=True) for data in fits)], rows)
 
 
 def _label(term: ModelTerm) -> str | None:

@@ -8,14 +8,14 @@ from itertools import pairwise
 from qidsql.commands.impact import regression_report as regression
 from qidsql.commands.impact.result import ImpactResult, VariableImpact
 from qidsql.report.blocks import Bar, Cell, Chart, Fields, Grid, Head, Heading, Outcome, Report, Sentence, bar
+from qidsql.report.known_people import known_people_lines, singled_out
 from qidsql.report.sections import CODES_LEFT, by_reason, unfinished
-from qidsql.terminal.known_people import known_people_lines, singled_out
 from qidsql.wording.numbers import count, few, percent, plural, seconds
 
 EDGES = (-0.5, -0.2, -0.1, -0.05, -0.01, 0.01, 0.05, 0.1, 0.2, 0.5)  # of relative differences
 
 
-def blocks(result: ImpactResult) -> Report:
+def report(result: ImpactResult) -> Report:
     """The report."""
     yield Outcome(result.verdict, result.reason)
     yield _facts(result)
@@ -24,7 +24,7 @@ def blocks(result: ImpactResult) -> Report:
         yield from _vanished(result.variables)
         yield from _distributions(result)
     if result.regression is not None and result.regression.models:
-        yield from regression.blocks(result.regression)
+        yield from regression.report(result.regression)
     yield from _cost(result)
 
 

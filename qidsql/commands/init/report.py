@@ -9,7 +9,7 @@ from qidsql.wording.numbers import count, few, plural, seconds
 SHOWN = 12  # doubtful columns
 
 
-def blocks(result: InitResult) -> Report:
+def report(result: InitResult) -> Report:
     """The report."""
     columns = sum(len(table.columns) for table in result.tables)
     facts = Fields()

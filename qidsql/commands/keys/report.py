@@ -5,13 +5,13 @@ from qidsql.core.results import Verdict
 from qidsql.core.sampling import Wanted
 from qidsql.core.tables import Nulls
 from qidsql.report.blocks import Grid, Head, Heading, Next, Outcome, Report, Sentence
+from qidsql.report.measures import measure_columns, measures
+from qidsql.report.next_steps import column_set, command, roles
 from qidsql.report.sections import certificate, cost, facts
-from qidsql.terminal.measures import measure_columns, measures
-from qidsql.terminal.next_steps import column_set, command, roles
 from qidsql.wording.numbers import count, few, plural
 
 
-def blocks(result: KeysResult) -> Report:
+def report(result: KeysResult) -> Report:
     """The report."""
     yield Outcome(result.verdict, result.reason)
     rows = facts(result.account)

@@ -15,7 +15,7 @@ NOT_COVERED = (
 )
 
 
-def blocks(result: KmapResult) -> Report:
+def report(result: KmapResult) -> Report:
     """The report."""
     yield Outcome(result.verdict, result.reason)
     account, figures = result.account, result.figures

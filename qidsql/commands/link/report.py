@@ -7,13 +7,13 @@ from qidsql.commands.link.result import Join, LinkResult, Matches
 from qidsql.core.results import Verdict
 from qidsql.report.blocks import Fields, Grid, Head, Next, Outcome, Report, Sentence
 from qidsql.report.joined_columns import joined_columns
+from qidsql.report.next_steps import column_set
 from qidsql.report.sections import cost
-from qidsql.terminal.next_steps import column_set
 from qidsql.wording.numbers import count, few, plural, share
 from qidsql.wording.typed_source import typed_source
 
 
-def blocks(result: LinkResult) -> Report:
+def report(result: LinkResult) -> Report:
     """The report."""
     yield Outcome(result.verdict, result.reason)
     facts = Fields()

@@ -4,12 +4,12 @@ from qidsql.commands.mask.result import MaskResult
 from qidsql.core.results import Verdict
 from qidsql.core.tables import FILES
 from qidsql.report.blocks import Next, Outcome, Report, Sentence
+from qidsql.report.next_steps import column_set, command, criterion, limits, roles, weights
 from qidsql.report.sections import certificate, cost, facts, script
-from qidsql.terminal.next_steps import column_set, command, criterion, limits, roles, weights
 from qidsql.wording.numbers import count, few, percent, plural, ratio
 
 
-def blocks(result: MaskResult) -> Report:
+def report(result: MaskResult) -> Report:
     """The report."""
     yield Outcome(result.verdict, result.reason)
     rows = facts(result.account)

@@ -2,12 +2,12 @@
 
 from qidsql.commands.profile.result import ProfileResult
 from qidsql.report.blocks import Fields, Report
+from qidsql.report.disclosed import disclosed_lines
 from qidsql.report.sections import chart_of_sizes, cost
-from qidsql.terminal.disclosed import disclosed_lines
 from qidsql.wording.numbers import count, counted, few, percent, plural, ratio, share
 
 
-def blocks(result: ProfileResult) -> Report:
+def report(result: ProfileResult) -> Report:
     """The report."""
     account, policy = result.account, result.account.policy
     k = policy.k

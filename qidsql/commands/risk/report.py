@@ -17,7 +17,7 @@ NOT_COVERED = (
 )
 
 
-def blocks(result: RiskResult) -> Report:
+def report(result: RiskResult) -> Report:
     """The report."""
     account = result.account
     unit = "rows" if account.policy.entity is None else "entities"

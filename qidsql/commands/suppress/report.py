@@ -6,10 +6,10 @@ from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
 from qidsql.protection.given_back import as_sentence
 from qidsql.report.blocks import Grid, Head, Next, Outcome, Report, bar
+from qidsql.report.given_back import given_back_facts
+from qidsql.report.known_people import known_people_lines, singled_out
+from qidsql.report.next_steps import copy_step, kept
 from qidsql.report.sections import CODES_LEFT, copy_facts, cost, facts, script
-from qidsql.terminal.given_back import given_back_facts
-from qidsql.terminal.known_people import known_people_lines, singled_out
-from qidsql.terminal.next_steps import copy_step, kept
 from qidsql.wording.numbers import are, count, plural, share
 
 METHODS = {
@@ -24,7 +24,7 @@ MATCHINGS = (
 BAR = 28
 
 
-def blocks(result: SuppressResult) -> Report:
+def report(result: SuppressResult) -> Report:
     """The report."""
     yield Outcome(result.verdict, result.reason)
     rows = facts(result.account)

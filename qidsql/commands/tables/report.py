@@ -5,7 +5,7 @@ from qidsql.report.blocks import Fields, Grid, Head, Outcome, Report, Sentence
 from qidsql.wording.numbers import count, few, plural, share
 
 
-def blocks(result: TablesResult) -> Report:
+def report(result: TablesResult) -> Report:
     """A line for each table, or for each column of a single table."""
     yield Outcome(result.verdict, result.reason)
     source = Fields()

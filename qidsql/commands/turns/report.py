@@ -3,8 +3,8 @@
 from qidsql.commands.turns.result import Turn, TurnsResult
 from qidsql.core.results import Verdict
 from qidsql.report.blocks import Grid, Head, Next, Outcome, Report, Sentence
+from qidsql.report.next_steps import column_set, command
 from qidsql.report.sections import CODES_LEFT, copy_facts, cost, facts, script
-from qidsql.terminal.next_steps import column_set, command
 from qidsql.wording.numbers import count, plural, share
 
 HEADS = (
@@ -20,7 +20,7 @@ HEADS = (
 )
 
 
-def blocks(result: TurnsResult) -> Report:
+def report(result: TurnsResult) -> Report:
     """The report."""
     yield Outcome(result.verdict, result.reason)
     rows = facts(result.account)

@@ -14,7 +14,7 @@ ALGORITHMS = {
 BAR = 24
 
 
-def blocks(result: UniquesResult) -> Report:
+def report(result: UniquesResult) -> Report:
     """The report."""
     yield Outcome(result.verdict, result.reason)
     rows = facts(result.account)

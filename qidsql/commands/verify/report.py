@@ -8,7 +8,7 @@ from qidsql.wording.numbers import plural
 MARKS = {Holds.YES: "holds", Holds.NO: "DOES NOT HOLD", Holds.UNKNOWN: "not proved"}
 
 
-def blocks(result: VerifyResult) -> Report:
+def report(result: VerifyResult) -> Report:
     """The report."""
     yield Outcome(result.verdict, result.reason)
     rows = facts(result.account)

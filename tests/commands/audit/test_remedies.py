@@ -174,7 +174,7 @@ def test_the_budget_counts_rows_and_columns_of_each_scan(engine: Engine) -> None
 def test_on_a_terminal_the_same_report_comes_in_parts(engine: Engine) -> None:
     parts: list[str] = []
     stages: list[tuple[str, int]] = []
-    live = LiveReport(lambda section: parts.append(report_text(section, 120, False)))
+    live = LiveReport(lambda blocks, begun: parts.append(report_text(blocks, 120, False, begun)))
     request = live.streamed(AuditRequest("t", k=K))
     result = audit(engine, request, lambda stage: stages.append((stage, len(parts))))
     live.last(result)
@@ -189,7 +189,7 @@ def test_on_a_terminal_the_same_report_comes_in_parts(engine: Engine) -> None:
 
 def test_a_violation_shown_before_ctrl_c_remains_one_and_the_report_says_so(engine: Engine) -> None:
     parts: list[str] = []
-    live = LiveReport(lambda section: parts.append(report_text(section, 120, False)))
+    live = LiveReport(lambda blocks, begun: parts.append(report_text(blocks, 120, False, begun)))
 
     def interrupt(stage: str) -> None:
         if "minimal key" in stage:
@@ -200,7 +200,7 @@ def test_a_violation_shown_before_ctrl_c_remains_one_and_the_report_says_so(engi
     assert result.verdict is Verdict.VIOLATION
     assert parts[0].startswith("VIOLATION")
     assert "interrupted" not in parts[0]
-    assert parts[-1].startswith("VIOLATION")
+    assert parts[-1].lstrip().startswith("VIOLATION")
     assert "The audit was interrupted before the end" in " ".join(parts[-1].split())
 
 

@@ -1,20 +1,17 @@
 """The chart of class sizes: every bar is seen, none is longer than the width, and k has its place."""
 
-import io
-
 import pytest
-from rich.console import Console
 
+from qidsql.cli.console import report_text
 from qidsql.core.policy import Policy
 from qidsql.measures.profiles import SizeBin
 from qidsql.report.blocks import LONGEST
-from qidsql.terminal.size_chart import size_chart
+from qidsql.report.sections import chart_of_sizes
 
 
 def drawn(sizes: list[SizeBin], **policy: str) -> list[str]:
-    console = Console(file=io.StringIO(), width=80, color_system=None)
-    size_chart(console, sizes, Policy(k=5, **policy))  # type: ignore[arg-type]
-    return console.file.getvalue().splitlines()  # type: ignore[attr-defined, no-any-return]
+    chart = chart_of_sizes(sizes, Policy(k=5, **policy))  # type: ignore[arg-type]
+    return report_text(chart, 80, False, begun=True).splitlines() if sizes else list(map(str, chart))
 
 
 SIZES = [SizeBin(1, 1, 1, 1), SizeBin(2, 4, 10, 30), SizeBin(5, 9, 10, 60), SizeBin(500, None, 1, 1_000_000)]

@@ -3,14 +3,10 @@
 import shlex
 from collections.abc import Sequence
 
-from rich.console import Console
-
 from qidsql.core.policy import Policy
 from qidsql.core.results import Account, SearchAccount
 from qidsql.core.tables import FILES, Nulls
 from qidsql.measures.disclosure_limits import limits_among
-from qidsql.report.blocks import Next
-from qidsql.terminal.writer import written
 from qidsql.wording.typed_source import typed_source
 
 
@@ -68,8 +64,3 @@ def limits(policy: Policy) -> str:
     found = limits_among(policy.criteria)
     named = dict.fromkeys(each.sensitive for each in found)
     return "".join((*(f" --sensitive {shlex.quote(name)}" for name in named), *dict.fromkeys(e.options for e in found)))
-
-
-def print_steps(console: Console, steps: Sequence[tuple[str, str]]) -> None:
-    """Prints the commands, each with its purpose."""
-    written(console, [Next(steps)])

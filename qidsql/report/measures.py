@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from qidsql.core.policy import Policy
 from qidsql.core.tables import Nulls
 from qidsql.measures.profiles import ClassProfile
-from qidsql.terminal.disclosed import EXCEEDING, exceeding
-from qidsql.terminal.fitted_table import Head
+from qidsql.report.blocks import Head
+from qidsql.report.disclosed import EXCEEDING, exceeding
 from qidsql.wording.numbers import count, percent, ratio
 
 
