@@ -3,6 +3,7 @@
 from typing import Annotated, TypeAlias
 
 from qidsql.declarations.options import Names, Option, Ratio, Size, Weights
+from qidsql.declarations.results import OMITTED
 
 COLUMNS = "Columns and rows"
 CRITERION = "Criterion of a quasi-identifier"
@@ -131,6 +132,7 @@ OrderedCloseness: TypeAlias = Annotated[
 ]
 ValueOrder: TypeAlias = Annotated[
     str | None,
+    OMITTED,
     Option(
         "the order of texts for --t-ordered, the lowest first: none,mild,severe, a file with a line for each value, or "
         "alphabetical",

@@ -5,6 +5,7 @@ from typing import Any
 import psycopg
 import pytest
 
+import qidsql
 from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.audit.result import AuditResult
@@ -182,6 +183,8 @@ def test_a_secret_number_is_the_same_with_more_zeros(postgres_store: PostgresSto
     assert result.verdict == "violation"
     as_quasi_identifier = audited(postgres_store, columns="salary", k=2)
     assert as_quasi_identifier.verdict == "violation"
+    postgres_store.execute("ALTER TABLE t ALTER salary TYPE jsonb USING jsonb_build_object('salary', salary)")
+    assert audited(postgres_store, columns="zip", k=2, sensitive="salary", l_diversity=2).verdict == "violation"
 
 
 def test_every_type_is_compared_as_a_reader_would(all_types: PostgresStore) -> None:
@@ -210,6 +213,43 @@ def test_casts_of_whoever_made_a_type_are_not_called(
     assert result.profile is not None
     assert (result.profile.classes, result.verdict) == (2, "violation")
     assert audited(postgres_store, columns="id", sensitive="a").disclosed[0].figures.values == 2
+
+
+RAISING = """
+CREATE TYPE mood AS ENUM ('good', 'bad');
+CREATE TYPE pair AS (number int, feeling mood);
+CREATE FUNCTION raised(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN
+  IF current_setting('application_name') = 'qidsql' THEN RAISE 'called'; END IF; RETURN true;
+END $$;
+CREATE DOMAIN age AS int CHECK (raised(VALUE));
+"""
+CAST_THAT_RAISES = """
+CREATE FUNCTION as_{0}({1}) RETURNS {0} LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE 'called'; END $$;
+CREATE CAST ({1} AS {0}) WITH FUNCTION as_{0}({1}) AS IMPLICIT;
+"""
+
+
+def test_no_command_calls_what_whoever_made_a_type_has_defined(postgres_store: PostgresStore) -> None:
+    postgres_store.execute(RAISING)
+    postgres_store.execute("CREATE TABLE t (id int, m mood, p pair, ms mood[], a age, zip int)")
+    postgres_store.execute(
+        "INSERT INTO t SELECT i, CASE i % 3 WHEN 0 THEN 'good' ELSE 'bad' END::mood, ROW(i % 4, 'bad')::pair, "
+        "ARRAY['bad'::mood], 20 + i % 5, i % 2 FROM generate_series(1, 60) AS r(i)"
+    )
+    for source in ("mood", "pair", "mood[]", "t"):
+        for target in ("text", "json", "jsonb", "numeric", "varchar", "bool"):
+            postgres_store.execute(CAST_THAT_RAISES.format(target, source))
+    with postgres_store.connect() as engine:
+        assert qidsql.audit(engine, "t", k=3).verdict == "violation"
+        limited = {"columns": ["zip", "a"], "sensitive": ["m", "p", "ms"], "l_diversity": 2, "t_closeness": "0.1"}
+        assert qidsql.audit(engine, "t", k=3, **limited).verdict == "violation"
+        assert qidsql.audit(engine, "t", k=3, entity="p").verdict == "violation"
+        assert qidsql.keys(engine, "t", all=True).verdict == "finished"
+        assert qidsql.uniques(engine, "t", k=3).verdict == "finished"
+        assert qidsql.tables(engine).tables
+    shared = {"k": 3, "columns": ["m", "p", "ms", "a", "zip"]}
+    assert qidsql.suppress(postgres_store.url, "t", into="copy", **shared).verdict == "finished"
+    assert published_lines(postgres_store, "m")
 
 
 @pytest.mark.parametrize("kind", ["json", "jsonpath", "pair"])

@@ -262,13 +262,18 @@ def types(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
 
 def _columns(place: Place, seed: int) -> Iterator[str | None]:
     draw = Random(f"{seed} {place.store.name}")
-    pools = {kind: _pool(place, kind, families(draw)) for kind in place.listed()}
-    kinds = [kind for kind, pool in pools.items() if pool]
+    kinds = place.listed()
     draw.shuffle(kinds)
+    pools: dict[str, list[list[str]]] = {}
     made: list[tuple[str, str]] = []
     for number in count():
-        among, kind = place.made_of(kinds[number % len(kinds)]), kinds[number % len(kinds)]
+        kind = kinds[number % len(kinds)]
+        among = place.made_of(kind)
         chosen = among[(number // len(kinds) + number % len(kinds)) % len(among)]  # each of all kinds, in turn
+        if kind not in pools:
+            pools[kind] = _pool(place, kind, families(draw))
+        if not pools[kind]:
+            continue
         if place.made(f"t{number}", chosen, _values(draw, pools[kind])):
             made.append((f"t{number}", f"{chosen.first or chosen.declared} of {kind}"))
         if len(made) == TOGETHER:

@@ -106,8 +106,8 @@ def _role(facts: _Session, rights: Sequence[_Rights]) -> Iterator[Check]:
     if facts.superuser:
         yield Check(
             State.WARNING,
-            f"{facts.role} is a superuser: functions of other roles in views, casts and types run with its privileges, "
-            f"including access to the server's files and programs, even in a read-only session",
+            f"{facts.role} is a superuser: functions of other roles in views, and in expressions of indexes, run with "
+            f"its privileges, including access to the server's files and programs, even in a read-only session",
             remedy,
         )
     elif written:

@@ -57,6 +57,21 @@ def test_figures_are_those_of_the_definitions(store: Store, seed: int) -> None:
             assert found.verdict is Verdict.PASS
 
 
+@pytest.mark.parametrize(
+    ("kind", "here", "there", "joins"),
+    [("interval", "1 month", "30 days", False), ("jsonb", "70", "70.00", False), ("numeric", "70", "70.00", True)],
+)
+def test_only_numbers_are_found_in_another_spelling(
+    postgres_store: PostgresStore, kind: str, here: str, there: str, joins: bool
+) -> None:
+    """Who looks for a month finds no 30 days, though they are equal to the engine."""
+    postgres_store.execute(f"CREATE TABLE a AS SELECT '{here}'::{kind} AS x FROM generate_series(1, 3)")
+    postgres_store.execute(f"CREATE TABLE b AS SELECT '{there}'::{kind} AS x FROM generate_series(1, 9)")
+    postgres_store.execute(f"INSERT INTO b VALUES ('{here}'), ('{here}')")
+    found = held(postgres_store, on=["x=x"], k=3)
+    assert found.figures is not None and (found.figures.rows_below_k == 0) is joins
+
+
 # Sex and race of 30,162 people of ARX's adult, and of its rows whose 1-based number is divisible by 7.
 ADULT = [
     ("Female", "Amer-Indian-Eskimo", 13, 107),
