@@ -354,20 +354,23 @@ def clinic(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("source", "table"),
-    [
+    "people",
+    always(
         ("census.parquet", None),
-        ("census.csv", None),
         ("census.csv?header=true", "census"),
-        ("census.json", None),
-        ("region.duckdb", "people"),
         ("region.duckdb", "main.patients"),
         ("folder", "one's [x]"),
-        ("folder/two's [[]x].csv", None),
-    ],
+        longer=[
+            ("census.csv", None),
+            ("census.json", None),
+            ("region.duckdb", "people"),
+            ("folder/two's [[]x].csv", None),
+        ],
+    ),
 )
 @pytest.mark.parametrize("first", always("clinic.duckdb", longer=["patients.csv", "patients.parquet"]))
-def test_a_population_in_another_source(clinic: Path, first: str, source: str, table: str | None) -> None:
+def test_a_population_in_another_source(clinic: Path, first: str, people: tuple[str, str | None]) -> None:
+    source, table = people
     if first != "clinic.duckdb":
         with duckdb.connect(str(clinic / "clinic.duckdb"), read_only=True) as connection:
             connection.execute(f"COPY patients TO '{clinic / first}'")
