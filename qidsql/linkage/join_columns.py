@@ -49,8 +49,9 @@ class ColumnPair:
         one, other = ((table, column) for table, column in zip(sides, (self.left, self.right), strict=True))
         if self.kind is not ValueKind.TEXT and _one_type(self.left, self.right):
             own = (each.comparison for each in (self.left, self.right))
-            equal = (Comparison.VALUE, Comparison.PUBLISHED)  # who joins numbers takes 70 and 70.00 for equal
-            strictest = next((each for each in own if each not in equal), Comparison.VALUE)
+            if self.left.kind in NUMBERS:  # who joins numbers takes 70 and 70.00 for equal
+                own = (each for each in own if each is not Comparison.PUBLISHED)
+            strictest = next((each for each in own if each is not Comparison.VALUE), Comparison.VALUE)
             left, right = (dialect.comparable(joined_column(each), strictest) for each in (self.left, self.right))
             return left, right
         assert self.kind is not None
