@@ -25,7 +25,7 @@ HOUSE = Path(__file__).resolve().parents[1]
 FILES = [HOUSE / "README.md", *sorted(PAGES.glob("*.md"))]
 TEXTS = {str(path.relative_to(HOUSE)): path.read_text(encoding="utf-8") for path in FILES}
 WHOLE = "\n".join(TEXTS.values())
-OF_OTHERS = {"--version", "--record", "--no-compile"}  # that no command has: of the program, of the benchmarks, of pip
+OF_OTHERS = {"--version", "--record", "--share", "--no-compile"}  # of the program, the benchmarks, the trials, pip
 
 
 def blocks(language: str) -> Iterator[str]:

@@ -31,6 +31,7 @@ def counted_after(settings: dict[str, str]) -> int:
     return int(done.stdout)
 
 
+@pytest.mark.exhaustive  # 600 MB, twice
 def test_returned_memory_does_not_count() -> None:
     kept = counted_after({"DUCKDB_JE_MALLOC_CONF": "retain:true"})  # a user's own setting stays
     assert counted_after({}) < kept - 300 * MB

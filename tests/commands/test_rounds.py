@@ -8,7 +8,6 @@ import pytest
 
 import qidsql
 from qidsql.engines.base import Engine
-from tests.exhaustive import always
 from tests.slow_engine import slow
 from tests.trials.rounds import answer
 
@@ -27,7 +26,8 @@ ROUNDS: dict[str, tuple[Call, int]] = {
 LONGER = ("smallest of five", "hundreds", "most to publish")
 
 
-@pytest.mark.parametrize("name", always("audit", longer=["smallest", "all", "to publish", *LONGER]))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", ["audit", "smallest", "all", "to publish", *LONGER])
 def test_rounds_on_adult(name: str, shared: Path) -> None:
     call, most = ROUNDS[name]
     with slow(shared / "adult.csv") as engine:

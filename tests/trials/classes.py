@@ -13,6 +13,7 @@ CLASSES: tuple[str, ...] = (
     "anonymizations",
     "known_person",
     "shown_combinations",
+    "sizes",
     "turns",
     "risks",
     "truncated",

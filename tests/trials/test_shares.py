@@ -23,6 +23,7 @@ LONG = (
     "protections",
     "risks",
     "rounds",
+    "sizes",
     "turns",
 )
 NAMES = always(*(name for name in CLASSES if name not in LONG), longer=LONG)

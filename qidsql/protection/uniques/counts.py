@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qidsql.protection.records import Records
-
-DENSE_COLUMNS = 22  # up to this number the counters of all column sets are an array
+from qidsql.protection.uniques.by_pairs import MOST_COLUMNS
 
 
 class UniqueCounts:
@@ -25,7 +24,7 @@ class UniqueCounts:
         self.records = records
         self.largest = largest
         self.by_record: NDArray[np.int32] = np.zeros((records.count, largest + 1), dtype=np.int32)
-        dense = records.columns <= DENSE_COLUMNS
+        dense = records.columns <= MOST_COLUMNS  # else no block with masks comes
         self._by_set: NDArray[np.int64] | Counter[int] = (
             np.zeros(1 << records.columns, dtype=np.int64) if dense else Counter()
         )

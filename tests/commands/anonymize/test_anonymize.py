@@ -90,6 +90,7 @@ def test_rows_left_over_get_company(duckdb_store: DuckDBStore, monkeypatch: pyte
     assert sum(size for _, kept, size in best if kept == 0) == 2  # of the four rows suffice
 
 
+@ONE_ENGINE
 def test_the_paper(store: Store) -> None:
     """Chakaravarthy et al.: Figure 1, and Theorem 3.1 on the complete graph of four vertices."""
     table(store, "figure_1", FIGURE_1)
@@ -205,6 +206,7 @@ def test_rows_of_one_pattern_part(store: Store) -> None:
     assert Counter(row[1:] for row in copied(store, "public")) == {("a", "a"): 2, ("a", None): 2}
 
 
+@ONE_ENGINE
 @pytest.mark.parametrize("script", ["view", "table"])
 def test_the_printed_statement_makes_the_same_copy(store: Store, script: str) -> None:
     draw = Random(4)

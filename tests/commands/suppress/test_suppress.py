@@ -110,6 +110,7 @@ def check(rows: Sequence[Record], copy: Sequence[Record], k: int, weights: Seque
         assert sum(matches(other, another) for another in copy) >= k
 
 
+@ONE_ENGINE
 @pytest.mark.parametrize("k", [2, 5])
 def test_the_copy_is_optimal_and_safe(store: Store, k: int) -> None:
     rows = people()
@@ -252,6 +253,7 @@ def test_only_the_rows_of_where(store: Store) -> None:
     assert content(store, "people_suppressed") == content(store, "safe")
 
 
+@ONE_ENGINE
 def test_nulls_that_match_anything_save_cells(store: Store) -> None:
     store.table("people", COLUMNS, people(6))
     equal, wild = (ask(store, nulls=nulls, into=f"safe_{nulls}") for nulls in ("equal", "wildcard"))
@@ -341,6 +343,7 @@ def test_a_name_as_long_as_postgres_keeps_names(postgres_store: PostgresStore, s
         postgres_store.execute(f"DROP {script} {quoted(made[0])}")
 
 
+@ONE_ENGINE
 @pytest.mark.parametrize("name", always(HOSTILE, "plan", longer=["Ünï", "select"]))
 def test_hostile_names_of_targets(store: Store, name: str) -> None:
     store.table("people", COLUMNS, people())

@@ -144,14 +144,13 @@ def check_table(store: Store, seed: int) -> None:
 
 @TWO_ENGINES
 def test_each_turn_is_as_defined(store: Store) -> None:
-    for seed in range(2):
-        check_table(store, seed)
+    check_table(store, 0)
 
 
 @pytest.mark.exhaustive
 @TWO_ENGINES
 def test_each_turn_of_many_tables_is_as_defined(store: Store) -> None:
-    for seed in range(2, 30):
+    for seed in range(1, 30):
         check_table(store, seed)
 
 
