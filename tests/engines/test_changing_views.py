@@ -39,7 +39,7 @@ def test_random_values_behind_another_view(people: Store) -> None:
     people.execute("CREATE VIEW named AS SELECT name AS \"random\", age AS uuid, UPPER('x') AS now FROM people")
     for view in ("noisy", "shown"):
         assert "random" in refused(people, view).lower()
-    assert qidsql.audit(people.url, "named", k=2).verdict == "pass"
+    assert qidsql.audit(people.url, "named", k=2, entity="row").verdict == "pass"
 
 
 @THREE_ENGINES

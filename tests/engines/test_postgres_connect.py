@@ -77,9 +77,12 @@ class Door:
                 if wanted and self._context is not None:
                     client = self._context.wrap_socket(client, server_side=True)
                 first = client.recv(8)
-            server.sendall(first)
-            threading.Thread(target=self._carry, args=(server, client), daemon=True).start()
-            self._carry(client, server)
+            with client:
+                server.sendall(first)
+                back = threading.Thread(target=self._carry, args=(server, client))
+                back.start()
+                self._carry(client, server)
+                back.join()
 
     def _carry(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
