@@ -30,5 +30,6 @@ CLASSES: tuple[str, ...] = (
     "kills",
     "schema_changes",
     "footers",
+    "folders",
     "mutants",
 )
