@@ -116,6 +116,22 @@ def test_values_in_names_of_folders_stay_texts(tmp_path: Path) -> None:
     assert classes(spark_url(), f"parquet.`{tmp_path}`") == {"a": 1, "zip": 2}
 
 
+@pytest.mark.spark
+@pytest.mark.parametrize("written_type", ["BIGINT", "no column"])
+def test_a_column_that_is_null_in_every_row_bars_a_pass(
+    written_type: str, owned: tuple[str, SparkSession], table: str, tmp_path: Path
+) -> None:
+    """Whatever the cause: the files have no column of that name."""
+    url, owner = owned
+    query = ROWS.format("zip", "sex") if written_type == "no column" else "SELECT NULL::BIGINT AS job FROM RANGE(40)"
+    written(tmp_path / "a.parquet", query)
+    owner.execute(f"CREATE TABLE {table} (job BIGINT) USING parquet LOCATION '{tmp_path}'")
+    found = qidsql.audit(url, table, k=20)
+    assert found.verdict == "inconclusive" and "job is NULL in every row" in found.reason
+    assert qidsql.audit(url, table, k=20, empty="JOB").verdict == "pass"
+    assert qidsql.audit(url, f"{tmp_path}", k=20).verdict == ("pass" if written_type == "BIGINT" else "violation")
+
+
 def test_folders_that_make_no_column() -> None:
     """As Spark reads a pattern such as visits/*/*.parquet."""
     one, two = "file:///prod=1/zip=01/a.parquet", "file:///prod=1/zip=1/b.parquet"

@@ -186,8 +186,10 @@ class SparkEngine(Engine):
         self.snapshot = "; of others, ".join(kept)
         kind = "data file" if name.catalog in FORMATS else "table"
         notes = (not_promised(self._refused),) if self._refused else ()
-        table = Table(name, kind, self._columns(name, version, fields), version=version, notes=notes)
-        return checked(table, self._functions(name), self.time_zone) if kind == "table" and version is None else table
+        by_name = kind == "table" and version is None
+        columns = self._columns(name, version, fields)
+        table = Table(name, kind, columns, version=version, notes=notes, by_name=by_name)
+        return checked(table, self._functions(name), self.time_zone) if by_name else table
 
     def _columns(self, name: TableName, version: Version | None, fields: list[Any]) -> tuple[Column, ...]:
         """The columns of these fields. Sail has no hash of unsigned numbers: their texts are compared. A call to it."""
