@@ -49,6 +49,15 @@ Entity: TypeAlias = Annotated[
         in_policies=True,
     ),
 ]
+Empty: TypeAlias = Annotated[
+    Names,
+    Option(
+        "this column may be NULL in every row; of files read by the names in a catalog that bars a pass (repeat)",
+        "COLUMN",
+        panel=COLUMNS,
+        in_policies=True,
+    ),
+]
 NullRule: TypeAlias = Annotated[
     str,
     Option(

@@ -4,7 +4,7 @@ import hashlib
 import json
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, get_args
 
 from qidsql.core.options import POLICY
 from qidsql.core.parsing import fraction, names, size_in_bytes
@@ -84,6 +84,7 @@ class Policy(Requirements):
     where: str | None = None
     entity: str | None = None
     each_row: Annotated[bool | None, OMITTED, "somebody has confirmed that each row is another person"] = None
+    empty: Annotated[tuple[str, ...], OMITTED, "columns that may be NULL in every row"] = ()
     nulls: str = Nulls.EQUAL
     max_size: int | None = None
     max_statements: int | None = None
@@ -142,7 +143,8 @@ class Policy(Requirements):
     @classmethod
     def read(cls, **options: Any) -> "Policy":
         """A policy from options as typed: one name or several or None. Raises UsageError."""
-        several = {each.name for each in fields(cls) if each.type == tuple[str, ...]}
+        listed = tuple[str, ...]
+        several = {each.name for each in fields(cls) if listed in (each.type, *get_args(each.type))}
         given: dict[str, Any] = {name: names(value) if name in several else value for name, value in options.items()}
         return cls(**given)
 
@@ -194,7 +196,7 @@ def _settings(policy: Policy) -> dict[str, Any]:
     return {
         name: sorted(value) if isinstance(value, list) else value
         for name, value in plain(policy).items()
-        if name not in (*BUDGETS, "origin", "each_row")  # who confirms what a row is changes no figure
+        if name not in (*BUDGETS, "origin", "each_row", "empty")  # what somebody confirms changes no figure
     }
 
 

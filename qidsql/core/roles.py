@@ -7,6 +7,7 @@ from qidsql.measures.profiles import ClassProfile
 from qidsql.wording.option_names import setting
 
 NO_RIGHT = "this user has no right to read it"
+EMPTY = "NULL in every row, as where files have another name or type for it"
 IDENTIFIER_ROWS = 20  # with fewer rows, nearly every column looks like a key
 
 

@@ -133,6 +133,7 @@ class Table:
     limits the rows (see `Engine.narrowed`); None: all of them. `version` is the one that all statements read, of a
     table that keeps its earlier versions: its number, or the time as of which; None: the current one.
     `time_dependent`: a view that uses the current time. `computed`: each scan decodes or computes the rows.
+    `by_name`: they are in files, whose columns are found by the names and types that somebody else has noted.
     """
 
     name: TableName
@@ -145,6 +146,7 @@ class Table:
     version: Version | None = None
     time_dependent: bool = False
     computed: bool = False
+    by_name: bool = False
 
     def column(self, name: str) -> Column:
         """The column of that name. Raises UnknownName."""

@@ -10,7 +10,7 @@ from qidsql.commands.audit.request import AuditRequest
 from qidsql.core.release import Release
 from qidsql.core.toml_file import KeyPath
 from qidsql.declarations.keys import keys_schema
-from qidsql.declarations.options import FORMS, Parameter, Ratio, parameters
+from qidsql.declarations.options import FORMS, Names, Parameter, Ratio, parameters
 from qidsql.operations.alerts.settings import Alert
 from qidsql.operations.policy_entries import Exemption, SourceEntry
 from qidsql.operations.presets import PRESETS
@@ -65,6 +65,8 @@ def option_schema(parameter: Parameter) -> Schema:
         return {"enum": parameter.option.metavar.split("|"), "description": words}
     if form is FORMS[Ratio]:
         return ratio_schema(f"forbidden: {words}")
+    if form is FORMS[Names]:
+        return list_of(string_schema("a column"), words)
     if form is FORMS[bool]:
         return {"type": "boolean", "description": words}
     if form is FORMS[int]:

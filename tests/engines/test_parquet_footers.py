@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import qidsql
+from qidsql.commands.audit.verdict import judged
 from qidsql.core.results import Verdict
 from qidsql.engines.connect import connect
 from qidsql.errors import SourceError, StatementError
@@ -158,6 +159,22 @@ def all_null(path: Path, **options: Any) -> str:
     table = pa.table({"a": values, "s": inside, **made})
     pq.write_table(table, path, row_group_size=30, **options)
     return str(path)
+
+
+def test_views_of_files_with_a_column_that_is_null_throughout(tmp_path: Path) -> None:
+    """Nothing shows that DuckDB read the values, so no pass rests on it until somebody says that it may be so."""
+    pq.write_table(pa.table({"a": [1] * 9, "fax": pa.array([None] * 9, pa.string())}), tmp_path / "t.parquet")
+    policy = 'format = 1\n[sources.s]\nurl = "s.duckdb"\n[[tables]]\ntable = "main.t"\nempty = ["fax"]\n'
+    (tmp_path / "qidsql.toml").write_text(policy)
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE VIEW t AS FROM '{tmp_path}/t.parquet'; CREATE TABLE u AS FROM t")
+        found = qidsql.audit(connection, "t", k=5)
+        assert found.verdict is Verdict.INCONCLUSIVE and "fax is NULL in every row" in found.reason
+        assert judged(found).verdict is Verdict.INCONCLUSIVE
+        for table, given in {"t": {"policy_file": tmp_path / "qidsql.toml"}, "u": {}}.items():
+            assert qidsql.audit(connection, table, **({"k": 5} | given)).verdict is Verdict.PASS
+        assert qidsql.audit(connection, "t", k=5, empty=["FAX"]).verdict is Verdict.PASS
+    assert qidsql.audit(str(tmp_path / "t.parquet"), k=5).verdict is Verdict.PASS
 
 
 CODECS = ("none", "snappy", "gzip", "brotli", "zstd", "lz4")

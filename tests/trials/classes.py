@@ -31,5 +31,6 @@ CLASSES: tuple[str, ...] = (
     "kills",
     "schema_changes",
     "footers",
+    "folders",
     "mutants",
 )

@@ -11,7 +11,7 @@ from qidsql.commands.audit.proposed_roles import counts_of, with_proposals
 from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.audit.result import ColumnFinding
 from qidsql.core.policy import Policy
-from qidsql.core.roles import identifies
+from qidsql.core.roles import EMPTY, identifies
 from qidsql.core.tables import Role, Table
 from qidsql.errors import StatementError, Stopped
 from qidsql.measures.profiles import ClassProfile, bin_starts, size_bins
@@ -45,7 +45,7 @@ def measure(
         every.singles()
     finally:
         draft.columns = _with_profiles(draft.columns, every, nulls, policy)
-    draft.columns = with_proposals(draft.columns, every, table, request)
+    draft.columns = _with_empty(with_proposals(draft.columns, every, table, request), table, draft.rows, policy)
     roles = {each.name: roles[each.name] if each.proposed else (each.role, each.reason) for each in draft.columns}
     kept = {finding.name for finding in draft.columns if finding.audited}
     audited = every.narrowed([name for name in every.names if name in kept])
@@ -124,6 +124,17 @@ def _with_profiles(
         if finding.name in profiles
         else finding
         for finding in findings
+    ]
+
+
+def _with_empty(findings: Sequence[ColumnFinding], table: Table, rows: int, policy: Policy) -> list[ColumnFinding]:
+    """The columns, with the reason why a pass may not rest on them: nothing shows that their values were found."""
+    confirmed = {column.name for column in table.resolve(policy.empty)}
+    return [
+        replace(each, reason="; ".join(filter(None, (each.reason, EMPTY))))
+        if table.by_name and each.nulls == rows and each.name not in confirmed
+        else each
+        for each in findings
     ]
 
 

@@ -15,6 +15,7 @@ from qidsql.core.options import (
     Approximate,
     Columns,
     ColumnWeights,
+    Empty,
     Entity,
     Exclude,
     Identifiers,
@@ -76,6 +77,7 @@ class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
     unconfirmed: Mapping[str, str] = field(default_factory=dict, repr=False)  # roles marked CHECK in the policy file
     where: Where = None
     entity: Entity = None
+    empty: Empty = ()
     nulls: NullRule = "equal"
     weights: ColumnWeights = None
     max_size: MaxSize = None

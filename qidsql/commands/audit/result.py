@@ -20,7 +20,7 @@ class ColumnFinding:
     name: str
     type: str
     role: Role
-    reason: Annotated[str, "empty for an audited column"]
+    reason: Annotated[str, "empty for an audited column, unless it is NULL in every row and may have values"]
     profile: ClassProfile | None
     nulls: int | None
     without: Annotated[

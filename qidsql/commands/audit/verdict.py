@@ -9,7 +9,7 @@ from qidsql.commands.audit.draft import Draft
 from qidsql.commands.audit.result import AuditResult, ColumnFinding
 from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.results import Verdict
-from qidsql.core.roles import NO_RIGHT
+from qidsql.core.roles import EMPTY, NO_RIGHT
 from qidsql.core.tables import Nulls, Role, Table, TableName
 from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.criteria import Violates
@@ -113,6 +113,13 @@ def judge(
             f"{table} is {profile.smallest}-anonymous on {_columns(audited)}, but nobody has confirmed that "
             f"{few(unlimited)} is sensitive, and what is disclosed about it was not limited: confirm the roles "
             f"({setting('roles')} accepted)"
+        )
+    empty = [c.name for c in columns if (c.audited or c.proposed) and EMPTY in c.reason]
+    if empty:
+        options = " ".join(f"{setting('empty')} {shlex.quote(name)}" for name in empty)
+        return Verdict.INCONCLUSIVE, (
+            f"{table} is {profile.smallest}-anonymous on {_columns(audited)}, but {few(empty)} "
+            f"{'is' if len(empty) == 1 else 'are'} {EMPTY}. Look there; if it is right: {options}"
         )
     if proposed:
         return _judge_with_proposed(table, policy, profile, with_proposed, audited, proposed)

@@ -363,7 +363,7 @@ class DuckDBEngine(Engine):
         found = self._described_of(table, rows, self._default.schema, self.label)
         self._measure(found.name)
         if self._measuring is not None and self._measuring.wanted:
-            return replace(found, notes=(*found.notes, UNREAD))
+            return replace(found, notes=(*found.notes, UNREAD), by_name=True)
         return found
 
     def describe_beside(self, table: str | None) -> Table:

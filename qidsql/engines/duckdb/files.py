@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qidsql.errors import SourceError
+from qidsql.wording.numbers import few
 
 HEAD = 16 * 1024  # bytes at the start of a file that its token covers; in a DuckDB database they contain the headers
 KINDS = {
@@ -195,8 +196,11 @@ def allowed_paths(files: DataFiles) -> list[str]:
 
 
 def how_read(files: Sequence[DataFiles]) -> str:
-    """When the rows of these files are read: the state of the data that statements see."""
+    """When the rows of these files are read: the state of the data that statements see. And which columns are not in
+    the files."""
     kinds = {each.kind == "parquet" for each in files}
+    read = "files read in place" if True in kinds else "files parsed once, at the start"
     if len(kinds) > 1:
-        return "parquet files read in place, others parsed once, at the start"
-    return "files read in place" if True in kinds else "files parsed once, at the start"
+        read = "parquet files read in place, others parsed once, at the start"
+    folders = [name for each in files for name in each.folder_columns]
+    return read if not folders else f"{read}; {few(folders)} from the names of folders"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, NoReturn, TypeVar, cast
+from urllib.parse import unquote
 
 import grpc
 from sqlglot import exp
@@ -172,6 +173,11 @@ class SparkEngine(Engine):
         version = self._version(name)
         if version is None:
             self._files[name] = self._state_of(name)
+            if lost := lost_folders(self._files[name], [field.name for field in fields]):
+                raise StatementError(
+                    f"files of {name} lie in folders {lost}=..., of which no column is made, so that values would be "
+                    f"lost: name the folder above them, or a table that has the column"
+                )
         else:
             fields = self._fields(name, version) or []
         read_in = {type(each) for each in self._versions.values()}
@@ -180,8 +186,10 @@ class SparkEngine(Engine):
         self.snapshot = "; of others, ".join(kept)
         kind = "data file" if name.catalog in FORMATS else "table"
         notes = (not_promised(self._refused),) if self._refused else ()
-        table = Table(name, kind, self._columns(name, version, fields), version=version, notes=notes)
-        return checked(table, self._functions(name), self.time_zone) if kind == "table" and version is None else table
+        by_name = kind == "table" and version is None
+        columns = self._columns(name, version, fields)
+        table = Table(name, kind, columns, version=version, notes=notes, by_name=by_name)
+        return checked(table, self._functions(name), self.time_zone) if by_name else table
 
     def _columns(self, name: TableName, version: Version | None, fields: list[Any]) -> tuple[Column, ...]:
         """The columns of these fields. Sail has no hash of unsigned numbers: their texts are compared. A call to it."""
@@ -409,6 +417,21 @@ def _same_but_for_case(names: list[str]) -> tuple[str, ...]:
         if seen.setdefault(name.lower(), name) != name:
             return seen[name.lower()], name
     return ()
+
+
+def lost_folders(files: frozenset[str], columns: list[str]) -> str:
+    """The name of folders such as zip=.../ that differ from file to file, and make no column; empty if there are none.
+
+    One value around all files distinguishes no rows.
+    """
+    values: dict[str, list[str]] = {}
+    paths = [file for file in files if "/" in file]  # not the sizes of files
+    for file in paths:
+        for part in file.split("/")[:-1]:
+            name, sign, value = unquote(part).partition("=")
+            if sign and name.lower() not in {column.lower() for column in columns}:
+                values.setdefault(name, []).append(value)
+    return next((name for name, own in sorted(values.items()) if len(own) < len(paths) or len(set(own)) > 1), "")
 
 
 def _catalog_column(found: Column) -> CatalogColumn:
