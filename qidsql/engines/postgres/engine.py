@@ -29,7 +29,7 @@ from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.postgres.condition import parse_condition
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
 from qidsql.engines.postgres.doctor import examine
-from qidsql.engines.postgres.errors import not_connected, translate, unreadable
+from qidsql.engines.postgres.errors import not_connected, translate, understood, unreadable
 from qidsql.engines.postgres.lock_watch import LockWatch, hang_up
 from qidsql.engines.postgres.types import PATTERNS
 from qidsql.engines.table_names import find_table, no_schema
@@ -57,6 +57,7 @@ logging.getLogger("psycopg").addHandler(
     logging.NullHandler()
 )  # otherwise its warnings go to stderr, with text of the server
 
+CATALOG = "reading of the catalog"
 IMPORTED = "qidsql_received"  # a temporary table
 WORKING_COPY = TableName("qidsql_workspace", "pg_temp")
 UNDECLARED = ", or declare your function STABLE or IMMUTABLE, if it is (a new one is VOLATILE)"
@@ -373,6 +374,7 @@ class PostgresEngine(Engine):
             else:
                 return
 
+    @understood(CATALOG)
     def _check_snapshot(self) -> None:
         """A table that was rewritten after the snapshot, before a first statement locked it, looks empty."""
         if not self._one_snapshot:
@@ -426,6 +428,11 @@ class PostgresEngine(Engine):
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         return translate(error, purpose)
 
+    def _run_on(self, statement: Statement[Answer], session: Session) -> Answer:
+        with understood(statement.purpose):
+            return super()._run_on(statement, session)
+
+    @understood(CATALOG)
     def state_token(self, table: Table) -> str | None:
         """The snapshot itself: equal snapshots see the same rows, since every write has a transaction id."""
         if not self._one_snapshot:
@@ -449,6 +456,7 @@ class PostgresEngine(Engine):
             self.run(Statement(sql, "sending of the plan", lambda rows: None, out_of=out_of))
         return table
 
+    @understood(CATALOG)
     def existing_kind(self, name: TableName, replace: bool) -> str | None:
         [(has_schema, may_create, temporary, kind, owned)] = self._catalog(
             "place", schema=name.schema, relation=name.name
@@ -480,6 +488,7 @@ class PostgresEngine(Engine):
             )
         return WORKING_COPY
 
+    @understood(CATALOG)
     def finish_working_copy(self, name: TableName) -> int:
         """Also makes the transaction read-only."""
         table = name_text(POSTGRES, name)
@@ -502,6 +511,7 @@ class PostgresEngine(Engine):
     def release(self) -> None:
         self._lock_watch.stop()
 
+    @understood(CATALOG)
     def table_bytes(self, table: TableName) -> TableBytes | None:
         """All its pages: a row store reads the whole rows, whatever columns a statement names. Long values are read on
         their own, where a statement needs them."""
@@ -511,6 +521,7 @@ class PostgresEngine(Engine):
     def table_names(self) -> list[TableName]:
         return [_name(row) for row in self._catalog("tables") if row[5] is None]
 
+    @understood(CATALOG)
     def describe(self, table: str | None) -> Table:
         rows = {_name(row): row for row in self._catalog("tables")}
         name = self._find(table, rows)
@@ -521,6 +532,7 @@ class PostgresEngine(Engine):
         )
         return self._table(name, KINDS[str(kind)], columns, None if estimate is None else integer(estimate))
 
+    @understood(CATALOG)
     def describe_listed(self, listed: CatalogTable) -> Table:
         """One statement, to the planner."""
         if listed.obstacle is not None:
@@ -557,6 +569,7 @@ class PostgresEngine(Engine):
         undeclared = any(own for _, verdict, own in rows if verdict == "changes")
         return checked(table, found, self.time_zone, UNDECLARED if undeclared else "")
 
+    @understood(CATALOG)
     def parse_condition(self, table: Table, where: str) -> Condition:
         return parse_condition(self._catalog, self._bind, self.translate, table, where)
 
@@ -565,6 +578,7 @@ class PostgresEngine(Engine):
         if self._one_snapshot:
             super()._freeze_time()
 
+    @understood(CATALOG)
     def catalog(self, schema: str | None = None) -> Catalog:
         """A few statements to the system catalog. Omits partitions, and temporary tables of other sessions."""
         rows = {_name(row): row for row in self._catalog("tables") if row[5] != "temporary" and not row[6]}
@@ -618,6 +632,7 @@ class PostgresEngine(Engine):
             ),
         )
 
+    @understood(CATALOG)
     def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
         """Three statements to the system catalog."""
         return examine(self._catalog, self._server.role_path, self.workers, self.snapshot, schema, role)
@@ -670,7 +685,7 @@ class PostgresEngine(Engine):
         try:
             return self._attempt(_text(template, **holes))
         except (psycopg.Error, UnicodeError) as error:
-            raise self.translate(error, "reading of the catalog") from None
+            raise self.translate(error, CATALOG) from None
 
     def _attempt(self, sql: str) -> list[Row]:
         """`PostgresSession.attempt` on one of the sessions. Raises psycopg.Error, UnicodeError."""
@@ -822,7 +837,10 @@ def _check_version(info: psycopg.ConnectionInfo) -> None:
 
 
 def _rows(cursor: psycopg.Cursor[Row]) -> list[Row]:
-    return cursor.fetchall() if cursor.description is not None else []
+    try:
+        return cursor.fetchall() if cursor.description is not None else []
+    except (ValueError, ArithmeticError) as error:  # of a cell that is not of its column's type
+        raise psycopg.DataError(type(error).__name__) from None
 
 
 def connection_label(info: psycopg.ConnectionInfo, parameters: Mapping[str, str]) -> str:

@@ -4,7 +4,8 @@ Texts of libpq and the server can contain values and passwords: they are used to
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import psycopg
 
@@ -182,4 +183,21 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
                 return kind(message.format(purpose=purpose, state=state))
     if ended or (isinstance(error, psycopg.OperationalError) and not state):
         return ConnectionLost(f"the connection to Postgres was lost at the {purpose}; earlier results remain valid")
-    return StatementError(f"Postgres could not answer the {purpose} (SQLSTATE {state or 'unknown'})")
+    return StatementError(f"Postgres could not answer the {purpose} (SQLSTATE {state})") if state else unlike(purpose)
+
+
+@contextmanager
+def understood(purpose: str) -> Iterator[None]:
+    """Raises StatementError where the rows of an answer are not those that were asked for."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise unlike(purpose) from error
+
+
+def unlike(purpose: str) -> StatementError:
+    """The error for an answer that Postgres would not give."""
+    return StatementError(
+        f"the answer to the {purpose} is none that Postgres gives; is another program there, or between? Only "
+        f"sslmode=verify-full keeps answers as the server sent them"
+    )
