@@ -3,6 +3,7 @@
 import logging
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from sqlglot import exp
 from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
 from qidsql.core.checks import Examination
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
-from qidsql.core.time_limit import limit
+from qidsql.core.time_limit import earlier, limit
 from qidsql.core.value_kinds import kind_of
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
@@ -36,6 +37,7 @@ from qidsql.engines.table_names import find_table, no_schema
 from qidsql.engines.workers import Batch, Session, Work, Worker, end_sessions
 from qidsql.errors import (
     AccessError,
+    BudgetSpent,
     QidsqlError,
     SnapshotLost,
     SourceError,
@@ -62,6 +64,7 @@ IMPORTED = "qidsql_received"  # a temporary table
 WORKING_COPY = TableName("qidsql_workspace", "pg_temp")
 UNDECLARED = ", or declare your function STABLE or IMMUTABLE, if it is (a new one is VOLATILE)"
 BLOCK = 1 << 16  # bytes sent at once
+FURTHER = 5.0  # seconds to wait for the sessions after the first, without which an audit only takes longer
 RETRIES = 5  # of a statement, at most
 OLDEST_SERVER = 120000  # from version 12 on the catalog shows which collations merge texts
 KINDS = {"r": "table", "v": "view", "m": "materialized view", "p": "partitioned table", "f": "foreign table"}
@@ -263,16 +266,22 @@ class PostgresEngine(Engine):
                     exported = self._export(new[0], deadline)
             more = [self._worker(exported) for _ in range(self.workers - len(self._sessions) - len(new))]
             new += more
+            end = time.monotonic() + FURTHER
             for worker in more:  # no free connection, or a pooler's other server without this snapshot
                 with suppress(psycopg.Error):
-                    worker.opened(deadline)
+                    try:
+                        worker.opened(earlier(deadline, end))
+                    except BudgetSpent:
+                        if deadline is not None and deadline <= end:
+                            raise
+                        worker.dismiss()  # it waits for a pooler, whose only connection the first session has
         except BaseException as error:
             for worker in new:
                 worker.dismiss()
             if isinstance(error, psycopg.Error):
                 raise self._server.not_connected(error) from None
             raise
-        new = [worker for worker in new if worker.is_open]
+        new = [worker for worker in new if worker.is_open and not worker.dismissed]
         self.workers = len(self._sessions) + len(new)
         return new
 

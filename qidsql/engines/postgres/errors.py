@@ -34,6 +34,12 @@ WHY_NOT_CONNECTED = (
     (r"resolve host|translate host name", "the host {host} cannot be resolved; check the URL"),
     (r"timeout expired|timed out", "{host} did not answer in time; check host, port and firewall"),
     (r"invalid response", "{host} is not a Postgres server"),
+    (
+        r"statement pooling",
+        "{host} is a pooler in statement mode, in which no transaction can begin; use one in transaction or session "
+        "mode, or the server itself",
+    ),
+    (r"query_wait_timeout", "the pooler at {host} had no connection to its server for {user}; try later"),
     (r"SSL|certificate", "no secure connection to {host} could be established; check sslmode and certificates"),
     (r"Permission denied", "this user may not use the socket of {host}"),
     (r"Connection refused|No such file", "no Postgres server answers at {host}; is it running there?"),
@@ -176,7 +182,8 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
             f"row-level security hides rows of a table behind the {purpose}; audit as a role (for a view: its "
             f"owner) that has BYPASSRLS, else the answer would leave people out"
         )
-    ended = error.diag.severity_nonlocalized in ("FATAL", "PANIC") or state.startswith("57P")
+    severity = error.diag.severity_nonlocalized or error.diag.severity  # poolers send the second alone
+    ended = severity in ("FATAL", "PANIC") or state.startswith("57P")
     if not ended:
         for beginning, kind, message in WHY_NOT_ANSWERED:
             if state.startswith(beginning):
