@@ -25,6 +25,7 @@ COLOURS = {
     Verdict.ERROR: "bold magenta",
 }
 WAIVED = "yellow"  # of a pass with exceptions
+SHOWN_ROWS = 1000  # violations first: laying out the rows of many thousands of tables takes a minute
 SHOWN_CHANGES = 12
 SHOWN_TABLES = 6
 SIGNS = {
@@ -113,7 +114,7 @@ def _tables(console: Console, rows: Sequence[_Row]) -> None:
         grid.add_column(heading, justify="right")
     grid.add_column("Findings", overflow="fold")
     several = len({row.table.source for row in rows}) > 1
-    for row in rows:
+    for row in rows[:SHOWN_ROWS]:
         verdict = (row.waived or row.table.verdict) + (" (resumed)" if row.table.resumed else "")
         grid.add_row(
             row.table.place if several else row.table.table,
@@ -121,6 +122,8 @@ def _tables(console: Console, rows: Sequence[_Row]) -> None:
             *(row.rows, row.k, row.smallest, row.below_k, row.states),
         )
     console.print(grid)
+    if len(rows) > SHOWN_ROWS:
+        console.print(f"... and {count(len(rows) - SHOWN_ROWS)} more (--format csv lists them all)")
     console.print()
 
 
