@@ -15,6 +15,7 @@ from qidsql.operations.table_run import Finding, FindingState, TableRun
 from qidsql.report.blocks import TONES, Cell, Fields, Grid, Head, Next, Outcome, Report, Sentence, Tone
 from qidsql.wording.numbers import count, few, plural, seconds
 
+SHOWN_ROWS = 1000  # violations first: laying out the rows of many thousands of tables takes a minute
 SHOWN_CHANGES = 12
 SHOWN_TABLES = 6
 SIGNS = {
@@ -77,7 +78,7 @@ def report(document: RunResult, recorded: bool = True) -> Report:
     yield Outcome(document.verdict, f"{document.reason}.", document.waived.upper(), waived)
     rows = sorted((_Row.of(table) for table in document.tables), key=lambda row: row.rank)
     if rows:
-        yield _tables(rows)
+        yield from _tables(rows)
     if document.coverage:
         yield from coverage_report(document.coverage)
     yield from _changes(document, rows)
@@ -90,17 +91,19 @@ def report(document: RunResult, recorded: bool = True) -> Report:
     yield from _next(document, rows, recorded)
 
 
-def _tables(rows: Sequence[_Row]) -> Grid:
+def _tables(rows: Sequence[_Row]) -> Report:
     figures = [Head("Rows"), Head("k"), Head("Smallest"), Head("Below k")]
     heads = [Head("Table", text=True), Head("Verdict", text=True), *figures, Head("Findings", text=True)]
     several = len({row.table.source for row in rows}) > 1
     lines: list[list[str | Cell]] = []
-    for row in rows:
+    for row in rows[:SHOWN_ROWS]:
         verdict = (row.waived or row.table.verdict) + (" (resumed)" if row.table.resumed else "")
         tone = Tone.UNKNOWN if row.waived else TONES[row.table.verdict]
         name = row.table.place if several else row.table.table
         lines.append([name, Cell(verdict, tone), row.rows, row.k, row.smallest, row.below_k, row.states])
-    return Grid(heads, lines)
+    yield Grid(heads, lines)
+    if len(rows) > SHOWN_ROWS:
+        yield Sentence(f"... and {count(len(rows) - SHOWN_ROWS)} more (--format csv lists them all)", close=True)
 
 
 def _changes(document: RunResult, rows: Sequence[_Row]) -> Report:

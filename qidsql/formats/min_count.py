@@ -9,7 +9,8 @@ The rule is the same for every table, whatever its figures:
 
 - Words are kept: verdicts, the policy and its coverage, the lists of column sets and what would meet the policy.
 - One number is kept: that of the rows of the table (entities if the policy counts these). It is exact from 2 m on, and
-  0 if there are none; otherwise the range 1 to 2 m - 1.
+  0 if there are none; otherwise the range 1 to 2 m - 1. Of a view, and under a where condition, it is not: the rows
+  that these leave out would be the difference of two reports.
 - All other figures that depend on the rows are removed, large ones too: sizes and numbers of classes, rows below k,
   rows with a NULL, ratios. Sentences are written without them, column sets are sorted by name, and a finding is new,
   gone or unchanged: "worse" and "better" would reveal counts.
@@ -20,14 +21,15 @@ rows, reveals no more about its classes than the words do.
 
 The limits: verdicts and lists are exact. Someone who knows that one row was added and sees a pass become a violation
 knows that one row is below k; with k = m, as CMS requires, a violation that became a pass was a class of m - 1. With k
-below m, a pass at k means less than CMS requires. The number of rows is not protected: differences of totals are
-visible, and so is the number of rows by which a table and a view on it differ. tests/formats/test_min_count.py and the
-trials simulate an attacker who tries every pair of tables.
+below m, a pass at k means less than CMS requires. The number of rows of a table is not protected: of two states of it,
+of a table and a copy of a part of it as a table of its own, and of rows and entities, the difference is visible.
+tests/formats/test_min_count.py and the trials simulate an attacker who tries every pair of tables.
 """
 
 from dataclasses import fields, replace
 
 from qidsql.commands.audit.result import AuditResult, ColumnFinding
+from qidsql.core.policy import question
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Role
 from qidsql.formats.finding_texts import TITLES, unit_of
@@ -103,8 +105,8 @@ def _table(table: TableRun, least: int) -> TableRun:
 
 def _audit(audit: AuditResult, least: int) -> HiddenAudit:
     account, entity = audit.account, audit.account.policy.entity is not None
-    rows = None if entity else total(account.rows, least)
-    entities = total(audit.entities, least) if entity else None
+    counted = None if _is_part(audit) else audit.entities if entity else account.rows
+    rows, entities = (None, total(counted, least)) if entity else (total(counted, least), None)
 
     def hidden(profile: ClassProfile) -> HiddenProfile:
         return HiddenProfile(entities if entity else rows, profile.k, entity)
@@ -166,10 +168,17 @@ def _finding(finding: Finding) -> Finding:
 
 
 def _point(point: TrendPoint, audit: Audit | None, least: int) -> TrendPoint:
-    """A table in an earlier run; its number of entities is not recorded. Without an audit it could have entities."""
-    entity = audit is None or audit.account.policy.entity is not None
+    """A table in an earlier run; its number of entities is not recorded. Under another policy, or without an audit, it
+    could have entities, or be a part."""
+    whole = audit and not _is_part(audit) and not audit.account.policy.entity
+    same = audit and point.question == question(audit.account.policy)
     rows = point.rows if isinstance(point.rows, Range) else total(point.rows, least)
-    return replace(point, rows=None if entity else rows, smallest=None, share_below_k=None)
+    return replace(point, rows=rows if whole and same else None, smallest=None, share_below_k=None)
+
+
+def _is_part(audit: Audit) -> bool:
+    """Whether another report can be about the same rows and a few more."""
+    return audit.account.policy.where is not None or "view" in audit.account.kind
 
 
 def _reason(verdict: Verdict, audit: AuditResult) -> str:

@@ -91,8 +91,8 @@ def unpack(written: bytes) -> TableRun:
     """The table that `pack` compressed. Raises StoreError for anything else: it has been in a history."""
     try:
         return expand(json.loads(zlib.decompress(written).decode("utf-8", "surrogatepass")))
-    except NOT_WRITTEN:
-        raise StoreError(f"a table in the history {DAMAGED}") from None
+    except NOT_WRITTEN as error:
+        raise StoreError(f"a table in the history {DAMAGED}") from error
 
 
 def compact(table: TableRun) -> dict[str, Any]:

@@ -29,3 +29,10 @@ class Statement(Generic[Answer]):
 def integer(cell: object) -> int:
     """A count as int. Drivers return int, Decimal, str or NULL."""
     return 0 if cell is None else int(cell)  # type: ignore[call-overload]
+
+
+def counted(cell: object) -> int:
+    """A count. Raises ValueError if it is below 0, which no honest server says."""
+    if (number := integer(cell)) < 0:
+        raise ValueError
+    return number

@@ -12,12 +12,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import Mock, patch
 
 import duckdb
 import pytest
 
 from qidsql.core.results import Verdict
-from qidsql.errors import StoreError, UnknownName, UsageError
+from qidsql.core.time_limit import within
+from qidsql.engines.duckdb.store import DuckDBTransaction
+from qidsql.errors import BudgetSpent, StoreError, UnknownName, UsageError
 from qidsql.formats.registry import rendered
 from qidsql.operations.alerts.changes import VerdictChange
 from qidsql.operations.alerts.message import Message
@@ -29,7 +32,7 @@ from qidsql.operations.history.records import TABLES, History, UnfinishedTable
 from qidsql.operations.policy_file import read_policy_file
 from qidsql.operations.run import RunCallbacks, run
 from tests.commandline import HOUSE, environment, inside
-from tests.policies import RISKY, SAFE, entries, fill, policy_file
+from tests.policies import RISKY, SAFE, entries, fill, history_of, policy_file
 from tests.stores import DuckDBStore, PostgresStore
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
@@ -501,3 +504,19 @@ def test_that_a_run_is_not_recorded_is_said_although_its_report_cannot_be_writte
     assert outcome.code == 2
     assert "the run is not in the history: no room; it is saved in" in outcome.err
     assert "No space left" in outcome.err
+
+
+def test_looking_up_many_tables_ends_in_time(tmp_path: Path) -> None:
+    """What a run compares with is two queries a table: none for one that it has never seen, and none after the end."""
+    with DuckDBStore(tmp_path / "people.duckdb") as store:
+        fill(store, people=SAFE)
+        file = read_policy_file(policy_file(tmp_path, store.url, entries("main.people")))
+    history = history_of(tmp_path)
+    history.record(run(file, history))
+    many = [("main", f"main.t{number}") for number in range(10_000)]
+    asked = Mock(wraps=DuckDBTransaction.execute)
+    with patch.object(DuckDBTransaction, "execute", lambda *given: asked(*given)):
+        found = history.past_tables([*many, ("main", "main.people")])
+    assert (list(found), asked.call_count < 10) == ([("main", "main.people")], True)
+    with within(0.0), pytest.raises(BudgetSpent):
+        history.past_tables(many)

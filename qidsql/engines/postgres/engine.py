@@ -3,6 +3,7 @@
 import logging
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from sqlglot import exp
 from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
 from qidsql.core.checks import Examination
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
-from qidsql.core.time_limit import limit
+from qidsql.core.time_limit import earlier, limit
 from qidsql.core.value_kinds import kind_of
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
@@ -29,13 +30,14 @@ from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.postgres.condition import parse_condition
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
 from qidsql.engines.postgres.doctor import examine
-from qidsql.engines.postgres.errors import not_connected, translate, unreadable
+from qidsql.engines.postgres.errors import not_connected, translate, understood, unreadable
 from qidsql.engines.postgres.lock_watch import LockWatch, hang_up
 from qidsql.engines.postgres.types import PATTERNS
 from qidsql.engines.table_names import find_table, no_schema
 from qidsql.engines.workers import Batch, Session, Work, Worker, end_sessions
 from qidsql.errors import (
     AccessError,
+    BudgetSpent,
     QidsqlError,
     SnapshotLost,
     SourceError,
@@ -57,10 +59,12 @@ logging.getLogger("psycopg").addHandler(
     logging.NullHandler()
 )  # otherwise its warnings go to stderr, with text of the server
 
+CATALOG = "reading of the catalog"
 IMPORTED = "qidsql_received"  # a temporary table
 WORKING_COPY = TableName("qidsql_workspace", "pg_temp")
 UNDECLARED = ", or declare your function STABLE or IMMUTABLE, if it is (a new one is VOLATILE)"
 BLOCK = 1 << 16  # bytes sent at once
+FURTHER = 5.0  # seconds to wait for the sessions after the first, without which an audit only takes longer
 RETRIES = 5  # of a statement, at most
 OLDEST_SERVER = 120000  # from version 12 on the catalog shows which collations merge texts
 KINDS = {"r": "table", "v": "view", "m": "materialized view", "p": "partitioned table", "f": "foreign table"}
@@ -262,16 +266,22 @@ class PostgresEngine(Engine):
                     exported = self._export(new[0], deadline)
             more = [self._worker(exported) for _ in range(self.workers - len(self._sessions) - len(new))]
             new += more
+            end = time.monotonic() + FURTHER
             for worker in more:  # no free connection, or a pooler's other server without this snapshot
                 with suppress(psycopg.Error):
-                    worker.opened(deadline)
+                    try:
+                        worker.opened(earlier(deadline, end))
+                    except BudgetSpent:
+                        if deadline is not None and deadline <= end:
+                            raise
+                        worker.dismiss()  # it waits for a pooler, whose only connection the first session has
         except BaseException as error:
             for worker in new:
                 worker.dismiss()
             if isinstance(error, psycopg.Error):
                 raise self._server.not_connected(error) from None
             raise
-        new = [worker for worker in new if worker.is_open]
+        new = [worker for worker in new if worker.is_open and not worker.dismissed]
         self.workers = len(self._sessions) + len(new)
         return new
 
@@ -373,6 +383,7 @@ class PostgresEngine(Engine):
             else:
                 return
 
+    @understood(CATALOG)
     def _check_snapshot(self) -> None:
         """A table that was rewritten after the snapshot, before a first statement locked it, looks empty."""
         if not self._one_snapshot:
@@ -426,6 +437,11 @@ class PostgresEngine(Engine):
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         return translate(error, purpose)
 
+    def _run_on(self, statement: Statement[Answer], session: Session) -> Answer:
+        with understood(statement.purpose):
+            return super()._run_on(statement, session)
+
+    @understood(CATALOG)
     def state_token(self, table: Table) -> str | None:
         """The snapshot itself: equal snapshots see the same rows, since every write has a transaction id."""
         if not self._one_snapshot:
@@ -449,6 +465,7 @@ class PostgresEngine(Engine):
             self.run(Statement(sql, "sending of the plan", lambda rows: None, out_of=out_of))
         return table
 
+    @understood(CATALOG)
     def existing_kind(self, name: TableName, replace: bool) -> str | None:
         [(has_schema, may_create, temporary, kind, owned)] = self._catalog(
             "place", schema=name.schema, relation=name.name
@@ -480,6 +497,7 @@ class PostgresEngine(Engine):
             )
         return WORKING_COPY
 
+    @understood(CATALOG)
     def finish_working_copy(self, name: TableName) -> int:
         """Also makes the transaction read-only."""
         table = name_text(POSTGRES, name)
@@ -502,6 +520,7 @@ class PostgresEngine(Engine):
     def release(self) -> None:
         self._lock_watch.stop()
 
+    @understood(CATALOG)
     def table_bytes(self, table: TableName) -> TableBytes | None:
         """All its pages: a row store reads the whole rows, whatever columns a statement names. Long values are read on
         their own, where a statement needs them."""
@@ -511,6 +530,7 @@ class PostgresEngine(Engine):
     def table_names(self) -> list[TableName]:
         return [_name(row) for row in self._catalog("tables") if row[5] is None]
 
+    @understood(CATALOG)
     def describe(self, table: str | None) -> Table:
         rows = {_name(row): row for row in self._catalog("tables")}
         name = self._find(table, rows)
@@ -521,6 +541,7 @@ class PostgresEngine(Engine):
         )
         return self._table(name, KINDS[str(kind)], columns, None if estimate is None else integer(estimate))
 
+    @understood(CATALOG)
     def describe_listed(self, listed: CatalogTable) -> Table:
         """One statement, to the planner."""
         if listed.obstacle is not None:
@@ -557,6 +578,7 @@ class PostgresEngine(Engine):
         undeclared = any(own for _, verdict, own in rows if verdict == "changes")
         return checked(table, found, self.time_zone, UNDECLARED if undeclared else "")
 
+    @understood(CATALOG)
     def parse_condition(self, table: Table, where: str) -> Condition:
         return parse_condition(self._catalog, self._bind, self.translate, table, where)
 
@@ -565,6 +587,7 @@ class PostgresEngine(Engine):
         if self._one_snapshot:
             super()._freeze_time()
 
+    @understood(CATALOG)
     def catalog(self, schema: str | None = None) -> Catalog:
         """A few statements to the system catalog. Omits partitions, and temporary tables of other sessions."""
         rows = {_name(row): row for row in self._catalog("tables") if row[5] != "temporary" and not row[6]}
@@ -618,6 +641,7 @@ class PostgresEngine(Engine):
             ),
         )
 
+    @understood(CATALOG)
     def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
         """Three statements to the system catalog."""
         return examine(self._catalog, self._server.role_path, self.workers, self.snapshot, schema, role)
@@ -670,7 +694,7 @@ class PostgresEngine(Engine):
         try:
             return self._attempt(_text(template, **holes))
         except (psycopg.Error, UnicodeError) as error:
-            raise self.translate(error, "reading of the catalog") from None
+            raise self.translate(error, CATALOG) from None
 
     def _attempt(self, sql: str) -> list[Row]:
         """`PostgresSession.attempt` on one of the sessions. Raises psycopg.Error, UnicodeError."""
@@ -822,7 +846,10 @@ def _check_version(info: psycopg.ConnectionInfo) -> None:
 
 
 def _rows(cursor: psycopg.Cursor[Row]) -> list[Row]:
-    return cursor.fetchall() if cursor.description is not None else []
+    try:
+        return cursor.fetchall() if cursor.description is not None else []
+    except (ValueError, ArithmeticError) as error:  # of a cell that is not of its column's type
+        raise psycopg.DataError(type(error).__name__) from None
 
 
 def connection_label(info: psycopg.ConnectionInfo, parameters: Mapping[str, str]) -> str:

@@ -4,7 +4,8 @@ Texts of libpq and the server can contain values and passwords: they are used to
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import psycopg
 
@@ -33,6 +34,12 @@ WHY_NOT_CONNECTED = (
     (r"resolve host|translate host name", "the host {host} cannot be resolved; check the URL"),
     (r"timeout expired|timed out", "{host} did not answer in time; check host, port and firewall"),
     (r"invalid response", "{host} is not a Postgres server"),
+    (
+        r"statement pooling",
+        "{host} is a pooler in statement mode, in which no transaction can begin; use one in transaction or session "
+        "mode, or the server itself",
+    ),
+    (r"query_wait_timeout", "the pooler at {host} had no connection to its server for {user}; try later"),
     (r"SSL|certificate", "no secure connection to {host} could be established; check sslmode and certificates"),
     (r"Permission denied", "this user may not use the socket of {host}"),
     (r"Connection refused|No such file", "no Postgres server answers at {host}; is it running there?"),
@@ -175,11 +182,29 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
             f"row-level security hides rows of a table behind the {purpose}; audit as a role (for a view: its "
             f"owner) that has BYPASSRLS, else the answer would leave people out"
         )
-    ended = error.diag.severity_nonlocalized in ("FATAL", "PANIC") or state.startswith("57P")
+    severity = error.diag.severity_nonlocalized or error.diag.severity  # poolers send the second alone
+    ended = severity in ("FATAL", "PANIC") or state.startswith("57P")
     if not ended:
         for beginning, kind, message in WHY_NOT_ANSWERED:
             if state.startswith(beginning):
                 return kind(message.format(purpose=purpose, state=state))
     if ended or (isinstance(error, psycopg.OperationalError) and not state):
         return ConnectionLost(f"the connection to Postgres was lost at the {purpose}; earlier results remain valid")
-    return StatementError(f"Postgres could not answer the {purpose} (SQLSTATE {state or 'unknown'})")
+    return StatementError(f"Postgres could not answer the {purpose} (SQLSTATE {state})") if state else unlike(purpose)
+
+
+@contextmanager
+def understood(purpose: str) -> Iterator[None]:
+    """Raises StatementError where the rows of an answer are not those that were asked for."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise unlike(purpose) from error
+
+
+def unlike(purpose: str) -> StatementError:
+    """The error for an answer that Postgres would not give."""
+    return StatementError(
+        f"the answer to the {purpose} is none that Postgres gives; is another program there, or between? Only "
+        f"sslmode=verify-full keeps answers as the server sent them"
+    )

@@ -10,6 +10,7 @@ from typing import Annotated, Any, cast
 from qidsql.commands.audit.result import AuditResult
 from qidsql.core.policy import Policy, question
 from qidsql.core.results import Verdict
+from qidsql.core.time_limit import check_time, limit
 from qidsql.declarations.results import OMITTED, loaded, plain
 from qidsql.engines.store import Store, Transaction
 from qidsql.errors import StoreError, UnknownName, UsageError
@@ -239,9 +240,15 @@ class History:
         self, tables: Iterable[tuple[str, str]], run: str | None = None
     ) -> dict[tuple[str, str], PastTable]:
         """Tables (source and name) in this run; by default each in the last complete run in which it passed or was in
-        violation."""
+        violation. Raises BudgetSpent."""
+        found = {}
         with self.reading() as store:
-            return {} if store is None else {each: _past_table(store, *each, run) for each in tables}
+            known = {(str(source), str(table)) for source, table in (store.query("history/tables") if store else [])}
+            for each in tables:
+                check_time(limit())
+                if store and each in known:
+                    found[each] = _past_table(store, *each, run)
+        return found
 
     def audited_tables(self, run: str) -> list[tuple[str, str]]:
         """Source and name of each table of a run; without those that could not be audited, as by a wrong name."""
@@ -313,8 +320,8 @@ class History:
         """Raises StoreError if something in the history is not what qidsql writes."""
         try:
             yield
-        except NOT_WRITTEN:
-            raise StoreError(f"a record in {self.label} {DAMAGED}") from None
+        except NOT_WRITTEN as error:
+            raise StoreError(f"a record in {self.label} {DAMAGED}") from error
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:

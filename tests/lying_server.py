@@ -1,0 +1,112 @@
+"""A Postgres server that lies: a proxy before a real one that changes rows of its answers."""
+
+import random
+import socket
+import struct
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+Cells = list[bytes | None]
+Lie = Callable[[int, Cells], Cells]  # the number of a row since the start, and its cells, which it may change
+MESSAGE = struct.Struct("!cI")  # its kind and length, the length's own four bytes included
+
+
+class LyingServer:
+    """On a free port of localhost."""
+
+    def __init__(self, server: Path, lie: Lie) -> None:
+        self._socket = next(server.glob(".s.PGSQL.*[0-9]"))
+        self._lie = lie
+        self._door = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self._rows = 0
+        self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        self._started(self._accept)
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://postgres@127.0.0.1:{self._door.getsockname()[1]}/postgres?sslmode=disable"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):
+            self._door.shutdown(socket.SHUT_RDWR)  # which wakes the thread that waits there
+        self._door.close()
+        for thread in self._threads:
+            thread.join()
+
+    def _started(self, work: Callable[..., None], *arguments: object) -> threading.Thread:
+        thread = threading.Thread(target=work, args=arguments, daemon=True)
+        thread.start()
+        self._threads.append(thread)
+        return thread
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._door.accept()
+                self._started(self._link, client)
+
+    def _link(self, client: socket.socket) -> None:
+        with client, socket.socket(socket.AF_UNIX) as server:
+            server.connect(str(self._socket))
+            forward = self._started(_forward, client, server)
+            with suppress(OSError, struct.error), server.makefile("rb") as answers:
+                while head := answers.read(MESSAGE.size):
+                    kind, length = MESSAGE.unpack(head)
+                    body = answers.read(length - 4)
+                    client.sendall(_message(kind, self._changed(body) if kind == b"D" else body))
+            with suppress(OSError):
+                client.shutdown(socket.SHUT_RDWR)
+            forward.join()
+
+    def _changed(self, body: bytes) -> bytes:
+        with self._lock:
+            number, self._rows = self._rows, self._rows + 1
+        cells = self._lie(number, _cells(body))
+        parts = (struct.pack("!i", -1) if cell is None else struct.pack("!i", len(cell)) + cell for cell in cells)
+        return struct.pack("!h", len(cells)) + b"".join(parts)
+
+
+def _forward(client: socket.socket, server: socket.socket) -> None:
+    with suppress(OSError):
+        while block := client.recv(1 << 16):
+            server.sendall(block)
+    with suppress(OSError):
+        server.shutdown(socket.SHUT_RDWR)
+
+
+def _message(kind: bytes, body: bytes) -> bytes:
+    return MESSAGE.pack(kind, len(body) + 4) + body
+
+
+def _cells(body: bytes) -> Cells:
+    [number], place, found = struct.unpack_from("!h", body), 2, list[bytes | None]()
+    for _ in range(number):
+        [length] = struct.unpack_from("!i", body, place)
+        place += 4
+        found.append(None if length < 0 else body[place : place + length])
+        place += max(0, length)
+    return found
+
+
+def random_lie(chance: random.Random) -> Lie:
+    """Changes cells of a few rows: into another type, a number below 0 or too large, or nothing; or their number."""
+    others = (b"-167", b"abc", None, b"", b"99999999999999999999", b"NaN", b"{1,2}", b"\xff", b"t", b"0", b"1.5")
+
+    rows = {int(chance.paretovariate(0.4)) + 15 for _ in range(3)}
+
+    def lie(number: int, cells: Cells) -> Cells:
+        if number not in rows or not cells:
+            return cells
+        if chance.random() < 0.1:
+            return cells[1:] if chance.random() < 0.5 else [*cells, b"1"]
+        cells[chance.randrange(len(cells))] = chance.choice(others)
+        return cells
+
+    return lie
