@@ -27,9 +27,6 @@ from qidsql.operations.schema_check import with_dates_as_text
 from qidsql.wording.option_names import POLICY_FILE, written_as
 
 HISTORY_NAME = "qidsql-history.duckdb"
-CHECK = re.compile(  # the comment CHECK, which init writes after values that a person has to confirm
-    r"""^\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w.\s-])+=\s*(?:"[^"]*"|'[^']*'|\{[^#]*\}|true|false)\s*\#\s*(?:new:\s*)?CHECK\b"""
-)
 PASSWORD = r"://[^/@:]*:[^@]+@|://[^/@]*@[^/@]*@|\bpassword\s*=|\bpasswd\s*=|motherduck_token|[?&](token|pwd|secret)="
 
 
@@ -156,7 +153,6 @@ class _Reader:
         self.toml = file
         self.path = file.path
         self.content = with_dates_as_text(file.content)
-        self.written = file.text.split("\n")
         self.problems: list[tuple[int, str]] = []
 
     def note(self, path: KeyPath, text: str) -> None:
@@ -250,7 +246,7 @@ class _Reader:
         if is_file(options.get("order")):
             options["order"] = str(beside(self.path, options["order"]))
         persons = frozenset[str]()
-        if self.is_marked((*(path if "entity" in given else ("defaults",)), "entity")):
+        if self.toml.is_marked((*(path if "entity" in given else ("defaults",)), "entity")):
             persons = frozenset({options["entity"]} - {EACH_ROW})
             options = {name: each for name, each in options.items() if each != EACH_ROW or name != "entity"}
         if is_file(options.get("order")):
@@ -269,7 +265,7 @@ class _Reader:
             audit=given.get("audit", True),
             on_new=given.get("on_new", defaults.get("on_new")),
             undecided=self.undecided({**dict.fromkeys(defaults.get("roles", {}), ("defaults",)), **own}) | persons,
-            decided=not self.is_marked((*path, "audit")),
+            decided=not self.toml.is_marked((*path, "audit")),
         )
         try:
             entry.policy()
@@ -282,12 +278,7 @@ class _Reader:
 
     def undecided(self, places: Mapping[str, KeyPath]) -> frozenset[str]:
         """The columns whose role is marked CHECK; `places` are the tables of the file that have their roles."""
-        return frozenset(name for name, path in places.items() if self.is_marked((*path, "roles", name)))
-
-    def is_marked(self, path: KeyPath) -> bool:
-        """Whether the value of a key is marked CHECK."""
-        line = self.toml.lines.get(path)
-        return line is not None and CHECK.match(self.written[line - 1]) is not None
+        return frozenset(name for name, path in places.items() if self.toml.is_marked((*path, "roles", name)))
 
     def common(self, given: Mapping[str, Any], path: KeyPath) -> None:
         """Checks keys of [defaults] and [[tables]] beyond the schema."""
