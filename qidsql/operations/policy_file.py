@@ -15,11 +15,12 @@ from qidsql.core.orders import is_file
 from qidsql.core.parsing import size_in_bytes
 from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.release import Release
-from qidsql.core.tables import fits
+from qidsql.core.tables import PolicyRole, Table, fits
 from qidsql.core.toml_file import KeyPath, TomlFile, read_toml
 from qidsql.declarations.keys import read_keys
 from qidsql.engines.registry import STORE_SCHEMES, STORES
-from qidsql.errors import TomlFileError, UsageError, names_a_secret, redacted
+from qidsql.errors import TomlFileError, UnknownName, UsageError, names_a_secret, near_misses, redacted
+from qidsql.measures.disclosure_limits import limits_among
 from qidsql.operations.policy_entries import Exemption, SourceEntry
 from qidsql.operations.policy_schema import FORMAT, SETTINGS, problems
 from qidsql.operations.presets import PRESETS
@@ -90,6 +91,29 @@ class TableEntry:
                 exclude=of("other"),
                 quasi_identifiers=of("quasi-identifier"),
             )
+
+    def fitted(self, table: Table) -> tuple["TableEntry", tuple[str, ...]]:
+        """The entry without columns that the table no longer has, and these: less data is no worse. A pattern's may be
+        those of other tables.
+
+        Raises UnknownName for one that may be misspelt, as a similar name has no role, and for a secret that a limit is
+        about; UsageError for a name of several columns.
+        """
+        if self.is_pattern:
+            return self, ()
+        there = {column.name.lower() for column in table.columns}
+        named = list(dict.fromkeys([*self.roles, *self.weights]))
+        table.resolve([name for name in named if name.lower() in there])
+        gone = tuple(name for name in named if name.lower() not in there)
+        spoken = {name.lower() for name in (*named, self.entity or "")}
+        free = [column.name for column in table.columns if column.name.lower() not in spoken]
+        limited = limits_among(self.policy().criteria) if gone else ()
+        needed = [n for n in gone if near_misses(n, free) or (limited and self.roles.get(n) == PolicyRole.SENSITIVE)]
+        if needed:
+            raise UnknownName("column", needed, str(table.name), [column.name for column in table.columns])
+        roles = {name: role for name, role in self.roles.items() if name not in gone}
+        weights = {name: weight for name, weight in self.weights.items() if name not in gone}
+        return replace(self, roles=roles, weights=weights), gone
 
     @property
     def all_weights(self) -> dict[str, int]:
