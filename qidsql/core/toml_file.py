@@ -23,6 +23,10 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 
+CHECK = re.compile(  # the comment CHECK, which init writes after values that a person has to confirm
+    r"""^\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w.\s-])+=\s*(?:"[^"]*"|'[^']*'|\{[^#]*\}|true|false)\s*\#\s*(?:new:\s*)?CHECK\b"""
+)
+
 
 @dataclass(frozen=True)
 class TomlFile:
@@ -47,6 +51,15 @@ class TomlFile:
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
+
+    def is_marked(self, path: KeyPath) -> bool:
+        """Whether the value of a key is marked CHECK: a person has to confirm it."""
+        line = self.lines.get(path)
+        return line is not None and CHECK.match(self._of_lines[line - 1]) is not None
+
+    @cached_property
+    def _of_lines(self) -> list[str]:
+        return self.text.split("\n")
 
     def located(self, key: Key, text: str) -> str:
         """A mistake at a key with its place: qidsql.toml:12: tables[1].k: expected a whole number."""

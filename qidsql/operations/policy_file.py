@@ -15,11 +15,12 @@ from qidsql.core.orders import is_file
 from qidsql.core.parsing import size_in_bytes
 from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.release import Release
-from qidsql.core.tables import fits
+from qidsql.core.tables import PolicyRole, Table, fits
 from qidsql.core.toml_file import KeyPath, TomlFile, read_toml
 from qidsql.declarations.keys import read_keys
 from qidsql.engines.registry import STORE_SCHEMES, STORES
-from qidsql.errors import TomlFileError, UsageError, names_a_secret, redacted
+from qidsql.errors import TomlFileError, UnknownName, UsageError, names_a_secret, near_misses, redacted
+from qidsql.measures.disclosure_limits import limits_among
 from qidsql.operations.policy_entries import Exemption, SourceEntry
 from qidsql.operations.policy_schema import FORMAT, SETTINGS, problems
 from qidsql.operations.presets import PRESETS
@@ -27,9 +28,6 @@ from qidsql.operations.schema_check import with_dates_as_text
 from qidsql.wording.option_names import POLICY_FILE, written_as
 
 HISTORY_NAME = "qidsql-history.duckdb"
-CHECK = re.compile(  # the comment CHECK, which init writes after values that a person has to confirm
-    r"""^\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w.\s-])+=\s*(?:"[^"]*"|'[^']*'|\{[^#]*\}|true|false)\s*\#\s*(?:new:\s*)?CHECK\b"""
-)
 PASSWORD = r"://[^/@:]*:[^@]+@|://[^/@]*@[^/@]*@|\bpassword\s*=|\bpasswd\s*=|motherduck_token|[?&](token|pwd|secret)="
 
 
@@ -94,6 +92,29 @@ class TableEntry:
                 quasi_identifiers=of("quasi-identifier"),
             )
 
+    def fitted(self, table: Table) -> tuple["TableEntry", tuple[str, ...]]:
+        """The entry without columns that the table no longer has, and these: less data is no worse. A pattern's may be
+        those of other tables.
+
+        Raises UnknownName for one that may be misspelt, as a similar name has no role, and for a secret that a limit is
+        about; UsageError for a name of several columns.
+        """
+        if self.is_pattern:
+            return self, ()
+        there = {column.name.lower() for column in table.columns}
+        named = list(dict.fromkeys([*self.roles, *self.weights]))
+        table.resolve([name for name in named if name.lower() in there])
+        gone = tuple(name for name in named if name.lower() not in there)
+        spoken = {name.lower() for name in (*named, self.entity or "")}
+        free = [column.name for column in table.columns if column.name.lower() not in spoken]
+        limited = limits_among(self.policy().criteria) if gone else ()
+        needed = [n for n in gone if near_misses(n, free) or (limited and self.roles.get(n) == PolicyRole.SENSITIVE)]
+        if needed:
+            raise UnknownName("column", needed, str(table.name), [column.name for column in table.columns])
+        roles = {name: role for name, role in self.roles.items() if name not in gone}
+        weights = {name: weight for name, weight in self.weights.items() if name not in gone}
+        return replace(self, roles=roles, weights=weights), gone
+
     @property
     def all_weights(self) -> dict[str, int]:
         """The weights of columns, also of columns that the table may not have."""
@@ -156,7 +177,6 @@ class _Reader:
         self.toml = file
         self.path = file.path
         self.content = with_dates_as_text(file.content)
-        self.written = file.text.split("\n")
         self.problems: list[tuple[int, str]] = []
 
     def note(self, path: KeyPath, text: str) -> None:
@@ -250,7 +270,7 @@ class _Reader:
         if is_file(options.get("order")):
             options["order"] = str(beside(self.path, options["order"]))
         persons = frozenset[str]()
-        if self.is_marked((*(path if "entity" in given else ("defaults",)), "entity")):
+        if self.toml.is_marked((*(path if "entity" in given else ("defaults",)), "entity")):
             persons = frozenset({options["entity"]} - {EACH_ROW})
             options = {name: each for name, each in options.items() if each != EACH_ROW or name != "entity"}
         if is_file(options.get("order")):
@@ -269,7 +289,7 @@ class _Reader:
             audit=given.get("audit", True),
             on_new=given.get("on_new", defaults.get("on_new")),
             undecided=self.undecided({**dict.fromkeys(defaults.get("roles", {}), ("defaults",)), **own}) | persons,
-            decided=not self.is_marked((*path, "audit")),
+            decided=not self.toml.is_marked((*path, "audit")),
         )
         try:
             entry.policy()
@@ -282,12 +302,7 @@ class _Reader:
 
     def undecided(self, places: Mapping[str, KeyPath]) -> frozenset[str]:
         """The columns whose role is marked CHECK; `places` are the tables of the file that have their roles."""
-        return frozenset(name for name, path in places.items() if self.is_marked((*path, "roles", name)))
-
-    def is_marked(self, path: KeyPath) -> bool:
-        """Whether the value of a key is marked CHECK."""
-        line = self.toml.lines.get(path)
-        return line is not None and CHECK.match(self.written[line - 1]) is not None
+        return frozenset(name for name, path in places.items() if self.toml.is_marked((*path, "roles", name)))
 
     def common(self, given: Mapping[str, Any], path: KeyPath) -> None:
         """Checks keys of [defaults] and [[tables]] beyond the schema."""

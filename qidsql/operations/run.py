@@ -238,9 +238,13 @@ class _Run:
             described = engine.describe(planned.typed)
             columns = [column.name for column in described.columns]
             self.fitting.setdefault(entry.line, set()).update(column.lower() for column in columns)
+            entry, gone = entry.fitted(described)
+            if gone:
+                place = f"line {entry.line} of {self.file.path.name}"
+                self.notes.append(
+                    f"{blank.table}: audited without {few(gone)} ({place}), not in the table: dropped, or misspelt?"
+                )
             policy = entry.policy(columns)
-            if not entry.is_pattern:
-                described.resolve([*entry.roles, *entry.weights])
             weights = entry.weights_of(columns)
             narrowed = engine.narrowed(described, policy.where)
             kept = self.resumption.key(entry, engine, narrowed, policy, self.today)

@@ -29,7 +29,7 @@ from qidsql.operations.graph_policy import graph_with_policy
 from qidsql.operations.plan import TableIndex
 from qidsql.operations.policy_file import PolicyFile, TableEntry
 from qidsql.operations.policy_lookup import REMEDY, files_for, sources_of
-from qidsql.wording.numbers import plural
+from qidsql.wording.numbers import few, plural
 
 Request = TypeVar("Request")
 Roles: TypeAlias = dict[str, tuple[str, ...]]
@@ -83,12 +83,22 @@ def _completion(engine: Engine, request: PolicyOptions, source: str | None, sear
     if not listed:
         return {"origin": PolicyOrigin(file=str(files[0].path), notes=unlisted)}
     (file, entry), *others = listed
+    entry, gone = _fitted(file, entry, table)
+    if gone:
+        unlisted += (f"in the policy, but not in the table: {few(gone)}: dropped, or misspelt?",)
     ignored = tuple(f"{each.path}:{other.line}" for each, other in others)
     return _Entry(request, file, entry, table, unlisted, ignored).fields()
 
 
 def _unlisted(file: PolicyFile, table: Table) -> str:
     return f"{file.path} does not list {table.name} of this source, so no role or requirement is taken from it"
+
+
+def _fitted(file: PolicyFile, entry: TableEntry, table: Table) -> tuple[TableEntry, tuple[str, ...]]:
+    try:
+        return entry.fitted(table)
+    except UsageError as error:
+        raise UsageError(f"{error} (with the policy of {file.path}:{entry.line}; {REMEDY})") from None
 
 
 def _entry(engine: Engine, file: PolicyFile, source: str | None, table: Table, named: bool) -> TableEntry | None:
@@ -138,8 +148,6 @@ class _Entry:
     def fields(self) -> dict[str, Any]:
         """The fields of the completed request. Raises UsageError."""
         try:
-            if not self.entry.is_pattern:
-                self.table.resolve([*self.entry.roles, *self.entry.weights])
             roles, unconfirmed = self._confirmed(self._roles())
             settings = self.given.settings_of(self._settings())
             more = {**self.given.roles_of({role: roles[role] for role in self._taken_roles}), **settings}

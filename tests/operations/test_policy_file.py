@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import qidsql
 from qidsql.core.policy import Policy
 from qidsql.core.tables import fits
 from qidsql.declarations.results import plain
@@ -21,6 +22,7 @@ from qidsql.operations.policy_entries import SourceEntry
 from qidsql.operations.policy_file import PolicyFile, TableEntry, beside, read_policy_file
 from qidsql.operations.policy_schema import COMMON, POLICY_SCHEMA, problems
 from qidsql.operations.presets import PRESETS
+from qidsql.operations.run import run
 from tests.commandline import inside
 
 GOOD = """\
@@ -421,3 +423,38 @@ def test_several_mistakes_are_in_the_order_of_lines(tmp_path: Path) -> None:
     )
     found = [int(each.split(":")[1]) for each in mistakes(tmp_path, wrong)]
     assert found == sorted(found) == [25, 38]
+
+
+@pytest.mark.parametrize(
+    ("limit", "gone", "refused"),
+    [
+        ("", "email", ""),
+        ("", "zip", ""),
+        ("", "dx", ""),
+        ("l_diversity = 2", "email", ""),
+        ("l_diversity = 2", "dx", "no column dx in main.t"),  # a limit that would be about nothing
+        ('entity = "person"', "person", "no column person"),  # rows would be counted instead
+    ],
+)
+def test_less_data_is_no_worse_but_for_what_a_requirement_is_about(
+    limit: str, gone: str, refused: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roles = {"zip": "quasi-identifier", "sex": "quasi-identifier", "email": "direct identifier", "dx": "sensitive"}
+    roles |= {} if "entity" in limit else {"person": "direct identifier"}
+    there = [name for name in ("zip", "sex", "email", "dx", "person") if name != gone]
+    rows = [f"{','.join(str(i % 2 if name in ('zip', 'dx') else i) for name in there)}\n" for i in range(8)]
+    (tmp_path / "t.csv").write_text(",".join(there) + "\n" + "".join(rows))
+    lines = "".join(f'{name} = "{role}"\n' for name, role in roles.items())
+    entry = f"[[tables]]\nk = 4\n{limit}\n[tables.roles]\n{lines}"
+    (tmp_path / "qidsql.toml").write_text(f'format = 1\n[sources.main]\nurl = "t.csv"\n{entry}')
+    monkeypatch.chdir(tmp_path)
+    found = run(read_policy_file(tmp_path / "qidsql.toml"))
+    assert refused in (found.tables[0].error or "") and bool(refused) == (found.tables[0].error is not None)
+    if refused:
+        with pytest.raises(UsageError, match=refused):
+            qidsql.audit("t.csv")
+        return
+    assert any(f"audited without {gone} (line" in note for note in found.notes)
+    audited = qidsql.audit("t.csv")
+    assert f"in the policy, but not in the table: {gone}: dropped, or misspelt?" in audited.account.notes
+    assert audited.verdict == found.tables[0].verdict == "violation", "of sex, which is still there"

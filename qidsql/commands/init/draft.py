@@ -15,7 +15,7 @@ from qidsql.column_roles.proposals import OR_ROWS, Proposal, TableProposal
 from qidsql.commands.init.result import NO_COLUMNS, InitResult, SkippedTable
 from qidsql.core.policy import EACH_ROW
 from qidsql.core.tables import PolicyRole, TableName, fits
-from qidsql.core.toml_file import KeyPath, TomlFile
+from qidsql.core.toml_file import KeyPath, TomlFile, parsed
 from qidsql.errors import UsageError
 from qidsql.sql.relation import table_node
 from qidsql.wording.numbers import plural
@@ -54,16 +54,18 @@ def draft(result: InitResult) -> str:
 
 class Update(NamedTuple):
     """The new text of a file, the entries added, the entries commented out since the source no longer has them, and
-    other entries that the source no longer has, in words."""
+    other entries that the source no longer has, in words; and the columns of tables that are marked CHECK in it."""
 
     text: str
     added: list[str]
     retired: list[str]
     left: list[str]
+    marked: frozenset[tuple[TableName, str]]
 
 
 def updated(file: TomlFile, result: InitResult) -> Update:
-    """The file with new entries added. Existing entries are unchanged; vanished ones are commented out.
+    """The file with new entries added. Existing entries are unchanged; vanished ones are commented out, and one that
+    init left out because this user could not read the table is filled in once it can be read.
 
     Raises UsageError if the file names another source.
     """
@@ -90,7 +92,11 @@ def updated(file: TomlFile, result: InitResult) -> Update:
             added.append(str(table.table))
         plain = [each for each in entries if _is_plain(str(each.get("table", "")), table.table)]
         listing = [each for each in entries if isinstance(each.get("roles"), Mapping)]
-        added += [f"{table.table}: {name}" for name in _add_roles(plain or listing[:1], table)]
+        fitting = plain or listing[:1]
+        if fitting and _was_unreadable(fitting[0]):
+            _fill_in(fitting[0], table)
+            added.append(str(table.table))
+        added += [f"{table.table}: {name}" for name in _add_roles(fitting, table)]
     for each in result.left_out:
         if not listed.about(each.table) and each.reason != NO_COLUMNS and _within(scope, each.table):
             new.append(_left_out(each, several))
@@ -98,7 +104,42 @@ def updated(file: TomlFile, result: InitResult) -> Update:
     text = tomlkit.dumps(document)
     if new:
         text = "\n".join([text if text.endswith("\n") else text + "\n", *new])
-    return Update(text, added, retired, left)
+    return Update(text, added, retired, left, _marked(parsed(file.path, text.encode()), source, result))
+
+
+def _marked(file: TomlFile, source: str, result: InitResult) -> frozenset[tuple[TableName, str]]:
+    """The columns of the examined tables whose role the file marks CHECK, or the entity."""
+    found = set()
+    for place, entry in enumerate(file.content.get("tables", ())):
+        if entry.get("source", source) != source:
+            continue
+        paths = {name: ("tables", place, "roles", name) for name in entry.get("roles", {})}
+        paths |= {entry["entity"]: ("tables", place, "entity")} if "entity" in entry else {}
+        names = {name.casefold() for name, path in paths.items() if file.is_marked(path)}
+        for table in result.tables if names else ():
+            if entry_names(entry.get("table", ""), table.table):
+                found |= {(table.table, each.column) for each in table.columns if each.column.casefold() in names}
+    return frozenset(found)
+
+
+def _was_unreadable(entry: Any) -> bool:
+    """Whether the entry is as init writes it for a table that this user may not read."""
+    if entry.get("audit") is not False or "roles" in entry:
+        return False
+    return str(entry.value.item("audit").trivia.comment).startswith("# CHECK:")
+
+
+def _fill_in(entry: Any, table: TableProposal) -> None:
+    """Let the table be audited; `_add_roles` adds its columns."""
+    import tomlkit
+
+    del entry["audit"]
+    if not table.auditable:
+        entry["audit"] = False
+    if table.entity is not None:
+        entry["entity"] = tomlkit.item(table.entity)
+        entry["entity"].comment(_remark(_entity_reason(table), "").removeprefix("# "))
+    entry["roles"] = tomlkit.table()
 
 
 def without_vanished(file: TomlFile, result: InitResult) -> tuple[str, list[str], list[str]]:
@@ -233,7 +274,7 @@ def _table(table: TableProposal, source: str | None) -> str:
         why = "nothing here is about a person" if table.of_things else "no column would be left to audit"
         head.append(("audit", "false", f"{why}, judging by names; remove this line to audit it anyway"))
     if table.entity is not None:
-        head.append(("entity", _string(table.entity), f"CHECK: {OR_ROWS} {table.entity_reason}"))
+        head.append(("entity", _string(table.entity), _entity_reason(table)))
     elif table.entity_reason:
         head.append(("# entity", '"..."', f"one of {table.entity_reason}, if it identifies the persons of the table"))
     roles = [_role(column) for column in table.columns if column.column != table.entity]
@@ -241,6 +282,10 @@ def _table(table: TableProposal, source: str | None) -> str:
     lines = ["[[tables]]", *(_line(*each, width) for each in head)]
     lines += ["[tables.roles]", *(_line(*each, width) for each in roles)]
     return "\n".join(lines) + "\n"
+
+
+def _entity_reason(table: TableProposal) -> str:
+    return f"CHECK: {OR_ROWS} {table.entity_reason}"
 
 
 def _role(column: Proposal) -> tuple[str, str, str]:

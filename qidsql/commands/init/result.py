@@ -44,6 +44,7 @@ class InitResult(Result):
     name: Annotated[str, UNWRITTEN] = ""  # of the source in the file
     there: Annotated[tuple[tuple[TableName, tuple[str, ...]], ...], UNWRITTEN] = ()  # all tables, all columns
     scope: Annotated[tuple[str, ...], UNWRITTEN] = ()  # patterns of the examined tables; none: all
+    marked: Annotated[frozenset[tuple[TableName, str]] | None, UNWRITTEN] = None  # CHECK in a file that was updated
     aside: Annotated[
         tuple[TableProposal, ...], UNWRITTEN
     ] = ()  # for views left out, without counts: a file can name them
@@ -55,6 +56,12 @@ class InitResult(Result):
 
     @property
     def doubts(self) -> list[tuple[TableProposal, Proposal]]:
-        """The columns that a person should check first, those left out of the audit before the others."""
-        doubtful = [(table, column) for table in self.tables for column in table.doubtful]
+        """The columns that a person should check first, those left out of the audit before the others: of a file that
+        was updated, those that it still marks."""
+        doubtful = [
+            (table, column)
+            for table in self.tables
+            for column in table.doubtful
+            if self.marked is None or (table.table, column.column) in self.marked
+        ]
         return sorted(doubtful, key=lambda each: each[1].role is PolicyRole.QUASI_IDENTIFIER)

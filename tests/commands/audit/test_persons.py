@@ -1,6 +1,7 @@
 """What a row is: no pass rests on rows that may be several of a person, until somebody confirms one or the other."""
 
 import json
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -154,3 +155,25 @@ def test_a_column_called_row_is_not_a_confirmation(duckdb_store: DuckDBStore) ->
     url = panel(duckdb_store, WAVES, row="INTEGER", wave="INTEGER", sex="INTEGER")
     with pytest.raises(UsageError, match="has a column row"):
         verdict(url, 5, entity="row")
+
+
+def test_an_update_counts_what_the_file_still_marks_and_fills_in_what_could_not_be_read(
+    duckdb_store: DuckDBStore, tmp_path: Path
+) -> None:
+    url, file = panel(duckdb_store), tmp_path / "qidsql.toml"
+    first = qidsql.init(url, output=file)
+    assert [column.column for _, column in first.doubts] == ["id", "wave"]
+    file.write_text(file.read_text().replace('"id"  # CHECK: ', '"id"  # ').replace("CHECK: or is", "or is"))
+    marked = [column.column for _, column in qidsql.init(url, output=file, update=True).doubts]
+    assert marked == ["wave"]
+    head = file.read_text().partition("[[tables]]")[0]
+    entry = '[[tables]]\ntable = "main.panel"\nowner = "me"\naudit = false  # CHECK: the role may not read it\n'
+    file.write_text(head + entry)
+    granted = qidsql.init(url, output=file, update=True)
+    assert granted.added and granted.added[0] == "main.panel"
+    assert [column.column for _, column in granted.doubts] == ["id", "wave"]
+    filled = tomllib.loads(file.read_text())["tables"][0]
+    assert (filled["owner"], filled["entity"], sorted(filled["roles"])) == ("me", "id", ["sex", "wave"])
+    assert "audit" not in filled
+    file.write_text(head + entry.replace("CHECK: the", "the"))
+    assert qidsql.init(url, output=file, update=True).added == (), "left out on purpose"

@@ -282,7 +282,7 @@ def test_hostile_names_and_comments_stay_names(store: Store) -> None:
         [roles] = roles_in(text).values()
         assert set(roles) == set(HOSTILE)
     assert "c4n4ry" not in text + json.dumps(result.to_dict())
-    assert updated(parsed(Path("f"), text.encode()), result) == (text, [], [], [])
+    assert updated(parsed(Path("f"), text.encode()), result)[:4] == (text, [], [], [])
 
 
 def test_a_run_reads_the_file_and_audits_each_table_under_hostile_names(
