@@ -11,6 +11,7 @@ from qidsql.errors import UsageError
 from qidsql.wording.option_names import setting
 
 Choice = TypeVar("Choice", bound=StrEnum)
+EXPONENT = 4  # characters of one: with more, a number could have any length
 
 
 def names(given: Names | None) -> tuple[str, ...]:
@@ -66,6 +67,8 @@ def fraction(name: str, value: str | float | Fraction) -> Fraction:
         return value
     written = str(value).strip()
     try:
+        if len(written.lower().partition("e")[2]) > EXPONENT:
+            raise ValueError("a long exponent")
         return Fraction(written[:-1]) / 100 if written.endswith("%") else Fraction(written)
     except (ValueError, ZeroDivisionError):
         raise UsageError(f"{setting(name)} must be a ratio such as 0.9, 9/10 or 90%, got {written}") from None

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from qidsql.core.parsing import ascending, chance, choice, size_in_bytes
+from qidsql.core.parsing import ascending, chance, choice, fraction, size_in_bytes
 from qidsql.errors import UsageError
 
 
@@ -61,3 +61,12 @@ def test_numbers_ascend() -> None:
     for wrong in ("", "0", "2,1", "1,1", "-1", "1,,2", "one"):
         with pytest.raises(UsageError, match="--sample-sizes must be whole numbers in ascending order"):
             ascending("sample_sizes", wrong)
+
+
+def test_a_ratio_of_any_length_is_refused() -> None:
+    """Its number would have a thousand million digits."""
+    assert fraction("distinct", "9e-1") == fraction("distinct", 0.9) == Fraction(9, 10)
+    assert fraction("t", 1e-300) > 0
+    for wrong in ("1e999999999", "1E-99999", "1e99999%"):
+        with pytest.raises(UsageError, match="--distinct must be a ratio"):
+            fraction("distinct", wrong)
