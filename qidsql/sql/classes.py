@@ -10,7 +10,7 @@ from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.pieces import in_pieces, mark, mark_of_table, marks, put_together
 from qidsql.sql.relation import Relation
-from qidsql.sql.statements import ColumnNames, Row, Statement, counted
+from qidsql.sql.statements import ColumnNames, Row, Statement, whole_count
 from qidsql.sql.templates import fill, fill_query
 
 
@@ -41,7 +41,7 @@ def entity_profile(
     )
 
     def read(rows: list[Row]) -> list[ClassProfile]:
-        for _, classes, count, smallest, largest, below, few, unique, colliding in (map(counted, r) for r in rows):
+        for _, classes, count, smallest, largest, below, few, unique, colliding in (map(whole_count, r) for r in rows):
             return [ClassProfile(count, classes, smallest, largest, k, below, few, unique, colliding, True)]
         return [ClassSizes({}, {}, True).profile(k)]
 
@@ -60,7 +60,7 @@ def class_profiles_in_one_scan(
 def class_profiles_by_finest(
     dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames], k: int
 ) -> Statement[list[ClassProfile]]:
-    """The same profiles from the classes of all columns together, which are counted in one scan of the rows.
+    """The same profiles from the classes of all columns together, which are whole_count in one scan of the rows.
 
     At most `dialect.grouping_arguments` columns.
     """
@@ -141,7 +141,7 @@ def _sizes_in_part(dialect: Dialect, source: Relation, columns: ColumnNames, pla
 
 
 def _sizes_of_rows(rows: list[Row]) -> ClassSizes:
-    return ClassSizes.counted({counted(size): counted(count) for _, size, count in rows})
+    return ClassSizes.counted({whole_count(size): whole_count(count) for _, size, count in rows})
 
 
 def class_sizes(
@@ -161,9 +161,9 @@ def class_sizes(
     )
 
     def read(rows: list[Row]) -> ClassSizes:
-        by_class = {counted(row[0]): counted(row[1]) for row in rows if counted(row[1])}
+        by_class = {whole_count(row[0]): whole_count(row[1]) for row in rows if whole_count(row[1])}
         return ClassSizes(
-            by_class, {counted(row[0]): counted(row[2]) for row in rows if counted(row[2])}, entities=True
+            by_class, {whole_count(row[0]): whole_count(row[2]) for row in rows if whole_count(row[2])}, entities=True
         )
 
     return Statement(dialect.render(tree), purpose, read)
@@ -176,7 +176,7 @@ def column_counts(dialect: Dialect, source: Relation, columns: ColumnNames) -> S
     text = put_together(_counts_frame(dialect, len(columns[:1])), parts)
 
     def read(rows: list[Row]) -> tuple[int, tuple[int, ...]]:
-        total, *present = (counted(cell) for cell in rows[0])
+        total, *present = (whole_count(cell) for cell in rows[0])
         return total, tuple(total - count for count in present)
 
     nulls = f", and NULLs of {len(columns)} columns" if columns else ""
@@ -216,7 +216,7 @@ def table_overview(
     values = [dialect.about_distinct(node) for node in source.columns(valued)]
 
     def read(rows: list[Row]) -> TableOverview:
-        total, *found = (counted(cell) for cell in rows[0])
+        total, *found = (whole_count(cell) for cell in rows[0])
         distinct = found.pop(0) if together else None
         here, numbers = found[: len(columns)], found[len(columns) :]
         return TableOverview(
@@ -241,7 +241,7 @@ def distinct_hashes(
     tree = _counting(source.node, counts)
 
     def read(rows: list[Row]) -> tuple[int, tuple[int, ...]]:
-        total, *hashes = (counted(cell) for cell in rows[0])
+        total, *hashes = (whole_count(cell) for cell in rows[0])
         return total, tuple(hashes)
 
     return Statement(dialect.render(tree), f"rows, and different hashes of {len(column_sets)} column sets", read)
@@ -339,7 +339,7 @@ def profiles_of_sizes(k: int, numbers: Sequence[int]) -> Callable[[list[Row]], l
     def read(rows: list[Row]) -> list[ClassProfile]:
         sizes: dict[int, dict[int, int]] = {}
         for number, size, count in rows:
-            sizes.setdefault(counted(number), {})[counted(size)] = counted(count)
+            sizes.setdefault(whole_count(number), {})[whole_count(size)] = whole_count(count)
         return [ClassProfile.of_sizes(sizes.get(number, {}), k) for number in numbers]
 
     return read

@@ -31,7 +31,7 @@ def integer(cell: object) -> int:
     return 0 if cell is None else int(cell)  # type: ignore[call-overload]
 
 
-def counted(cell: object) -> int:
+def whole_count(cell: object) -> int:
     """A count. Raises ValueError if it is below 0, which no honest server says."""
     if (number := integer(cell)) < 0:
         raise ValueError

@@ -19,7 +19,8 @@ def print_table(console: Console, columns: Sequence[Head], rows: Sequence[Sequen
     kept = list(range(len(columns)))
     while _least(columns, cells, kept) > console.width and any(columns[place].leaves for place in kept):
         kept.remove(max(kept, key=lambda place: columns[place].leaves))
-    table = Table(box=None, padding=(0, GAP, 0, 0), header_style="bold", pad_edge=False)
+    headed = any(column.words for column in columns)
+    table = Table(box=None, padding=(0, GAP, 0, 0), header_style="bold", pad_edge=False, show_header=headed)
     for place, width in zip(kept, _widths(columns, cells, kept, console.width), strict=True):
         column = columns[place]
         justify: JustifyMethod = "left" if column.text else "right"

@@ -81,8 +81,9 @@ def test_a_file_whose_name_holds_signs_of_patterns_and_options(tmp_path: Path) -
 
 def test_options_are_checked(database: Path) -> None:
     for option in ("memory=1GB", "header=true"):
-        assert "expected memory_limit, max_temp_directory_size or threads (header for csv files)" in complaint(
-            f"{database}?{option}", UsageError
+        assert (
+            "expected memory_limit, max_temp_directory_size or threads (for files also missing, for csv header)"
+            in complaint(f"{database}?{option}", UsageError)
         )
     for value in ("lots", ""):
         assert "must be a size such as 4GB" in complaint(f"{database}?memory_limit={value}", UsageError)

@@ -161,6 +161,7 @@ def answers(source: str, tables: Sequence[str]) -> Iterator[dict[str, Any]]:
                 del column["type"]
             place = found["table"].rpartition(".")[0]
             found |= {"table": table, "reason": found["reason"].replace(f"{place}.{table}", table)}
+            found["notes"] = [each for each in found["notes"] if "often mean a missing value" not in each]  # of files
             yield {key: value for key, value in found.items() if key not in OF_THE_SOURCE}
 
 

@@ -710,7 +710,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
 # tests/commands/suppress run them.
 PRINTED = {"publication/publish_view", "copies/suppress_in_place", "row_codes/values_at"}
 # Run by the tests of the rooms that fill them.
-ELSEWHERE = {"duckdb", "duckdb_extension", "history", "postgres", "sqlite", "workbench"}
+ELSEWHERE = {"duckdb", "duckdb_extension", "given_back", "history", "postgres", "sqlite", "workbench"}
 ONLY_ON = {
     "row_pairs/agreeing": "postgres",
     "row_pairs/agreeing_by_content": "duckdb",
@@ -774,7 +774,10 @@ def noticed(engine: Engine, name: str, before: str, after: str) -> bool:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(templates, "template", lambda wanted: mutant if wanted == name else original(wanted))
         question = MUTANTS[name][0]
-        other = answer(engine, question) != QUESTIONS[question][1]
+        try:
+            other = answer(engine, question) != QUESTIONS[question][1]
+        except ValueError:  # a count below 0
+            other = True
     forget_texts()
     return other
 

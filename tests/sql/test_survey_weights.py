@@ -1,9 +1,11 @@
 """Classes by size and sum of survey weights: the definition written again, and what becomes of awkward weights."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
 
+from qidsql.core.tables import Comparison
 from qidsql.engines.base import Engine
 from qidsql.sql.relation import relation
 from qidsql.sql.survey_weights import SurveyWeights, survey_weights
@@ -16,10 +18,10 @@ NAMES = ("a", "b")
 
 
 def weighed(engine: Engine, table: str, columns: tuple[str, ...], weight: str) -> SurveyWeights:
-    described = engine.describe(table)
-    return engine.run(
-        survey_weights(engine.dialect, relation(engine.dialect, described, described.columns), columns, weight)
-    )
+    """The weight by value, however its column is compared, as `TableSearch.with_column` has it."""
+    found = engine.describe(table)
+    by_value = [replace(each, comparison=Comparison.VALUE) if each.name == weight else each for each in found.columns]
+    return engine.run(survey_weights(engine.dialect, relation(engine.dialect, found, by_value), columns, weight))
 
 
 @pytest.mark.parametrize("seed", always(*range(5), longer=range(5, 70)))

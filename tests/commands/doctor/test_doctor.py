@@ -69,7 +69,7 @@ def test_a_source_in_order_is_ready(store: Store) -> None:
 def test_a_source_that_cannot_be_opened_is_named_without_its_password(source: str, shown: str) -> None:
     outcome = inside("doctor", source)
     assert outcome.code == 2
-    assert f"Source   {shown}\n" in outcome.out
+    assert f"Source       {shown}\n" in outcome.out
     assert "s3c" not in outcome.out + outcome.err
 
 
@@ -239,9 +239,9 @@ def test_data_files_and_the_exit_codes(tmp_path: Path) -> None:
     runs = {
         ("people.csv",): (0, "READY"),
         ("store.duckdb",): (3, "NOT ALL"),
-        ("missing.duckdb",): (2, "NO CONNECTION    there is no file missing.duckdb"),
+        ("missing.duckdb",): (2, "NO CONNECTION  there is no file missing.duckdb"),
         ("nowhere/missing.duckdb",): (2, "NO CONNECTION"),
-        ("folder",): (2, "NO CONNECTION    folder is a folder"),
+        ("folder",): (2, "NO CONNECTION  folder is a folder"),
         ("closed.duckdb",): (2, "NO CONNECTION"),
         ("env:NOTHING",): (2, "the environment variable NOTHING is not set"),
     }
@@ -276,7 +276,7 @@ def test_no_secret_of_a_server_that_refuses_or_is_gone(spare_server: PostgresSer
     assert outcome.out.count("refused the password") == 2
     assert '"reason": "no Postgres server answers at 127.0.0.1 port 9' in outcome.out
     assert "s3cr3t" not in outcome.out + outcome.err
-    assert "Source   env:CLINIC" in outcome.out
+    assert "Source       env:CLINIC" in outcome.out
 
 
 # the installation

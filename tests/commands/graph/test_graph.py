@@ -366,13 +366,15 @@ def test_then_runs_on_what_is_to_be_protected(duckdb_store: DuckDBStore, tmp_pat
         "visits.diagnosis",
         "--no-containment",
     ]
-    audited = inside(*asked, "--protect", "visits", "--then", "audit", "--k", "3", "--format", "json")
+    audited = inside(
+        *asked, "--protect", "visits", "--then", "audit", "--k", "3", "--entity", "row", "--format", "json"
+    )
     report = json.loads(audited.out)
     assert audited.code == 0  # every patient has three visits
     assert report["then"]["verb"] == "audit"
     assert report["then"]["result"]["policy"]["columns"] == ["patient"]
     assert report["then"]["result"]["verdict"] == "pass"
-    failing = inside(*asked, "--protect", "visits", "--then", "audit", "--k", "4")
+    failing = inside(*asked, "--protect", "visits", "--then", "audit", "--k", "4", "--entity", "row")
     assert failing.code == 1
     assert "main.visits is 3-anonymous on the one column audited (patient)" in failing.out
     for verb in ("mask", "suppress"):
@@ -486,6 +488,7 @@ def test_python_takes_the_same(tmp_path: Path, duckdb_store: DuckDBStore) -> Non
         containment=False,
         protect="visits",
         then="audit",
+        entity="row",
         k=3,
     )
     assert result.then is not None
