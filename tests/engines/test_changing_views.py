@@ -343,7 +343,7 @@ def test_plans_of_spark(spark_store: SparkStore) -> None:
     for view in ("wide", "shown"):
         with pytest.raises(UsageError, match="can change from statement to statement"):
             qidsql.audit(spark_store.url, view, k=2)
-    assert qidsql.audit(spark_store.url, "fine", k=2).verdict == "pass"
+    assert qidsql.audit(spark_store.url, "fine", k=2, entity="row").verdict == "pass"
     session.execute("CREATE TEMPORARY VIEW aged AS SELECT id % 2 AS a, now() AS at FROM RANGE(20)")
     session.execute("CREATE TEMPORARY VIEW today AS SELECT id % 2 AS a FROM RANGE(20) WHERE now() > '2000-01-01'")
     session.execute("CREATE TEMPORARY VIEW days AS SELECT CAST(at AS DATE) AS a FROM aged")
