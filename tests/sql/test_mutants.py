@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from qidsql.core.tables import TableName
 from qidsql.engines.base import Engine
+from qidsql.errors import StatementError
 from qidsql.measures.profiles import ClassSizes
 from qidsql.sql import classes, held_rows, packed_rows, row_pairs, templates
 from qidsql.sql.classes import (
@@ -776,7 +777,7 @@ def noticed(engine: Engine, name: str, before: str, after: str) -> bool:
         question = MUTANTS[name][0]
         try:
             other = answer(engine, question) != QUESTIONS[question][1]
-        except ValueError:  # a count below 0
+        except (ValueError, StatementError):  # a count below 0
             other = True
     forget_texts()
     return other

@@ -67,7 +67,7 @@ def proposed_roles(number: int, seed: int, ground: Ground) -> Iterator[str | Non
 
 def _wrong(engine: Engine, table: People, k: int) -> str | None:
     none, proposed, accepted = (
-        qidsql.audit(engine, table.name, k=k, roles=roles) for roles in ("none", "proposed", "accepted")
+        qidsql.audit(engine, table.name, k=k, roles=roles, entity="row") for roles in ("none", "proposed", "accepted")
     )
     audited = tuple(each.name for each in proposed.columns if each.audited)
     left_out = tuple(each.name for each in proposed.columns if each.proposed)
@@ -92,7 +92,7 @@ def _not_declared(engine: Engine, table: People, k: int, accepted: AuditResult) 
     for column in accepted.columns:
         if column.role in OPTION and not column.recognised:
             roles.setdefault(OPTION[column.role], []).append(column.name)
-    declared = qidsql.audit(engine, table.name, k=k, roles="none", **roles)  # type: ignore[arg-type]
+    declared = qidsql.audit(engine, table.name, k=k, roles="none", entity="row", **roles)  # type: ignore[arg-type]
     if (accepted.verdict, accepted.profile) != (declared.verdict, declared.profile):
         return f"accepted: {accepted.verdict}, declared: {declared.verdict}"
     return None

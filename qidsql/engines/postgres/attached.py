@@ -190,6 +190,9 @@ class AttachedServer(Server):
     def label(self, session: Session) -> str:
         return f"{self._database}, the Postgres attached to this database"
 
+    def warning(self, session: Session) -> str:
+        return ""  # DuckDB made the connection and does not say how
+
 
 class AttachedEngine(PostgresEngine):
     """Audits in an attached Postgres: one session, one transaction of Postgres, read-only.

@@ -293,7 +293,7 @@ class PostgresEngine(Engine):
     def _begin(self, session: Session) -> None:
         """Records that the first session of a snapshot is open."""
         self.label = self._server.label(session)
-        self.warning = exposure(cast(PostgresSession, session).connection)
+        self.warning = self._server.warning(session)
         if not self._one_snapshot:
             return
         if isinstance(self._state, Snapshot):
@@ -757,6 +757,9 @@ class Server:
 
     def label(self, session: Session) -> str:
         return connection_label(cast(PostgresSession, session).connection.info, self.parameters)
+
+    def warning(self, session: Session) -> str:
+        return exposure(cast(PostgresSession, session).connection)
 
     def not_connected(self, error: Exception) -> QidsqlError:
         return not_connected(error, self.parameters)

@@ -136,8 +136,9 @@ def changed(document: Document, path: tuple[Any, ...], by: int) -> Document:
     return dict(other)
 
 
-# Other prices may prove the same, the policy's k is asked for, and a lower bound may be lower.
-TRUE = (("proof",), ("policy",), ("lower_bound",))
+# Other prices may prove the same, the policy's k is asked for, and a lower bound may be lower. Another plan is measured
+# itself, and may be as good.
+TRUE = (("proof",), ("policy",), ("lower_bound",), ("plan", "rows"))
 CHANGED = always(("optimal", 0), longer=[("identical", 1), *((plan, 3) for plan in PLANS)])
 
 
@@ -146,7 +147,7 @@ CHANGED = always(("optimal", 0), longer=[("identical", 1), *((plan, 3) for plan 
 def test_every_number_that_is_changed_is_noticed(case: tuple[str, int], url: str, tmp_path: Path) -> None:
     plan, seed = case
     document = protected(url, plan)
-    places = [path for path in leaves(document) if path[:1] not in TRUE]
+    places = [path for path in leaves(document) if path[:1] not in TRUE and path[:2] not in TRUE]
     random = Random(seed)
     for path in random.sample(places, min(len(places), 30 if seed > 2 else 6)):
         other = changed(document, path, random.choice((-1, 1)))
