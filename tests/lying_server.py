@@ -7,60 +7,30 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
+
+from tests.local_server import MESSAGE, LocalServer, message
 
 Cells = list[bytes | None]
 Lie = Callable[[int, Cells], Cells]  # the number of a row since the start, and its cells, which it may change
-MESSAGE = struct.Struct("!cI")  # its kind and length, the length's own four bytes included
 
 
-class LyingServer:
-    """On a free port of localhost."""
+class LyingServer(LocalServer):
+    """Passes on what the real server says, but for the rows."""
 
     def __init__(self, server: Path, lie: Lie) -> None:
-        self._socket = next(server.glob(".s.PGSQL.*[0-9]"))
         self._lie = lie
-        self._door = socket.create_server(("127.0.0.1", 0), backlog=64)
         self._rows = 0
         self._lock = threading.Lock()
-        self._threads: list[threading.Thread] = []
-        self._started(self._accept)
+        super().__init__(server)
 
-    @property
-    def url(self) -> str:
-        return f"postgresql://postgres@127.0.0.1:{self._door.getsockname()[1]}/postgres?sslmode=disable"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with suppress(OSError):
-            self._door.shutdown(socket.SHUT_RDWR)  # which wakes the thread that waits there
-        self._door.close()
-        for thread in self._threads:
-            thread.join()
-
-    def _started(self, work: Callable[..., None], *arguments: object) -> threading.Thread:
-        thread = threading.Thread(target=work, args=arguments, daemon=True)
-        thread.start()
-        self._threads.append(thread)
-        return thread
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                client, _ = self._door.accept()
-                self._started(self._link, client)
-
-    def _link(self, client: socket.socket) -> None:
-        with client, socket.socket(socket.AF_UNIX) as server:
-            server.connect(str(self._socket))
-            forward = self._started(_forward, client, server)
+    def serve(self, client: socket.socket) -> None:
+        with client, self.connected() as server:
+            forward = self.started(_forward, client, server)
             with suppress(OSError, struct.error), server.makefile("rb") as answers:
                 while head := answers.read(MESSAGE.size):
                     kind, length = MESSAGE.unpack(head)
                     body = answers.read(length - 4)
-                    client.sendall(_message(kind, self._changed(body) if kind == b"D" else body))
+                    client.sendall(message(kind, self._changed(body) if kind == b"D" else body))
             with suppress(OSError):
                 client.shutdown(socket.SHUT_RDWR)
             forward.join()
@@ -79,10 +49,6 @@ def _forward(client: socket.socket, server: socket.socket) -> None:
             server.sendall(block)
     with suppress(OSError):
         server.shutdown(socket.SHUT_RDWR)
-
-
-def _message(kind: bytes, body: bytes) -> bytes:
-    return MESSAGE.pack(kind, len(body) + 4) + body
 
 
 def _cells(body: bytes) -> Cells:
