@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from qidsql.cli.command import LineOptions, renderer, source_of, work_of
-from qidsql.cli.options import TERMINAL
+from qidsql.cli.command import LineOptions, source_of, work_of
+from qidsql.cli.console import report_text, screen
 from qidsql.cli.progress import showing_progress
 from qidsql.cli.streams import put, write_output
 from qidsql.declarations.commands import Command
@@ -16,7 +16,9 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
     import tempfile
     from dataclasses import replace
 
+    from qidsql.commands.audit.report import report
     from qidsql.commands.demo.demo import AUDIT, NEXT_STEPS, write_demo
+    from qidsql.report.blocks import Next
 
     keep: Path | None = request.keep
     with tempfile.TemporaryDirectory(prefix="qidsql-demo-") as folder:
@@ -29,7 +31,7 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
             result = work_of("audit")(engine, AUDIT, on_stage)
     shown = str(keep) if keep else "clinic.duckdb"  # the temporary file is deleted at the end
     shown_result = replace(result, account=replace(result.account, source=shown))
-    report = "".join(renderer("audit", AUDIT, TERMINAL, line)(shown_result))
-    write_output(report if keep else report.rpartition("Next: ")[0], None)
+    blocks = (each for each in report(shown_result) if keep or not isinstance(each, Next))
+    write_output(report_text(blocks, *screen(None)), None)
     if not line.quiet:
         put(NEXT_STEPS.format(path=shown, first="" if keep else "  qidsql demo --keep clinic.duckdb\n"), sys.stdout)

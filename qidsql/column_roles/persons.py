@@ -13,7 +13,7 @@ from qidsql.column_roles.proposal import BOOLEAN, TableEvidence, whose_number
 from qidsql.core.catalog import CatalogColumn
 from qidsql.core.tables import PolicyRole
 
-FEWEST = 5  # values: a person without a number (subject, member) has more; with fewer it is a sign, a member or not
+SIGNS = 5  # values: a person without a number (subject, member) has more; with fewer it is a sign, a member or not
 
 
 class Likely(IntEnum):
@@ -96,6 +96,6 @@ def _repeats(table: TableEvidence, column: str, likely: Likely) -> bool:
     """Whether the column has fewer values than rows. Without counts, what the names of column and table suggest."""
     counts = table.measured.get(column)
     if counts is not None:
-        return likely is not Likely.ALONE or counts.values > FEWEST
+        return likely is not Likely.ALONE or counts.values > SIGNS
     numbered = likely in (Likely.NUMBER, Likely.EMPLOYED, Likely.SERVING)
     return numbered and (table.person is None or column in table.references)

@@ -1,19 +1,18 @@
 """The reports of any commands as an HTML page or as Markdown: one result, or several as a dossier."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import starmap
-from typing import Any
+from itertools import groupby, starmap
+from typing import Any, cast
 
 from markupsafe import Markup
 
 from qidsql.commands.audit.result import AuditResult
 from qidsql.core.results import Result, Verdict
-from qidsql.formats.blocks import for_readers
 from qidsql.formats.glossary import terms_in
 from qidsql.formats.html import page_body
 from qidsql.formats.markdown import SIGNS, escaped
@@ -21,7 +20,7 @@ from qidsql.formats.person import sentences
 from qidsql.formats.registry import rendered
 from qidsql.formats.texts import VERDICTS, breakable, without_options
 from qidsql.operations.document import BROKEN, RunResult, as_document
-from qidsql.report.blocks import Block, Cell, Fields, Grid, Heading, Labelled, Report, Sentence, Verbatim
+from qidsql.report.blocks import Block, Cell, Chart, Fields, Grid, Head, Heading, Labelled, Report, Sentence, Verbatim
 from qidsql.version import __version__
 from qidsql.wording.numbers import moment, plural
 from qidsql.wording.pages import page
@@ -115,6 +114,39 @@ def question_of(request: type) -> str:
     """The first paragraph of a request's documentation: what its command finds out."""
     text = " ".join((inspect.getdoc(request) or "").partition("\n\n")[0].split())
     return text.rstrip(".")
+
+
+def for_readers(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks of a report as people read them who run no commands: without those that say which to run.
+
+    The verdict is left out too: each format shows it in its own way.
+    """
+    for kind, group in groupby(blocks, type):
+        if kind is Fields:  # one list
+            yield Fields([row for each in group for row in _rows(cast(Fields, each))])
+        else:
+            for block in group:
+                yield from _for_readers(block)
+
+
+def _for_readers(block: Block) -> Iterator[Block]:
+    if isinstance(block, Chart):
+        yield from [Heading(block.title)] if block.title else []
+        block = block.grid
+    if isinstance(block, Grid):
+        heads = [Head(without_options(head.words), head.text) for head in block.heads]
+        yield Grid(heads, [[replace(cell, text=without_options(cell.text)) for cell in row] for row in block.cells])
+    elif isinstance(block, Heading):
+        yield Heading(block.text)
+        yield from [Sentence(without_options(block.beside))] if block.beside else []
+    elif isinstance(block, Sentence):
+        yield Sentence(without_options(block.text))
+    elif isinstance(block, Verbatim):
+        yield block
+
+
+def _rows(block: Fields) -> Iterator[Labelled]:
+    return (Labelled(each.label.strip(), without_options(each.text)) for each in block.rows if not each.expert)
 
 
 def _release(result: Any) -> list[Block]:

@@ -11,11 +11,12 @@ the most of which at least nine in ten are right.
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from sqlglot import exp
 
 from qidsql.core.tables import Column, Table
+from qidsql.declarations.results import OMITTED
 from qidsql.engines.base import Engine
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.given_back import cells_given_back
@@ -40,6 +41,16 @@ class GivenBack:
 
     def __str__(self) -> str:
         return f"{self.column} gives back {count(self.cells)} of {plural(self.blank, 'blank cell')} of {self.of}"
+
+
+# What results say of a copy, or of what their script makes.
+KeptColumns: TypeAlias = Annotated[tuple[str, ...] | None, OMITTED, "unprotected columns that the copy has on request"]
+CellsGivenBack: TypeAlias = Annotated[
+    tuple[GivenBack, ...] | None,
+    OMITTED,
+    "blank cells that unprotected columns of the copy, or of what the script makes, give back, the most first; "
+    "no key: there is neither",
+]
 
 
 def given_back(

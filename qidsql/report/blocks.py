@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 from qidsql.core.results import Verdict
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"  # of a character
+LONGEST = 28  # characters of a bar for the whole
 
 
 class Tone(StrEnum):
@@ -167,25 +168,24 @@ class Chart:
             if each.part is None:
                 rows.append([each.label, *each.words, *[""] * words])
             else:
-                rows.append([each.label, bar(each.part, self.whole, LONGEST, each.tone), *each.words])
+                rows.append([each.label, bar(each.part, self.whole, tone=each.tone), *each.words])
         return Grid([Head(""), Head("", text=True), *[Head("")] * words], rows, close=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """Commands to run next, each with its purpose; or what to do, in words. Always close."""
+    """Commands to run next, each with its purpose; or what to do, in words."""
 
     steps: Sequence[tuple[str, str]]
     words: str = ""
+    close: bool = True
 
 
 Block: TypeAlias = Outcome | Heading | Sentence | Verbatim | Fields | Grid | Chart | Next
 Report: TypeAlias = Iterator[Block]
 
-LONGEST = 28  # characters of a chart's whole
 
-
-def bar(part: int, whole: int, width: int, tone: Tone = Tone.PLAIN) -> Cell:
+def bar(part: int, whole: int, width: int = LONGEST, tone: Tone = Tone.PLAIN) -> Cell:
     """A bar in steps of 1/8 character; `whole` is `width` characters. Rounded up, so that only 0 is empty."""
     eighths = -(-max(0, part) * width * 8 // max(1, whole))
     text = "█" * (eighths // 8) + (EIGHTHS[eighths % 8] if eighths % 8 else "")

@@ -60,7 +60,7 @@ def class_profiles_in_one_scan(
 def class_profiles_by_finest(
     dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames], k: int
 ) -> Statement[list[ClassProfile]]:
-    """The same profiles from the classes of all columns together, which are whole_count in one scan of the rows.
+    """The same profiles from the classes of all columns together, which are counted in one scan of the rows.
 
     At most `dialect.grouping_arguments` columns.
     """

@@ -1,6 +1,6 @@
 """The query for the blank cells of a copy that its unprotected columns give back."""
 
-from collections.abc import Sequence
+from itertools import product
 
 from sqlglot import exp
 
@@ -25,12 +25,8 @@ def cells_given_back(table: Side, copy: Side, protected: int) -> exp.Query:
             hidden=hidden,
             cells=exp.to_table(BOTH),
         )
-        for number, (hidden, given) in enumerate(_pairs(columns, protected))
+        for number, (hidden, given) in enumerate(product(columns[:protected], columns[protected:]))
     ]
     assert both.rows is not None
     found = union_all(pairs)
     return found.with_(BOTH, as_=exp.select("*").from_(both.node), copy=False)
-
-
-def _pairs(columns: Sequence[exp.Expr], protected: int) -> list[tuple[exp.Expr, exp.Expr]]:
-    return [(hidden, given) for hidden in columns[:protected] for given in columns[protected:]]

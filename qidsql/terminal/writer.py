@@ -32,7 +32,7 @@ COLOURS = {Tone.RISK: "red", Tone.KEPT: "green", Tone.UNKNOWN: "yellow", Tone.PL
 def written(console: Console, blocks: Iterable[Block], begun: bool = False) -> None:
     """Writes the blocks; an empty line before the first one too, if something stands above (`begun`)."""
     for block in blocks:
-        if begun and not getattr(block, "close", isinstance(block, Next)):
+        if begun and not getattr(block, "close", False):
             console.print()
         WRITERS[type(block)](console, block)
         begun = True
@@ -89,10 +89,10 @@ def _grid(console: Console, block: Grid) -> None:
 def _chart(console: Console, block: Chart) -> None:
     if block.title:
         console.print(Text(block.title, style="bold"))
-    lines = Table.grid(padding=(0, 2))
-    for head in block.grid.heads:
+    lines, grid = Table.grid(padding=(0, 2)), block.grid
+    for head in grid.heads:
         lines.add_column(justify="left" if head.text else "right")
-    for row in block.grid.cells:
+    for row in grid.cells:
         lines.add_row(*map(_text, row))
     console.print(_inset(lines))
 

@@ -9,8 +9,6 @@ from qidsql.report.next_steps import copy_step, kept
 from qidsql.report.sections import CODES_LEFT, copy_facts, cost, facts, script
 from qidsql.wording.numbers import count, plural, share
 
-BAR = 28
-
 
 def report(result: AnonymizeResult) -> Report:
     """The report."""
@@ -62,7 +60,7 @@ def _columns(result: AnonymizeResult) -> Grid:
     rows = result.account.rows or 1
     heads = [Head("Column", text=True), Head("Suppressed"), Head("of its cells"), Head("", text=True)]
     ordered = sorted(result.by_column.items(), key=lambda item: -item[1])
-    return Grid(heads, [(name, count(cells), share(cells, rows), bar(cells, rows, BAR)) for name, cells in ordered])
+    return Grid(heads, [(name, count(cells), share(cells, rows), bar(cells, rows)) for name, cells in ordered])
 
 
 def opening(result: AnonymizeResult) -> str:

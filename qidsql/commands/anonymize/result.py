@@ -8,7 +8,7 @@ from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.declarations.results import FLAT, OMITTED, reported
 from qidsql.measures.profiles import ClassProfile
 from qidsql.protection.certificates import BoundProof, CellPlan
-from qidsql.protection.given_back import GivenBack
+from qidsql.protection.given_back import CellsGivenBack, KeptColumns
 from qidsql.wording.numbers import plural
 
 
@@ -31,13 +31,8 @@ class AnonymizeResult(Result):
     target: Annotated[str | None, "the copy that was written and kept"]
     copied: Annotated[tuple[str, ...], "its columns"]
     not_copied: tuple[LeftOut, ...]
-    kept: Annotated[tuple[str, ...] | None, OMITTED, "unprotected columns that the copy has on request"] = None
-    given_back: Annotated[
-        tuple[GivenBack, ...] | None,
-        OMITTED,
-        "blank cells that unprotected columns of the copy, or of what the script makes, give back, the most first; "
-        "no key: there is neither",
-    ] = None
+    kept: KeptColumns = None
+    given_back: CellsGivenBack = None
     sql: Annotated[Script | None, OMITTED, "the statements that were requested instead of a copy"] = None
     script: Annotated[tuple[str, ...], "statements that make the copy, while the table is unchanged"]
 

@@ -34,8 +34,8 @@ def report(result: MaskResult) -> Report:
         risk = f"{count(profile.rows_below_k)} {unit} ({percent(profile.share_below_k)}) below k = {k}"
         rows.add("", f"k-anonymity {count(profile.smallest)}; {risk}")
     yield rows
-    order = "; its rows keep the order of the table"
-    yield from script(f"To carry it out (printed only, nothing was run{order})", result.script or ())
+    title = "To carry it out (printed only, nothing was run; its rows keep the order of the table)"
+    yield from script(title, result.script or ())
     if not result.script and result.published and result.account.kind in FILES:
         yield Sentence("A file has no views: publish a copy with the columns above.")
     yield from cost(result.account)

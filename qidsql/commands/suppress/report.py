@@ -21,7 +21,6 @@ MATCHINGS = (
     "{k} disjoint matchings: {k} ways to give each person a released row, in which nobody has the same row twice; so "
     "{k} rows or more can be anyone's"
 )
-BAR = 28
 
 
 def report(result: SuppressResult) -> Report:
@@ -85,7 +84,7 @@ def _losses(result: SuppressResult) -> Grid:
 def _by_cells(result: SuppressResult) -> Grid:
     most = max(result.by_cells.values())
     heads = [Head("Cells per row"), Head("rows"), Head("", text=True)]
-    return Grid(heads, [(count(cells), count(rows), bar(rows, most, BAR)) for cells, rows in result.by_cells.items()])
+    return Grid(heads, [(count(cells), count(rows), bar(rows, most)) for cells, rows in result.by_cells.items()])
 
 
 def _cost(result: SuppressResult) -> Report:

@@ -8,7 +8,7 @@ from qidsql.core.copies import Script
 from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.declarations.results import FLAT, OMITTED, reported
 from qidsql.protection.certificates import BoundProof, CellPlan
-from qidsql.protection.given_back import GivenBack
+from qidsql.protection.given_back import CellsGivenBack, KeptColumns
 from qidsql.protection.suppression.known_people import KnownPeople
 from qidsql.wording.numbers import plural
 
@@ -61,13 +61,8 @@ class SuppressResult(Result):
     target: Annotated[str | None, "the copy that was written"]
     copied: Annotated[tuple[str, ...], "its columns"]
     not_copied: tuple[LeftOut, ...]
-    kept: Annotated[tuple[str, ...] | None, OMITTED, "unprotected columns that the copy has on request"] = None
-    given_back: Annotated[
-        tuple[GivenBack, ...] | None,
-        OMITTED,
-        "blank cells that unprotected columns of the copy, or of what the script makes, give back, the most first; "
-        "no key: there is neither",
-    ] = None
+    kept: KeptColumns = None
+    given_back: CellsGivenBack = None
     rows_below_k: Annotated[int | None, "rows of the copy that match fewer than k, where NULL matches anything"]
     known: Annotated[
         KnownPeople | None, "whom the planned rows single out if people's values are known; null: not counted"

@@ -16,7 +16,7 @@ OPTIMIZERS = ("statistics_propagation", "filter_pushdown", "join_filter_pushdown
 MEASURED = {SETTING: ",".join(OPTIMIZERS)}
 # What a plan reads besides files and other databases: DuckDB's own tables, whose bounds DuckDB made itself, and none.
 STORED = {"SEQ_SCAN", "COLUMN_DATA_SCAN", "CHUNK_SCAN", "CTE_SCAN", "RECURSIVE_CTE_SCAN", "DELIM_SCAN", "DUMMY_SCAN"}
-EMPTY = "EMPTY_RESULT"  # instead of what bounds exclude, if these are believed
+NO_ROWS = "EMPTY_RESULT"  # instead of what bounds exclude, if these are believed
 
 
 class Measuring:
@@ -58,6 +58,6 @@ def rests_on_files(plan: str, measured: bool) -> bool:
     while waiting:
         node = waiting.pop()
         waiting += node["children"]
-        if not node["children"] and node["name"].strip() not in (STORED | {EMPTY} if measured else STORED):
+        if not node["children"] and node["name"].strip() not in (STORED | {NO_ROWS} if measured else STORED):
             return True
     return False

@@ -87,7 +87,7 @@ HIDING = (
     "the session has {setting} = on, with which Postgres leaves out rows of damaged pages without an error; take it "
     "out of the source's options, or run: ALTER ROLE {role} RESET {setting}"
 )
-FEWEST = 1000  # rows, below which no estimate is held against the count
+FEW_ROWS = 1000  # rows, below which no estimate is held against the count
 
 
 class RetryStatement(QidsqlError):
@@ -305,10 +305,10 @@ class PostgresEngine(Engine):
     def doubts(self, table: Table, rows: int) -> tuple[str, ...]:
         if table.condition is not None or table.kind not in ("table", "partitioned table"):
             return ()
-        if (table.estimated_rows or 0) < max(FEWEST, 2 * rows):
+        if (table.estimated_rows or 0) < max(FEW_ROWS, 2 * rows):
             return ()
         [(found, changed)] = self._catalog("rows_as_analyzed", schema=table.name.schema, relation=table.name.name)
-        if found is None or integer(found) - integer(changed) < max(FEWEST, 2 * rows):
+        if found is None or integer(found) - integer(changed) < max(FEW_ROWS, 2 * rows):
             return ()
         return (
             f"{count(rows)} rows were counted where the last ANALYZE found about {count(integer(found))}, and few were "
