@@ -5,7 +5,7 @@ import os
 import sys
 from contextlib import suppress
 
-from qidsql.core.signals import INTERRUPTED, ending
+from qidsql.core.budget import INTERRUPTED, ending
 
 SELDOM = 100_000  # new objects between two runs of the garbage collector: syntax trees are many, and few are garbage
 

@@ -43,7 +43,7 @@ from qidsql.commands.uniques.request import UniquesRequest
 from qidsql.commands.uniques.uniques import uniques as run_uniques
 from qidsql.commands.verify.request import VerifyRequest
 from qidsql.commands.verify.verify import verify as run_verify
-from qidsql.core.parsing import size_in_bytes
+from qidsql.core.options import size_in_bytes
 from qidsql.core.results import PRESENTATIONS
 from qidsql.declarations.options import python_function
 from qidsql.engines.base import Engine

@@ -11,7 +11,7 @@ import pytest
 
 from qidsql.engines.connect import connect
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.profiling.sampler import TableSampler
+from qidsql.profiling.samples import TableSampler
 from qidsql.sql.relation import relation
 
 

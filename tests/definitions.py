@@ -15,7 +15,7 @@ from qidsql.commands.kmap.result import PopulationFigures
 from qidsql.measures.disclosure import Disclosure
 from qidsql.measures.individual_risk import WeightedClasses
 from qidsql.measures.profiles import ClassProfile, ClassSizes
-from qidsql.sql.survey_weights import SurveyWeights
+from qidsql.sql.population import SurveyWeights
 
 Values = Sequence[Hashable]
 

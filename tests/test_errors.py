@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qidsql import errors
-from qidsql.core.toml_file import key_lines
+from qidsql.core.files import key_lines
 from qidsql.errors import UnknownName, near_misses
 
 

@@ -16,8 +16,8 @@ from jsonschema import Draft202012Validator
 
 import qidsql
 from qidsql.cli.schema import schema
+from qidsql.core.budget import within
 from qidsql.core.results import Verdict
-from qidsql.core.time_limit import within
 from qidsql.engines.connect import connect
 from qidsql.errors import ConnectionLost, SourceError
 from qidsql.operations.history.opening import open_history

@@ -16,7 +16,7 @@ from qidsql.cli.app import GROUPS, app, imported
 from qidsql.core.options import STATEMENTS
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.postgres.dialect import POSTGRES
-from qidsql.wording.manual import PAGES
+from qidsql.wording.pages import PAGES
 from tests.commandline import inside, refused
 from tests.duckdb_hosts import Shell
 from tests.test_floors import FLOORS

@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 from qidsql.attribute_graph.graph import GraphTable, Refusal
 from qidsql.core.catalog import Attribute, Ground, SameAttribute, find_attribute
+from qidsql.core.files import Key, TomlFile, read_toml, unknown_key
 from qidsql.core.tables import TableName
-from qidsql.core.toml_file import Key, TomlFile, read_toml, unknown_key
 from qidsql.errors import TomlFileError, UnknownName, UsageError
 
 FORMAT = 1
@@ -199,3 +199,22 @@ class _Reader:
     def fail(self, key: Key, text: str) -> NoReturn:
         """Raise TomlFileError with the place of a key; of its parent, if it is missing."""
         raise TomlFileError([self.file.located(key, text)])
+
+
+# Which attributes of an outside table are the same as others, by their names, if the user accepts these.
+
+
+def outside_names(tables: Sequence[GraphTable]) -> list[SameAttribute]:
+    """Attributes of outside tables paired with those of the source that have the same name, in any letter case.
+
+    The type of an outside attribute is unknown; two outside ones of one name are the same anyway.
+    """
+    inside = [attribute for table in tables if not table.outside for attribute in table.attributes]
+    return [
+        SameAttribute(attribute, other, Ground.NAME, f"{attribute} and {other} have one name")
+        for table in tables
+        if table.outside
+        for attribute in table.attributes
+        for other in inside
+        if attribute.column.casefold() == other.column.casefold()
+    ]

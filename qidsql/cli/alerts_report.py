@@ -2,7 +2,7 @@
 
 from qidsql.operations.alerts.overview import AlertsOverview, AlertState
 from qidsql.report.blocks import Report, Sentence, Verbatim
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
 
 
 def alerts_report(found: AlertsOverview) -> Report:

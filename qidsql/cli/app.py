@@ -16,7 +16,7 @@ from qidsql.cli.exit_codes import ExitCode
 from qidsql.cli.memory import bounded_memory
 from qidsql.cli.parameters import HeadedCommand, number_expected
 from qidsql.cli.streams import say
-from qidsql.core.signals import Ending, ending
+from qidsql.core.budget import Ending, ending
 from qidsql.errors import QidsqlError, Stopped, internal
 from qidsql.version import __version__
 

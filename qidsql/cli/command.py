@@ -38,12 +38,12 @@ from qidsql.cli.options import (
 from qidsql.cli.progress import showing_progress
 from qidsql.cli.source_argument import SourceArgument, source_and_table
 from qidsql.cli.streams import lines, parts, put, safe_text, say, write_output
-from qidsql.core.parsing import size_in_bytes
+from qidsql.core.options import size_in_bytes
 from qidsql.core.policy import PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option, Parameter, parameters
 from qidsql.errors import Stopped, UsageError
-from qidsql.wording.typed_source import typed_as
+from qidsql.wording.texts import typed_as
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

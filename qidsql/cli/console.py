@@ -24,7 +24,7 @@ def drawn(draw: "Callable[[Console], None]", width: int, colour: bool) -> str:
     """What is printed to a console, as text of at most `width` columns."""
     import io
 
-    from qidsql.terminal.safe_console import SafeConsole
+    from qidsql.terminal.writer import SafeConsole
 
     text = io.StringIO()
     draw(

@@ -2,7 +2,7 @@
 
 from qidsql.operations.coverage import RENAMED, Coverage, GapState, Severity
 from qidsql.report.blocks import Cell, Grid, Head, Report, Sentence, Tone
-from qidsql.wording.numbers import count, plural
+from qidsql.wording.texts import count, plural
 
 SHOWN = 12  # gaps
 TONES = {Severity.VIOLATION: Tone.RISK, Severity.WARNING: Tone.UNKNOWN}

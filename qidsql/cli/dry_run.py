@@ -12,7 +12,7 @@ from qidsql.declarations.commands import Command
 if TYPE_CHECKING:
     from qidsql.engines.base import Engine
     from qidsql.engines.source import Source
-    from qidsql.sql.statements import Statement
+    from qidsql.sql.templates import Statement
 
 FORMATTED = 50  # statements that are formatted for reading; formatting takes far longer than building them
 
@@ -42,7 +42,7 @@ def write_dry_run(
 
 def _script(engine: "Engine", statements: "Sequence[Statement[Any]]", plan: str) -> str:
     """The plan in words, then the statements."""
-    from qidsql.wording.numbers import plural, size
+    from qidsql.wording.texts import plural, size
 
     parts = [formatted_sql(engine, each.purpose, each.sql) for each in statements[:FORMATTED]]
     parts += [f"-- {each.purpose}\n{each.sql};\n" for each in statements[FORMATTED:]]

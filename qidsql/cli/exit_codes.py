@@ -4,7 +4,7 @@ from enum import IntEnum
 
 import typer
 
-from qidsql.core.signals import settled
+from qidsql.core.budget import settled
 
 
 class ExitCode(IntEnum):

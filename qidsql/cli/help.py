@@ -11,7 +11,7 @@ from qidsql.cli.streams import put
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UnknownName
-from qidsql.wording.manual import page_text
+from qidsql.wording.pages import page_text
 
 INDEX = "README"  # the page that a repository's site shows for the folder
 LISTED = re.compile(r"^- \[(\w+)\]\(\1\.md\): (.+)$", re.MULTILINE)

@@ -11,7 +11,7 @@ from qidsql.operations.diff import CoverageDiff, Diff
 from qidsql.operations.history.records import RecordedRuns, RecordedTable, RunSummary
 from qidsql.operations.table_run import passes_with
 from qidsql.report.blocks import TONES, Cell, Fields, Grid, Head, Labelled, Report, Sentence
-from qidsql.wording.numbers import count, plural, seconds
+from qidsql.wording.texts import count, plural, seconds
 
 WAIVED = r"with \d+ exceptions?\b"  # in the reason of a pass
 

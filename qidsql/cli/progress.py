@@ -8,8 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from qidsql.cli.streams import say
-from qidsql.wording.numbers import plural
-from qidsql.wording.texts import without_controls
+from qidsql.wording.texts import plural, without_controls
 
 if TYPE_CHECKING:
     from rich.status import Status

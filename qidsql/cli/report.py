@@ -20,12 +20,12 @@ from qidsql.cli.options import (
 )
 from qidsql.cli.run import written
 from qidsql.cli.streams import parts, write_output
-from qidsql.core.parsing import names
+from qidsql.core.options import names
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
 from qidsql.declarations.results import MISMATCH
 from qidsql.errors import UsageError
-from qidsql.wording.numbers import few, moment
+from qidsql.wording.texts import few, moment
 
 if TYPE_CHECKING:
     from qidsql.formats.command_reports import CommandReport

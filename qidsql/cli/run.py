@@ -26,9 +26,8 @@ from qidsql.cli.options import (
 )
 from qidsql.cli.progress import showing_progress
 from qidsql.cli.streams import parts, say
-from qidsql.core.options import STATEMENTS
-from qidsql.core.parsing import size_in_bytes
-from qidsql.core.time_limit import within
+from qidsql.core.budget import within
+from qidsql.core.options import STATEMENTS, size_in_bytes
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Size
 from qidsql.errors import QidsqlError, UsageError

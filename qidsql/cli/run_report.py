@@ -13,7 +13,7 @@ from qidsql.formats.severity import rank_of
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.table_run import Finding, FindingState, TableRun
 from qidsql.report.blocks import TONES, Cell, Fields, Grid, Head, Next, Outcome, Report, Sentence, Tone
-from qidsql.wording.numbers import count, few, plural, seconds
+from qidsql.wording.texts import count, few, plural, seconds
 
 SHOWN_ROWS = 1000  # violations first: laying out the rows of many thousands of tables takes a minute
 SHOWN_CHANGES = 12

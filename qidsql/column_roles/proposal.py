@@ -7,17 +7,62 @@ a risk, and is marked for a person to check.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 from qidsql.column_roles import names
 from qidsql.column_roles.labels import Label, recognised_label
-from qidsql.column_roles.proposals import Proposal
 from qidsql.column_roles.vocabulary import DIRECT, OTHER, QUASI, SENSITIVE
 from qidsql.core.catalog import CatalogColumn, CatalogTable
 from qidsql.core.roles import identifies
 from qidsql.core.tables import PolicyRole, TableName
+from qidsql.declarations.results import reported
 from qidsql.measures.profiles import ClassProfile
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
+
+# The proposed roles of columns and tables, each with its reason.
+
+
+OR_ROWS = 'or is each row another person ("row")?'  # of a proposed entity
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """The proposed role of a column."""
+
+    column: str
+    type: str
+    role: PolicyRole
+    reason: str
+    doubt: Annotated[str, "why a person should check it first; empty without doubt"] = ""
+    readable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TableProposal:
+    """The proposal for a table."""
+
+    table: TableName
+    kind: str
+    rows: Annotated[int | None, "counted; null if not counted"]
+    columns: tuple[Proposal, ...]
+    entity: Annotated[str | None, "the column that identifies persons"] = None
+    entity_reason: Annotated[str, "why it does, or which columns could"] = ""
+    of_things: Annotated[bool, "nothing in it is about a person, judging by names"] = False
+
+    @property
+    def doubtful(self) -> list[Proposal]:
+        """The columns that a person should check, with their doubts."""
+        every = [replace(each, doubt=OR_ROWS) if each.column == self.entity else each for each in self.columns]
+        return [each for each in every if each.doubt]
+
+    @reported
+    def auditable(self) -> Annotated[bool, "it is about persons, and a column is left to audit"]:
+        return not self.of_things and any(
+            each.role is PolicyRole.QUASI_IDENTIFIER and each.readable and each.column != self.entity
+            for each in self.columns
+        )
+
 
 FEW = 20  # values; a direct identifier has more, in a table of HUNDRED rows
 HUNDRED = 100

@@ -19,10 +19,10 @@ from qidsql.search.result import Found, SearchResult
 if TYPE_CHECKING:  # searches pass here too, and need no protection
     from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer
     from qidsql.protection.masking import MaskingPlan
-    from qidsql.protection.records import Records
+    from qidsql.protection.row_patterns import Records
     from qidsql.protection.suppression.known_people import KnownPeople
     from qidsql.protection.suppression.plan import SuppressionPlan
-    from qidsql.protection.uniques.counts import UniqueCounts
+    from qidsql.protection.uniques.minimal_uniques import UniqueCounts
 
 MEASURED = 8  # sets measured here, the smallest first, where their profiles were derived and not measured
 SMALL = 200_000  # rows; of a larger table one set is measured
@@ -94,7 +94,7 @@ def suppression(plan: "SuppressionPlan", separately: bool, deadline: float | Non
     `separately`: every row counts with its own blank cells, a NULL being a value; then no cell can be restored
     alone in the patterns that lose most. Queries the workbench only. Raises Stopped, StatementError.
     """
-    from qidsql.protection.suppression.plan_check import plan_check, rows_below_k
+    from qidsql.protection.suppression.verification import plan_check, rows_below_k
 
     if separately:
         check = plan_check(plan, deadline)
@@ -152,7 +152,7 @@ def anonymization(found: "Anonymization", anonymizer: "Anonymizer") -> "Anonymiz
 
 def unique_counts(counts: "UniqueCounts", k: int) -> None:
     """Raise Refuted if complete counts of unsafe combinations contradict the class sizes."""
-    from qidsql.protection.uniques.counts import agree_with_classes
+    from qidsql.protection.uniques.minimal_uniques import agree_with_classes
 
     _must(agree_with_classes(counts, k), "the unsafe combinations contradict the class sizes")
 

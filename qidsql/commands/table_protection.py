@@ -16,8 +16,7 @@ from qidsql.core.tables import Column, Role
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.protection.copies import ProtectedCopy, planned_copy
-from qidsql.protection.given_back import GivenBack, given_back, rows_of_query
+from qidsql.protection.copies import GivenBack, ProtectedCopy, given_back, planned_copy, rows_of_query
 
 
 @dataclass(frozen=True)

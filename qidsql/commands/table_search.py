@@ -10,27 +10,24 @@ from types import FrameType
 from typing import Concatenate, ParamSpec, TypeVar
 
 from qidsql.commands.accounting import Accounting
+from qidsql.core.budget import SIGNALS
 from qidsql.core.policy import Policy
 from qidsql.core.results import LeftOut, SearchAccount
 from qidsql.core.roles import assign_roles, audited_columns
-from qidsql.core.signals import SIGNALS
 from qidsql.core.tables import Column, Comparison, Nulls, Role, Table, TableName, names_of
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, Stopped, UsageError
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.disclosure_limits import DistantInOrder
 from qidsql.profiling.budget import Budget
-from qidsql.profiling.coded_copy import coded
 from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.profiling.row_pairs import PairsThatAgree
-from qidsql.profiling.sampler import TableSampler
-from qidsql.profiling.witnesses import rarest_rows
+from qidsql.profiling.row_pairs import PairsThatAgree, rarest_rows
+from qidsql.profiling.samples import TableSampler, coded
 from qidsql.search.result import OnBounds, ignore_bounds
-from qidsql.search.witnesses import Witnesses
-from qidsql.sql.relation import Relation, relation
-from qidsql.sql.sample import sample, sample_of_entities
-from qidsql.wording.numbers import plural
+from qidsql.search.smallest import Witnesses
+from qidsql.sql.relation import Relation, relation, sample, sample_of_entities
+from qidsql.wording.texts import plural
 
 PROOF = 20_000  # column sets; more are not written into a result
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from qidsql.core.tables import Comparison, TableName, Version
-from qidsql.core.value_kinds import ValueKind
+from qidsql.core.tables import Comparison, TableName, ValueKind, Version
 from qidsql.errors import UnknownName, UsageError
 
 

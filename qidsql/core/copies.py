@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from qidsql.core.options import Into, Keep, Replace
-from qidsql.core.parsing import choice
+from qidsql.core.options import Into, Keep, Replace, choice
 from qidsql.core.policy import Policy
 from qidsql.errors import UsageError
 

@@ -2,20 +2,45 @@
 
 import hashlib
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_args
 
-from qidsql.core.options import POLICY
-from qidsql.core.parsing import fraction, names, size_in_bytes
-from qidsql.core.release import Release
+from qidsql.core.files import read_toml
+from qidsql.core.options import POLICY, fraction, names, size_in_bytes
 from qidsql.core.requirements import Requirements
 from qidsql.core.tables import Nulls
-from qidsql.declarations.options import FORMS, FileName, Option, Ratio, parameters
+from qidsql.declarations.keys import DAY, FileKey
+from qidsql.declarations.options import FORMS, FileName, Option, Ratio, Weights, parameters
 from qidsql.declarations.results import OMITTED, plain
-from qidsql.errors import UsageError
+from qidsql.errors import TomlFileError, UsageError
 from qidsql.measures.criteria import Criterion
-from qidsql.wording.option_names import setting
+from qidsql.wording.texts import setting
+
+# For what and to whom the audited tables are released, as declared in the policy file.
+
+
+LABELS = {"purpose": "Purpose", "recipient": "Recipient", "author": "Author", "date": "Date"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """For what and to whom the tables are released, for the report; all optional."""
+
+    purpose: Annotated[str | None, FileKey(), "for what the tables are released"] = None
+    recipient: Annotated[str | None, FileKey(), "to whom"] = None
+    author: Annotated[str | None, FileKey(), "who answers for this file"] = None
+    date: Annotated[
+        str | None, FileKey(pattern=DAY), "the day of the release or of the request, such as 2027-03-31"
+    ] = None
+
+    @property
+    def facts(self) -> Iterator[tuple[str, str]]:
+        """What is declared, with its label."""
+        return ((LABELS[each.name], value) for each in fields(self) if (value := getattr(self, each.name)))
+
 
 LIMITS = ("max_size", "max_statements", "max_seconds", "max_bytes")
 EACH_ROW = "row"  # as an entity: each row is another person, which somebody has confirmed
@@ -278,3 +303,49 @@ class Audited:
     def policy(self) -> Policy:
         """Raises UsageError."""
         return Policy.of(self)
+
+
+# Column weights: as typed, or from a toml file.
+
+
+def column_weights(given: Weights) -> dict[str, int]:
+    """The weights by column: from age=3,zip=2, or from the table [weights] of a toml file. Raises UsageError."""
+    if given is None or isinstance(given, Mapping):
+        return dict(given or {})
+    if isinstance(given, Path) or given.endswith(".toml"):
+        return _of_file(Path(given))
+    found: dict[str, int] = {}
+    for part in given.split(","):
+        name, _, number = part.rpartition("=")
+        name = name.strip()
+        if not name or not number.strip().isdecimal() or int(number) < 1:
+            raise UsageError(
+                f"--weights takes a positive whole number per column, such as age=3,zip=2, or a .toml file; got {part}"
+            )
+        if name in found:
+            raise UsageError(f"--weights gives column {name} two weights; choose one")
+        found[name] = int(number)
+    return found
+
+
+def _of_file(path: Path) -> dict[str, int]:
+    file = read_toml(path, "--weights takes age=3,zip=2, or a .toml file with a table [weights]")
+    weights = file.content.get("weights")
+    if not isinstance(weights, dict):
+        raise TomlFileError([file.located((), "no table [weights]; expected one with a line such as age = 3 for each")])
+    wrong = [name for name, weight in weights.items() if type(weight) is not int or weight < 1]
+    if wrong:
+        expected = "expected a positive whole number, such as 3"
+        raise TomlFileError([file.located(("weights", name), expected) for name in wrong])
+    return weights
+
+
+class Weighted:
+    """A request with an option for the weights."""
+
+    weights: Weights
+
+    @cached_property
+    def column_weights(self) -> dict[str, int]:
+        """The weights by column; columns that are not in it weigh 1. Raises UsageError."""
+        return column_weights(self.weights)

@@ -7,6 +7,7 @@ the criterion of a search or a masking. Requests that inherit the fields get the
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from pathlib import Path
 from typing import Annotated, Any
 
 from qidsql.core.options import (
@@ -30,9 +31,10 @@ from qidsql.core.options import (
     Sensitive,
     SeparationRatio,
     ValueOrder,
+    fraction,
+    names,
+    positive_share,
 )
-from qidsql.core.orders import read_order
-from qidsql.core.parsing import fraction, names, positive_share
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
@@ -49,7 +51,41 @@ from qidsql.measures.disclosure_limits import (
     MoreFrequentEnhanced,
     Recursive,
 )
-from qidsql.wording.option_names import role, setting
+from qidsql.wording.texts import role, setting
+
+# The order of a sensitive column's values: a list, a file with a line for each, or on purpose that of the letters.
+
+
+ALPHABETICAL = "alphabetical"
+
+
+def read_order(given: str) -> tuple[str, ...] | None:
+    """The values in their order; None for alphabetical. Raises UsageError, which names places and no values."""
+    if given == ALPHABETICAL:
+        return None
+    option = f"{setting('order')} {Path(given).name}" if is_file(given) else setting("order")
+    values = _lines(given, option) if is_file(given) else [each.strip() for each in given.split(",")]
+    for place, value in enumerate(values):
+        if value in values[:place]:
+            raise UsageError(f"{option}: value {place + 1} stands there before; each has one place")
+    if len(values) < 2:
+        raise UsageError(f"{option}: expected at least two values, the lowest first")
+    return tuple(values)
+
+
+def is_file(given: str | None) -> bool:
+    """Whether an order is in a file."""
+    return given is not None and given != ALPHABETICAL and "," not in given
+
+
+def _lines(path: str, option: str) -> list[str]:
+    try:
+        return [line for line in Path(path).read_text(encoding="utf-8-sig").splitlines() if line]
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"{option} cannot be read ({type(error).__name__}); expected values with commas between them, a file with "
+            f"a line for each, or {ALPHABETICAL}"
+        ) from None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """The common part of all results: a verdict, its reason, and the account of the work."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -8,7 +8,9 @@ from importlib import import_module
 from typing import Annotated, Any
 
 from qidsql.core.policy import Policy
-from qidsql.declarations.results import Rounded, plain, reported
+from qidsql.core.tables import TableName
+from qidsql.declarations.results import FLAT, Rounded, plain, reported
+from qidsql.measures.disclosure import Disclosure
 from qidsql.version import __version__
 
 
@@ -141,3 +143,68 @@ class Result:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.verdict}: {self.reason}>"
+
+
+# What is disclosed about a sensitive column, in results.
+
+
+SHARE = Rounded(6)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disclosed:
+    """What whoever knows some columns of a table learns about a sensitive one."""
+
+    sensitive: str
+    known: Annotated[tuple[str, ...], "the audited columns, or these and the other sensitive columns"]
+    figures: Annotated[Disclosure, FLAT]
+
+    @reported
+    def share_revealed(self) -> Annotated[float, "of the rows, those in classes of a single value", SHARE]:
+        return float(self.figures.share_revealed)
+
+    @reported
+    def guess_before(self) -> Annotated[float | None, "guessed right by naming the table's commonest value", SHARE]:
+        return _float(self.figures.guess_before)
+
+    @reported
+    def guess_after(self) -> Annotated[float | None, "guessed right by naming each class's commonest value", SHARE]:
+        return _float(self.figures.guess_after)
+
+    @reported
+    def guess_in_large(self) -> Annotated[float | None, "guess_after among the rows in classes of k or more", SHARE]:
+        return _float(self.figures.guess_in_large)
+
+
+def _float(share: object) -> float | None:
+    return None if share is None else float(share)  # type: ignore[arg-type]
+
+
+# Checks before an audit: each with its state, a text and a remedy. Independent of engines.
+
+
+class State(StrEnum):
+    """The state of a check."""
+
+    OK = "ok"
+    NOTE = "note"  # good to know; nothing to do
+    WARNING = "warning"  # an audit works, but something should be done
+    PROBLEM = "problem"  # an audit cannot work
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check, in words, with its remedy (empty: nothing to do)."""
+
+    state: State
+    text: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """An engine's checks: its session, single tables, and the SQL that grants missing rights."""
+
+    session: tuple[Check, ...]
+    tables: Mapping[TableName, tuple[Check, ...]] = field(default_factory=dict)
+    grants: tuple[str, ...] = ()

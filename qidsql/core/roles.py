@@ -4,7 +4,7 @@ from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.tables import Column, Role, Table
 from qidsql.errors import UsageError
 from qidsql.measures.profiles import ClassProfile
-from qidsql.wording.option_names import setting
+from qidsql.wording.texts import setting
 
 NO_RIGHT = "this user has no right to read it"
 EMPTY = "NULL in every row, as where files have another name or type for it"

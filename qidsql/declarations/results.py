@@ -33,7 +33,7 @@ from typing import (
 )
 
 from qidsql.declarations.options import Ratio
-from qidsql.wording.numbers import decimal
+from qidsql.wording.texts import decimal
 
 Schema: TypeAlias = dict[str, Any]
 Kind = TypeVar("Kind")

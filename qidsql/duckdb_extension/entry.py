@@ -98,7 +98,7 @@ class _Process:
         """Registers the functions, and the macros, with a database. Raises SourceError."""
         from qidsql.duckdb_extension.connection import Connection
         from qidsql.engines.duckdb.macros import duckdb_macros
-        from qidsql.sql.folder import sql_file
+        from qidsql.sql.templates import sql_file
 
         connection = Connection(self.api, instance)
         try:

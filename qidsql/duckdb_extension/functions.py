@@ -132,8 +132,8 @@ class TableFunction:
             from qidsql.operations.table_policy import with_policy
 
             request = with_policy(engine, with_given(self._request, options, **options), None, search=False)
-        from qidsql.core.byte_limit import within_bytes
-        from qidsql.core.parsing import size_in_bytes
+        from qidsql.core.budget import within_bytes
+        from qidsql.core.options import size_in_bytes
 
         with within_bytes(size_in_bytes("max_bytes", getattr(request, "max_bytes", None))):
             return work(subject, request)
@@ -202,7 +202,7 @@ def _audit_rows(result: "AuditResult") -> Iterable[Row]:
         given |= {"finding": finding, "columns": columns, "note": note}
         return tuple(given.get(name) for name in AUDIT)
 
-    from qidsql.report.disclosed import disclosed_lines  # after the command, so that loading stays fast
+    from qidsql.report.sections import disclosed_lines  # after the command, so that loading stays fast
 
     audited = [column.name for column in result.columns if column.audited]
     yield row("table", audited, result.profile, result.reason, verdict=str(result.verdict), complete=result.complete)
@@ -359,7 +359,7 @@ def _suppress_rows(result: "SuppressResult") -> Iterable[Row]:
         reason=result.reason,
     )
     if result.known is not None:
-        from qidsql.report.known_people import known_people_lines
+        from qidsql.report.sections import known_people_lines
 
         withstood, found = known_people_lines(result.known, result.k)
         for finding, lines in (("withstands", withstood), ("open", found)):

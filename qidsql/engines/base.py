@@ -16,21 +16,19 @@ from typing import Any, TypeVar
 
 from sqlglot import exp
 
-from qidsql.core.byte_limit import bytes_limited, charge_bytes
+from qidsql.core.budget import bytes_limited, charge_bytes, earlier, limit
 from qidsql.core.catalog import Catalog, CatalogTable
-from qidsql.core.checks import Examination
+from qidsql.core.results import Examination
 from qidsql.core.tables import Condition, Table, TableName
-from qidsql.core.time_limit import earlier, limit
 from qidsql.engines.bytes_read import TableBytes, bytes_read
 from qidsql.engines.dependence import asks_zone, in_zone
 from qidsql.engines.private_folder import PrivateFolder, in_memory
 from qidsql.engines.workers import Batch, Session, Work, Worker, end_sessions
 from qidsql.errors import BudgetSpent, ConnectionLost, Interrupted, QidsqlError, SourceError, Stopped, UsageError
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.relation import name_text, table_node
-from qidsql.sql.statements import Row, Statement
-from qidsql.sql.table_changes import making
-from qidsql.wording.option_names import setting
+from qidsql.sql.relation import making, name_text, table_node
+from qidsql.sql.templates import Row, Statement
+from qidsql.wording.texts import setting
 
 Answer = TypeVar("Answer")
 

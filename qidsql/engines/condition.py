@@ -9,8 +9,7 @@ from qidsql.core.tables import Table
 from qidsql.errors import UnknownName, UsageError
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import table_node, verbatim
-from qidsql.sql.statements import Row
-from qidsql.sql.templates import Filling
+from qidsql.sql.templates import Filling, Row
 
 UNREADABLE = "the where condition cannot be read as one condition in SQL; expected something like: age >= 18"
 NO_QUERY = "the where condition must be a plain condition on the table's columns, without a query inside"

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from qidsql.core.environment import resolved, variable
+from qidsql.core.files import resolved, variable
 from qidsql.engines.base import Engine
 from qidsql.engines.kind import ConnectOptions, EngineKind, FileKind, Frame
 from qidsql.engines.paths import PATTERN, Located, exists, located, path_of_url

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from qidsql.core.tables import Table
 from qidsql.errors import UsageError
-from qidsql.wording.numbers import few
+from qidsql.wording.texts import few
 
 # Keywords of SQL that call a function without parentheses.
 MOMENTS = frozenset({"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"})

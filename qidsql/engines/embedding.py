@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
     from qidsql.core.tables import Table
-    from qidsql.sql.statements import Row
+    from qidsql.sql.templates import Row
 
 
 class HostError(RuntimeError):

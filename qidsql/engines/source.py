@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from qidsql.core.byte_limit import within_bytes
-from qidsql.core.time_limit import within
+from qidsql.core.budget import within, within_bytes
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect_or_unreached
 from qidsql.engines.kind import Frame

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from sqlglot import exp
 
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.statements import Row
-from qidsql.sql.table_changes import equal_to_holes
-from qidsql.sql.templates import template
+from qidsql.sql.relation import equal_to_holes
+from qidsql.sql.templates import Row, template
 
 PATIENCE = 30.0  # seconds to wait while another process has the store open
 

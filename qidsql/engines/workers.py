@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 from qidsql.errors import BudgetSpent
 
 if TYPE_CHECKING:  # the command line imports `left_behind` and must not wait for SQL parsers
-    from qidsql.sql.statements import Row
+    from qidsql.sql.templates import Row
 
 Answer = TypeVar("Answer")
 

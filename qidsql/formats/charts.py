@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from qidsql.formats.figures import number, percentage, share_of
 from qidsql.measures.profiles import SizeBin
 from qidsql.operations.table_run import TrendPoint
-from qidsql.wording.numbers import moment, plural
+from qidsql.wording.texts import moment, plural
 
 ROW = 30  # pixels of height for a bar
 LABELS, BARS = 16, 40  # percent of the width: the column of labels, the longest bar

@@ -5,7 +5,7 @@ from typing import TypeAlias, TypeGuard
 
 from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.hidden_counts import HiddenProfile, Range, Total
-from qidsql.wording.numbers import count, percent, ratio
+from qidsql.wording.texts import count, percent, ratio
 
 UNKNOWN = "–"
 Profile: TypeAlias = ClassProfile | HiddenProfile

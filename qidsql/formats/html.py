@@ -27,8 +27,8 @@ from qidsql.operations.document import RunResult
 from qidsql.operations.findings import Audit
 from qidsql.operations.hidden_counts import HiddenColumn
 from qidsql.operations.table_run import Finding, FindingKind, FindingState, TableRun, TrendPoint
-from qidsql.wording.numbers import few, moment, percent, plural
 from qidsql.wording.pages import page
+from qidsql.wording.texts import few, moment, percent, plural
 
 SETS = 15  # minimal sets listed for each search
 CHANGES = (FindingState.NEW, FindingState.WORSE, FindingState.BETTER, FindingState.GONE)

@@ -15,8 +15,7 @@ from qidsql.formats.finding_texts import COVERAGE, DISCLOSURE, HELP, TITLES, UNC
 from qidsql.operations.coverage import Coverage, SourceCoverage
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.table_run import CAUSES, Finding, FindingKind, FindingState, TableRun
-from qidsql.wording.numbers import decimal
-from qidsql.wording.texts import without_controls
+from qidsql.wording.texts import decimal, without_controls
 
 FINDINGS = 20  # listed in one failure
 

@@ -13,8 +13,7 @@ from qidsql.operations.document import RunResult
 from qidsql.operations.findings import Audit
 from qidsql.operations.hidden_counts import HiddenWithheld
 from qidsql.operations.table_run import FindingState, Measures, TableRun
-from qidsql.wording.numbers import moment, plural
-from qidsql.wording.texts import without_controls
+from qidsql.wording.texts import moment, plural, without_controls
 
 SIGNS = {
     Verdict.PASS: "✅ pass",

@@ -50,7 +50,7 @@ from qidsql.operations.hidden_counts import (
     Total,
 )
 from qidsql.operations.table_run import Finding, FindingKind, FindingState, Measures, TableRun, TrendPoint
-from qidsql.wording.numbers import few, plural
+from qidsql.wording.texts import few, plural
 
 RECOGNISED = "recognised as a direct identifier: at least 95 % of the values belong to one row each"
 IMPOSSIBLE = "none: not even all audited columns together are one"

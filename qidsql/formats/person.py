@@ -16,7 +16,7 @@ from qidsql.formats.texts import breakable, unbroken
 from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.findings import Audit
 from qidsql.operations.table_run import FindingKind
-from qidsql.wording.numbers import count, percent
+from qidsql.wording.texts import count, percent
 
 KNOWN = 2  # column sets with a sentence of their own
 NAMED = 6  # columns named in a sentence

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast, get_type_hints
 
 from qidsql.commands.audit.result import AuditResult
 from qidsql.commands.judgement import judged_again
-from qidsql.core.json_file import read_json
+from qidsql.core.files import read_json
 from qidsql.core.results import Result
 from qidsql.declarations.results import MISMATCH, loaded
 from qidsql.errors import QidsqlError, UsageError

@@ -10,7 +10,7 @@ from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
 from qidsql.measures.profiles import Disclosing
 from qidsql.operations.findings import Audit
 from qidsql.operations.table_run import FindingKind
-from qidsql.wording.numbers import decimal, few
+from qidsql.wording.texts import decimal, few
 
 SMALLEST = "The fewest {} that have the same values in all audited columns: a person is hidden among so many."
 BELOW = "The share of those that are hidden among fewer than the policy requires."

@@ -12,7 +12,7 @@ from qidsql.formats.texts import VERDICTS
 from qidsql.operations.document import RunResult
 from qidsql.operations.hidden_counts import HiddenAudit
 from qidsql.operations.table_run import FindingState, TableRun
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
 
 OF_TABLES = {
     Verdict.VIOLATION: " in violation of the policy",

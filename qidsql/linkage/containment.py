@@ -19,14 +19,12 @@ from typing import TypeVar
 from sqlglot import exp
 
 from qidsql.core.catalog import Attribute, CatalogTable
-from qidsql.core.value_kinds import NUMBERS, WITH_DISTANCES, ValueKind, compared_as
+from qidsql.core.tables import NUMBERS, WITH_DISTANCES, ValueKind, compared_as
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, BudgetSpent, StatementError, Stopped
-from qidsql.linkage.components import Components
-from qidsql.linkage.joinable import CONTAINED, FEW, Containment, joinable
-from qidsql.linkage.names import names_agree, names_in_joins
+from qidsql.linkage.joinable import CONTAINED, FEW, Components, Containment, joinable, names_agree, names_in_joins
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.statements import Statement
+from qidsql.sql.templates import Statement
 from qidsql.sql.values_in_common import (
     ColumnFacts,
     ComparedColumn,
@@ -37,7 +35,7 @@ from qidsql.sql.values_in_common import (
     sampled_in_common,
     values_in_common,
 )
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
 
 Answer = TypeVar("Answer")
 Pair = tuple[int, int]  # two columns by their numbers; if the order counts, contained and container

@@ -6,17 +6,15 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from qidsql.core.catalog import Attribute, CatalogColumn, CatalogTable
-from qidsql.core.tables import Comparison, Table
-from qidsql.core.value_kinds import NUMBERS, ValueKind, comparable_on_request, compared_as
+from qidsql.core.tables import NUMBERS, Comparison, Table, ValueKind, comparable_on_request, compared_as
 from qidsql.engines.base import Engine
 from qidsql.errors import UnknownName, UsageError
 from qidsql.linkage.containment import ContainmentSearch, compared_column
-from qidsql.linkage.joinable import CONTAINED, Containment
-from qidsql.linkage.names import names_agree
+from qidsql.linkage.joinable import CONTAINED, Containment, names_agree
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import condition, rows_node
 from qidsql.sql.values_in_common import TABLE
-from qidsql.wording.numbers import few, plural
+from qidsql.wording.texts import few, plural
 
 Sides = tuple[CatalogTable, CatalogTable]
 

@@ -4,16 +4,70 @@ Containment is no evidence where it is expected anyway: a handful of codes, or w
 any other numbers fall. There the names have to match as well.
 """
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Annotated
 
 from qidsql.core.catalog import Attribute
-from qidsql.core.value_kinds import ValueKind
+from qidsql.core.tables import ValueKind
 from qidsql.declarations.results import reported
-from qidsql.linkage.names import names_agree
 from qidsql.sql.values_in_common import Overlap
-from qidsql.wording.numbers import percent, plural
+from qidsql.wording.texts import percent, plural
+
+# Whether the names of two columns suggest that they contain the same thing.
+
+
+def names_agree(one: Attribute, other: Attribute) -> bool:
+    """True for equal names with a meaningful word, and for a table's column under that table's name:
+    customers.id and orders.customer_id, or orders.customer.
+
+    Letter case, underscores and a plural s do not count.
+    """
+    own, others = name_words(one.column), name_words(other.column)
+    if own == others:
+        return not GENERIC.issuperset(own)
+    return _named_after(own, other) or _named_after(others, one)
+
+
+def names_in_joins(attribute: Attribute) -> list[tuple[str, ...]]:
+    """The names under which an attribute can appear elsewhere: two whose names agree have one in common."""
+    own, table = name_words(attribute.column), name_words(attribute.table.name)
+    return [own, table + own, table] if GENERIC.issuperset(own) else [own]
+
+
+def _named_after(name: tuple[str, ...], referenced: Attribute) -> bool:
+    """True for customer_id or customer as a name for customers.id."""
+    table, column = name_words(referenced.table.name), name_words(referenced.column)
+    if not GENERIC.issuperset(column):
+        return False
+    return name == table + column or (name == table and column in (("id",), ("key",), ("code",), ("number",)))
+
+
+@cache
+def name_words(name: str) -> tuple[str, ...]:
+    """The words of a name: birthDate, BIRTH_DATE and "birth dates" are all (birth, date)."""
+    parts = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return tuple(_singular(word) for word in re.split(r"[\W_]+", parts.lower()) if word) or (name,)
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+# Words that do not describe the content of a column.
+GENERIC = frozenset(
+    _singular(word)
+    for word in re.findall(
+        r"\w+",
+        """id key code number no nr num name type kind status state value date time day text note comment description
+        title flag level order position rank count total amount created updated modified deleted at by on is has active
+        version source data info""",
+    )
+)
+
 
 CONTAINED = Fraction(9, 10)  # of a column's values; the rest may be errors, or persons only one table has
 FEW = 20  # distinct values: fewer are codes, which are contained in many columns
@@ -104,3 +158,36 @@ def _accident(
 
 def contained_share(part: int, whole: int) -> Fraction:
     return Fraction(part, whole) if whole else Fraction(0)
+
+
+# Connected components of pairs: union-find, and spanning forests.
+
+
+class Components:
+    """The groups of columns that are joined with each other, directly or through others."""
+
+    def __init__(self) -> None:
+        self._above: dict[int, int] = {}
+
+    def same(self, one: int, other: int) -> bool:
+        return self._top(one) == self._top(other)
+
+    def join(self, one: int, other: int) -> None:
+        self._above[self._top(one)] = self._top(other)
+
+    def forest(self, pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        """A spanning forest: the first pairs that join everything that all pairs would join (Kruskal)."""
+        grown = Components()
+        grown._above = dict(self._above)
+        found = []
+        for one, other in pairs:
+            if not grown.same(one, other):
+                grown.join(one, other)
+                found.append((one, other))
+        return found
+
+    def _top(self, number: int) -> int:
+        while (above := self._above.get(number, number)) != number:
+            self._above[number] = self._above.get(above, above)
+            number = above
+        return number

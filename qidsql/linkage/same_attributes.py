@@ -9,7 +9,7 @@ from qidsql.engines.base import Engine
 from qidsql.linkage.containment import Containments, ContainmentSearch
 from qidsql.linkage.joinable import Containment
 from qidsql.linkage.lineage import lineage
-from qidsql.wording.numbers import few
+from qidsql.wording.texts import few
 
 
 @dataclass(frozen=True, slots=True)

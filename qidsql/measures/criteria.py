@@ -13,8 +13,8 @@ from typing import ClassVar, Self, TypeAlias
 
 from qidsql.errors import UsageError
 from qidsql.measures.profiles import ClassProfile, Profiler
-from qidsql.measures.sample_sizes import antichain, distinct_key_rows, key_pairs, near_size, sure_ratio
-from qidsql.wording.numbers import count, decimal, percent, plural, ratio
+from qidsql.measures.sampling import antichain, distinct_key_rows, key_pairs, near_size, sure_ratio
+from qidsql.wording.texts import count, decimal, percent, plural, ratio
 
 Progress: TypeAlias = tuple[int, int]  # the second number breaks ties of the first
 

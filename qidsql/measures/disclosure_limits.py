@@ -19,7 +19,7 @@ from typing import ClassVar
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Progress
 from qidsql.measures.profiles import ClassProfile, Disclosing
-from qidsql.wording.numbers import are, count, decimal, percent, plural
+from qidsql.wording.texts import are, count, decimal, percent, plural
 
 MILLION = 1_000_000
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
-from qidsql.wording.numbers import count
+from qidsql.wording.texts import count
 
 COUNTS = (
     *("classes", "smallest", "largest", "k"),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from qidsql.core.results import Verdict
 from qidsql.declarations.results import reported
-from qidsql.wording.numbers import count, few, plural
+from qidsql.wording.texts import count, few, plural
 
 NAMED = 6  # gaps listed in a sentence
 TOGETHER = 40  # unconfirmed columns of a table listed in one line

@@ -14,7 +14,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from qidsql.column_roles.proposals import Proposal, TableProposal
+from qidsql.column_roles.proposal import Proposal, TableProposal
 from qidsql.column_roles.table_proposals import TableProposals
 from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable
 from qidsql.core.tables import PolicyRole, TableName

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated
 
 from qidsql.commands.audit.result import AuditResult
-from qidsql.core.release import Release
+from qidsql.core.policy import Release
 from qidsql.core.results import Verdict
 from qidsql.declarations.results import OMITTED, Rounded
 from qidsql.operations.compact_form import PackedTables

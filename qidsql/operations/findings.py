@@ -10,7 +10,7 @@ from qidsql.measures.criteria import Criterion, Key, Violates
 from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.hidden_counts import HiddenAudit
 from qidsql.operations.table_run import CAUSES, Finding, FindingKind, Measures
-from qidsql.wording.numbers import percent, plural
+from qidsql.wording.texts import percent, plural
 
 Audit: TypeAlias = AuditResult | HiddenAudit
 

@@ -12,7 +12,7 @@ from qidsql.core.policy import PolicyOrigin
 from qidsql.core.tables import PolicyRole, fits
 from qidsql.operations.policy_file import PolicyFile, TableEntry
 from qidsql.operations.policy_lookup import files_for, sources_of
-from qidsql.wording.numbers import few
+from qidsql.wording.texts import few
 
 
 def graph_with_policy(request: GraphRequest, source: str | None, search: bool) -> GraphRequest:

@@ -11,12 +11,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from qidsql.core.orders import is_file
-from qidsql.core.parsing import size_in_bytes
-from qidsql.core.policy import EACH_ROW, Policy
-from qidsql.core.release import Release
+from qidsql.core.files import KeyPath, TomlFile, read_toml
+from qidsql.core.options import size_in_bytes
+from qidsql.core.policy import EACH_ROW, Policy, Release
+from qidsql.core.requirements import is_file
 from qidsql.core.tables import PolicyRole, Table, fits
-from qidsql.core.toml_file import KeyPath, TomlFile, read_toml
 from qidsql.declarations.keys import read_keys
 from qidsql.engines.registry import STORE_SCHEMES, STORES
 from qidsql.errors import TomlFileError, UnknownName, UsageError, names_a_secret, near_misses, redacted
@@ -25,7 +24,7 @@ from qidsql.operations.policy_entries import Exemption, SourceEntry
 from qidsql.operations.policy_schema import FORMAT, SETTINGS, problems
 from qidsql.operations.presets import PRESETS
 from qidsql.operations.schema_check import with_dates_as_text
-from qidsql.wording.option_names import POLICY_FILE, written_as
+from qidsql.wording.texts import POLICY_FILE, written_as
 
 HISTORY_NAME = "qidsql-history.duckdb"
 PASSWORD = r"://[^/@:]*:[^@]+@|://[^/@]*@[^/@]*@|\bpassword\s*=|\bpasswd\s*=|motherduck_token|[?&](token|pwd|secret)="

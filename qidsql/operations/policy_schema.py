@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from qidsql.commands.audit.request import AuditRequest
-from qidsql.core.release import Release
-from qidsql.core.toml_file import KeyPath
+from qidsql.core.files import KeyPath
+from qidsql.core.policy import Release
 from qidsql.declarations.keys import keys_schema
 from qidsql.declarations.options import FORMS, Names, Parameter, Ratio, parameters
 from qidsql.operations.alerts.settings import Alert

@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from datetime import date
 
-from qidsql.core.hierarchies import read_hierarchy
-from qidsql.core.orders import read_order
 from qidsql.core.policy import Policy
+from qidsql.core.recodings import read_hierarchy
+from qidsql.core.requirements import read_order
 from qidsql.core.tables import Table
 from qidsql.declarations.results import plain
 from qidsql.engines.base import Engine

@@ -10,10 +10,9 @@ from typing import TypeVar
 
 from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.request import AuditRequest
-from qidsql.core.byte_limit import within_bytes
+from qidsql.core.budget import within, within_bytes
 from qidsql.core.policy import Policy, changed_settings
 from qidsql.core.results import Verdict, worst
-from qidsql.core.time_limit import within
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, Stopped, StoreError, UsageError, internal
 from qidsql.operations.changes import expired, verdict_with_exceptions, with_exceptions, with_states
@@ -30,8 +29,7 @@ from qidsql.operations.policy_file import PolicyFile, TableEntry
 from qidsql.operations.resumption import Resumption
 from qidsql.operations.table_run import Finding, TableRun, passes_with
 from qidsql.sql.relation import table_node
-from qidsql.wording.numbers import count, few, plural
-from qidsql.wording.option_names import POLICY_FILE, written_as
+from qidsql.wording.texts import POLICY_FILE, count, few, plural, written_as
 
 Value = TypeVar("Value")
 INTERRUPTED = "interrupted"

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from difflib import get_close_matches
 from typing import Any
 
-from qidsql.core.toml_file import KeyPath, unknown_key
+from qidsql.core.files import KeyPath, unknown_key
 
 TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),

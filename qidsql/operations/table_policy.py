@@ -20,7 +20,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.graph.request import GraphRequest
-from qidsql.core.parsing import names
+from qidsql.core.options import names
 from qidsql.core.policy import ROLES, PolicyOptions, PolicyOrigin
 from qidsql.core.tables import PolicyRole, Table
 from qidsql.engines.base import Engine
@@ -29,7 +29,7 @@ from qidsql.operations.graph_policy import graph_with_policy
 from qidsql.operations.plan import TableIndex
 from qidsql.operations.policy_file import PolicyFile, TableEntry
 from qidsql.operations.policy_lookup import REMEDY, files_for, sources_of
-from qidsql.wording.numbers import few, plural
+from qidsql.wording.texts import few, plural
 
 Request = TypeVar("Request")
 Roles: TypeAlias = dict[str, tuple[str, ...]]

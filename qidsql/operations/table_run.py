@@ -10,7 +10,7 @@ from qidsql.commands.audit.result import AuditResult
 from qidsql.core.results import Verdict
 from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.hidden_counts import HiddenAudit, Total
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
 
 
 def passes_with(exceptions: int) -> str:

@@ -1,22 +1,102 @@
 """The statements that profile column sets, several sets in each where that costs less."""
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import combinations, groupby
+from math import prod
+from typing import Protocol, TypeAlias, TypeVar
 
-from qidsql.core.tables import names_of
+from qidsql.core.tables import names_of, positions
+from qidsql.engines.base import Engine
+from qidsql.errors import StatementError
 from qidsql.measures.profiles import ClassProfile
-from qidsql.profiling.covering import covering
 from qidsql.sql.classes import (
     class_profiles,
     class_profiles_by_finest,
     class_profiles_in_one_scan,
+    column_counts,
     profiles_of_sampled_classes,
 )
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.packed_rows import PackedRows
 from qidsql.sql.relation import Relation
-from qidsql.sql.statements import ColumnNames, Statement
+from qidsql.sql.row_codes import Lanes, PackedRows
+from qidsql.sql.templates import ColumnNames, Statement
+
+# Column sets side by side: groups of them that lie in a few columns with few combinations of values.
+
+
+FEWEST = 3  # sets in a group; of fewer, each for itself is no dearer
+
+
+def covering(
+    masks: Sequence[int], classes: Sequence[int], room: int, most: int, width: int
+) -> tuple[list[list[int]], list[int]]:
+    """Groups of 3 to `most` of the sets in at most `width` columns with at most `room` combinations, and the others.
+
+    `classes` has the number of values of each column. Greedy: a set grows by the column that brings most others with
+    it, as long as it brings half of those that it could; of several such columns by the one with the fewest values.
+    """
+    order = sorted(range(len(classes)), key=lambda place: classes[place])
+    bits = {place: 1 << number for number, place in enumerate(order)}  # by the values of the columns, the fewest first
+    original = {sum(bits[place] for place in positions(mask)): mask for mask in masks}
+    values = [max(1, classes[place]) for place in order]
+    groups: list[list[int]] = []
+    others: list[int] = []
+    for size, alike in groupby(sorted(original, key=int.bit_count), int.bit_count):
+        for group in _groups(list(alike), size, values, room, most, width):
+            sets = [original[mask] for mask in group]
+            if len(group) < FEWEST:
+                others += sets
+            else:
+                groups.append(sets)
+    return groups, others
+
+
+def _groups(
+    masks: list[int], size: int, values: Sequence[int], room: int, most: int, width: int
+) -> Iterator[list[int]]:
+    """All the sets, which are of one size, in groups; some of one set. `values` ascend."""
+    combined = {mask: prod(values[place] for place in positions(mask)) for mask in masks}
+    missing: dict[int, int] = {}  # of a set of one column less, the columns that make it one of those left
+    for mask in masks:
+        for place in positions(mask):
+            missing[mask ^ 1 << place] = missing.get(mask ^ 1 << place, 0) | 1 << place
+    left = set(masks)
+    for columns in sorted(masks, key=lambda mask: -combined[mask]):
+        if columns not in left:
+            continue
+        together, count = combined[columns], 1
+        while columns.bit_count() < width:
+            rests = [rest for each in _subsets(columns, size - 1) if (rest := missing.get(each, 0) & ~columns)]
+            fitting = (1 << bisect_right(values, room // together)) - 1
+            gain, column = _most_common(rests, fitting)
+            if not gain or 2 * gain < len(rests) or count + gain > most:
+                break
+            columns |= column
+            together *= values[column.bit_length() - 1]
+            count += gain
+        group = [mask for mask in _subsets(columns, size) if mask in left]
+        left.difference_update(group)
+        for mask in group:
+            for place in positions(mask):
+                missing[mask ^ 1 << place] &= ~(1 << place)
+        yield group
+
+
+def _most_common(masks: Sequence[int], among: int) -> tuple[int, int]:
+    """In how many of the masks the bit is that is in most of them, and the lowest such bit; (0, 0) if there is none."""
+    at_least = [among] + [0] * len(masks)  # the bits that are in so many of the masks
+    for number, mask in enumerate(masks, start=1):
+        for times in range(number, 0, -1):
+            at_least[times] |= at_least[times - 1] & mask
+    times = max(times for times, bits in enumerate(at_least) if bits or not times)
+    return times, at_least[times] & -at_least[times] if times else 0
+
+
+def _subsets(mask: int, size: int) -> Iterator[int]:
+    return map(sum, combinations([1 << place for place in positions(mask)], size))
+
 
 MakeProfiles: TypeAlias = "Callable[[Dialect, Relation, Sequence[ColumnNames], int], Statement[list[ClassProfile]]]"
 ProfileStatement: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]]]"  # with the column sets it profiles
@@ -125,3 +205,65 @@ def _fitting_parts(masks: Sequence[int], most: int, fit: Callable[[int], bool]) 
         columns |= mask
     if part:
         yield part
+
+
+# When packing the rows of a table into a few integers each pays, and the packed rows, held by the engine.
+
+
+Answer = TypeVar("Answer")
+
+ROWS = 5_000  # at least; for fewer, a statement's start is its whole cost
+WORDS = 4  # at most; more are no faster to group than the columns
+SHARE = 16  # of the memory limit, at most
+WORD = 8  # bytes
+
+
+class Profiled(Protocol):
+    """What of a profiler tells whether copies of its rows pay."""
+
+    @property
+    def engine(self) -> Engine: ...
+    @property
+    def source(self) -> Relation: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def rows(self) -> int | None: ...
+    @property
+    def known_rows(self) -> int | None: ...
+    @property
+    def deadline(self) -> float | None: ...
+    @property
+    def statements_left(self) -> int: ...
+    def most_classes(self, mask: int) -> int: ...
+    def known(self) -> Mapping[str, ClassProfile]: ...
+    def ask(self, statements: Sequence[Statement[Answer]]) -> list[Answer]: ...
+
+
+def can_be_packed(profiler: Profiled, statements: int) -> bool:
+    """Whether the rows can be packed now, and so many statements sent afterwards: every single column is profiled."""
+    affordable = profiler.statements_left > statements + 2
+    every = len(profiler.known()) == len(profiler.names)
+    return affordable and every and not profiler.engine.latency and not profiler.source.is_sample
+
+
+def packed_rows(profiler: Profiled, guarded: bool = False) -> PackedRows | None:
+    """The rows of a profiler that knows the profile of each column, packed by its engine.
+
+    `guarded`: for comparing rows. None if packing does not pay, if the engine holds no rows, or if the words do not
+    code each value as one number. Two statements. Raises as `TableProfiler.ask`, but StatementError.
+    """
+    engine, names, rows, known = profiler.engine, profiler.names, profiler.known_rows or 0, profiler.known()
+    packing = Lanes.of(names, [known[name].classes for name in names], guarded)
+    words = tuple(packing.words)
+    if rows < ROWS or len(words) > WORDS or rows * len(words) * WORD * SHARE > (engine.memory_limit or 0):
+        return None
+    try:
+        table = engine.hold(packing.query(engine.dialect, profiler.source), "packed rows", profiler.deadline)
+        if table is None:
+            return None
+        packed = PackedRows(table, packing)
+        [counts] = profiler.ask([column_counts(engine.dialect, packed.relation, words)])
+    except StatementError:  # such as too little memory
+        return None
+    return packed if counts == (rows, (0,) * len(words)) else None

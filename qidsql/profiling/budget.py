@@ -4,12 +4,11 @@ import sys
 import time
 from dataclasses import dataclass
 
-from qidsql.core.time_limit import check_time
+from qidsql.core.budget import check_time
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent
 from qidsql.sql.relation import Relation
-from qidsql.wording.numbers import count, plural
-from qidsql.wording.option_names import setting
+from qidsql.wording.texts import count, plural, setting
 
 
 @dataclass(frozen=True, slots=True)

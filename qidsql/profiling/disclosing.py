@@ -1,19 +1,19 @@
 """Profiles column sets with what their classes disclose about sensitive columns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from qidsql.core.hierarchies import read_hierarchy
-from qidsql.core.tables import Table
+from qidsql.core.recodings import read_hierarchy
+from qidsql.core.results import Disclosed
+from qidsql.core.tables import Nulls, Role, Table
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.disclosure_limits import DisclosureLimit, DistantInOrder, limits_among
 from qidsql.profiling.batches import ProfileStatement
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.sql.disclosure import disclosing_profile, texts_among, values_outside
+from qidsql.sql.disclosure import disclosing_profile, disclosure, texts_among, values_outside
 from qidsql.sql.relation import relation
-from qidsql.wording.numbers import plural
-from qidsql.wording.option_names import setting
+from qidsql.wording.texts import plural, setting
 
 
 class DisclosingProfiler(TableProfiler):
@@ -106,3 +106,26 @@ def _without_order(sensitive: str, why: str) -> UsageError:
         f"by letters, 100 before 11; name it with {setting('order')}, cast it to a number, a date or an enum in a "
         f"view, or use {setting('t_closeness')}, which needs no order"
     )
+
+
+# Measures what the audited columns disclose about the sensitive ones.
+
+
+def disclosures(profiler: TableProfiler, table: Table, roles: Mapping[str, tuple[Role, str]]) -> Iterator[Disclosed]:
+    """What the profiler's columns disclose about each sensitive column that this user can read, one at a time.
+
+    With several, each also to whoever knows the others: only then does the protection of each hold for all together
+    [Machanavajjhala et al. 2006]. One statement and one scan for each. Nothing where a NULL matches anything: there are
+    no classes then. Raises as `TableProfiler.ask`.
+    """
+    columns = [column for column in table.columns if roles[column.name][0] is Role.SENSITIVE and column.readable]
+    if profiler.nulls is Nulls.WILDCARD or not columns:
+        return
+    dialect, sensitive = profiler.engine.dialect, [column.name for column in columns]
+    others = dict.fromkeys((*profiler.names, *((profiler.entity,) if profiler.entity else ())))
+    source = relation(dialect, table, (*(table.column(name) for name in others), *(each.learned for each in columns)))
+    for name in sensitive:
+        more = (each for each in sensitive if each != name)
+        for known in dict.fromkeys((tuple(profiler.names), (*profiler.names, *more))):
+            [figures] = profiler.ask([disclosure(dialect, source, known, name, profiler.k, profiler.entity)])
+            yield Disclosed(sensitive=name, known=known, figures=figures)

@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 from qidsql.core.tables import Nulls, names_of, positions
 from qidsql.engines.base import Engine
 from qidsql.errors import OutOfRoom, SnapshotLost, StatementError, StatementFailed
-from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes, bin_starts
+from qidsql.measures.sampling import ClassEstimate
 from qidsql.profiling.batches import Batches, ProfileStatement
 from qidsql.profiling.budget import Budget, Meter
 from qidsql.profiling.rows_in_memory import RowsInMemory
@@ -33,8 +33,8 @@ from qidsql.sql.classes import (
 )
 from qidsql.sql.matching_rows import Domain, matching_profile, matching_sizes
 from qidsql.sql.relation import Relation
-from qidsql.sql.statements import Statement
-from qidsql.wording.numbers import count
+from qidsql.sql.templates import Statement
+from qidsql.wording.texts import count
 
 Answer = TypeVar("Answer")
 

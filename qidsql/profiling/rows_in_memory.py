@@ -11,11 +11,9 @@ from operator import or_
 
 from qidsql.core.tables import Table, names_of
 from qidsql.errors import StatementError
-from qidsql.profiling.batches import Batches, ProfileStatement
-from qidsql.profiling.packing import Profiled, can_be_packed, packed_rows
-from qidsql.sql.held_rows import rows_to_hold
-from qidsql.sql.packed_rows import PackedRows
-from qidsql.sql.relation import Relation
+from qidsql.profiling.batches import Batches, Profiled, ProfileStatement, can_be_packed, packed_rows
+from qidsql.sql.relation import Relation, rows_to_hold
+from qidsql.sql.row_codes import PackedRows
 
 SCANS = 6  # of all columns, which cost as much as a copy
 SHARE = 16  # of the memory limit, at most

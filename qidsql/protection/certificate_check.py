@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qidsql.core.tables import weight_of
-from qidsql.protection.anonymization.bound_check import bound_of
-from qidsql.protection.anonymization.groups import least_losses
+from qidsql.protection.anonymization.assignment import least_losses
+from qidsql.protection.anonymization.bounds import bound_of
 from qidsql.protection.certificates import BoundProof, CellPlan, ProvedBy
-from qidsql.protection.records import Records, narrow
-from qidsql.protection.suppression.divided import LostCells
-from qidsql.protection.suppression.price_check import bound_by_prices
+from qidsql.protection.row_patterns import Records, narrow
+from qidsql.protection.suppression.combinations import LostCells
+from qidsql.protection.suppression.verification import bound_by_prices
 
 MOST_SETS = 1 << 18  # column sets that are grouped to find the least loss of each row
 MOST_COMPARED = 30_000_000_000  # cells of pairs of rows that are compared instead

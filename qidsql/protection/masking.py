@@ -10,14 +10,11 @@ from qidsql.core.tables import positions, weight_of
 from qidsql.errors import BudgetSpent, StatementError, Stopped, UsageError
 from qidsql.measures.criteria import Criterion, Unit
 from qidsql.measures.profiles import ClassProfile, Profiler, Sampler
-from qidsql.search.column_weights import checked_weights, gain
-from qidsql.search.descent import minimal_inside
-from qidsql.search.failing_sets import FailingSets
-from qidsql.search.foresight import Foresight, later_steps
-from qidsql.search.lightest import Lightest
-from qidsql.search.minimum_hitting_set import minimum_hitting_set
-from qidsql.search.result import Certificate, stopped_by
-from qidsql.search.witnesses import Witnesses
+from qidsql.search.borders import FailingSets
+from qidsql.search.greedy import minimal_inside
+from qidsql.search.hitting_sets import minimum_hitting_set
+from qidsql.search.result import Certificate, checked_weights, gain, stopped_by
+from qidsql.search.smallest import Foresight, Lightest, Witnesses, later_steps
 
 EXACT = "implicit hitting set"
 DELTA = Fraction(1, 100)

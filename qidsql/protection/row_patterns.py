@@ -5,19 +5,75 @@ random order, and they pass through memory: no value leaves the engine. Still, t
 be turned back by anyone who knows how frequent each value is.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlglot import exp
 
 from qidsql.engines.duckdb.workbench import Workbench, exported
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.row_codes import row_patterns
-from qidsql.sql.statements import Statement, integer
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import Statement, fill, integer
 
-if TYPE_CHECKING:
-    from qidsql.protection.records import Records
+# Coded records: the input of cell-level protection. They contain no value and no name.
+
+
+DENSE = 8  # classes are counted in an array if it has at most so many places per record, else by sorting
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The distinct rows of a table: per column the code of each, 0 for NULL; and the number of rows of each.
+
+    Memory: 1, 2 or 4 bytes a cell, as many as the column's largest code needs.
+    """
+
+    codes: tuple[NDArray[np.unsignedinteger], ...]
+    sizes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, columns: Sequence[Sequence[int]], sizes: Sequence[int]) -> "Records":
+        """From codes column by column."""
+        return cls(tuple(narrow(np.asarray(column)) for column in columns), np.asarray(sizes, dtype=np.int64))
+
+    @property
+    def count(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def columns(self) -> int:
+        return len(self.codes)
+
+    @property
+    def rows(self) -> int:
+        return int(self.sizes.sum())
+
+    @property
+    def has_null(self) -> bool:
+        return any(bool((codes == 0).any()) for codes in self.codes)
+
+    def refined(self, records: NDArray[np.integer], classes: NDArray[np.int64], column: int) -> NDArray[np.int64]:
+        """The number of each record's class after one more column, from the numbers of `classes` before it.
+
+        The numbers are small enough to count the classes in an array: at most about DENSE times the records.
+        """
+        codes = self.codes[column][records].astype(np.int64)
+        end = int(codes.max(initial=0)) + 1
+        numbers: NDArray[np.int64] = classes * end + codes
+        if (int(classes.max(initial=0)) + 1) * end > DENSE * len(records) + 1024:
+            numbers = np.unique(numbers, return_inverse=True)[1].reshape(-1)
+        return numbers
+
+
+def narrow(codes: NDArray[np.integer]) -> NDArray[np.unsignedinteger]:
+    """The codes in the smallest sufficient type."""
+    largest = int(codes.max(initial=0))
+    kind = np.uint8 if largest < 1 << 8 else np.uint16 if largest < 1 << 16 else np.uint32
+    return np.ascontiguousarray(codes, dtype=kind)
+
 
 LEAST_MEMORY = 256_000_000  # bytes: a dozen groupings in one statement do not fit into much less
 
@@ -77,7 +133,6 @@ class RowPatterns:
 
     def records(self) -> "Records":
         """The codes and sizes as arrays, column by column. Raises StatementError, Interrupted."""
-        from qidsql.protection.records import Records, narrow
 
         columns = ["size", *(f"c{place}" for place in range(len(self.names)))]
         in_order = (

@@ -7,7 +7,7 @@ from qidsql.core.policy import Policy
 from qidsql.core.results import Account, SearchAccount
 from qidsql.core.tables import FILES, Nulls
 from qidsql.measures.disclosure_limits import limits_among
-from qidsql.wording.typed_source import typed_source
+from qidsql.wording.texts import typed_source
 
 
 def command(verb: str, account: Account, options: str = "") -> str:

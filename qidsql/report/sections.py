@@ -4,12 +4,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from qidsql.core.policy import Policy
-from qidsql.core.results import Account, LeftOut, SearchAccount
+from qidsql.core.results import Account, Disclosed, LeftOut, SearchAccount
 from qidsql.core.tables import Nulls
-from qidsql.measures.profiles import SizeBin
-from qidsql.report.blocks import Bar, Block, Chart, Fields, Heading, Labelled, Sentence, Tone, Verbatim
+from qidsql.linkage.join_columns import JoinedColumns
+from qidsql.linkage.joinable import Containment
+from qidsql.measures.profiles import ClassProfile, SizeBin
+from qidsql.protection.copies import GivenBack
+from qidsql.protection.suppression.known_people import KnownPeople
+from qidsql.report.blocks import (
+    Bar,
+    Block,
+    Chart,
+    Fields,
+    Grid,
+    Head,
+    Heading,
+    Labelled,
+    Report,
+    Sentence,
+    Tone,
+    Verbatim,
+)
 from qidsql.search.result import Certificate
-from qidsql.wording.numbers import count, counted, decimal, few, percent, plural, seconds, size
+from qidsql.wording.texts import count, counted, decimal, few, percent, plural, ratio, seconds, share, size
 
 NOTHING_LEFT = "no cell value left the engine"
 CODES_LEFT = "each distinct row left the engine as codes, not values; codes of few values can be decoded"
@@ -128,3 +145,198 @@ def chart_of_sizes(sizes: Sequence[SizeBin], policy: Policy) -> Iterator[Block]:
         tone = Tone.RISK if each.low < policy.k else Tone.KEPT
         bars.append(Bar(each.range, each.rows, [percent(Fraction(each.rows, total)), count(each.rows)], tone))
     yield Chart(f"{unit} by {by}", total, bars)
+
+
+# What is disclosed about sensitive columns, for the terminal.
+
+
+EXCEEDING = "Exceeding"
+
+
+def exceeding(profile: ClassProfile) -> list[str]:
+    """For each limit on disclosure: the share of the rows in classes that exceed it."""
+    return [percent(Fraction(each.rows, profile.rows)) for each in profile.disclosing]
+
+
+def disclosed_lines(found: Sequence[Disclosed], policy: Policy) -> Iterator[str]:
+    """One paragraph for each sensitive column, and one more for whoever knows the other sensitive columns too."""
+    first: dict[str, int] = {}
+    for each in found:
+        own = first.setdefault(each.sensitive, len(each.known))
+        yield _sentence(each, policy, len(each.known) - own)
+
+
+def _sentence(found: Disclosed, policy: Policy, others: int = 0) -> str:
+    """The figures in words a lawyer understands; the last `others` of the known columns are sensitive themselves."""
+    figures, column = found.figures, found.sensitive
+    audited = len(found.known) - others
+    who = f"whoever knows {'this column' if audited == 1 else f'these {audited} columns'}"
+    who += f" and {few(found.known[audited:])}" if others else ""
+    unit = "row" if policy.entity is None else f"entity ({policy.entity})"
+    units = "rows" if policy.entity is None else f"entities ({policy.entity})"
+    if not figures.rows:
+        return f"{column}: there is nothing to disclose"
+    if figures.values == 1:
+        return f"{column} has the same value in every {unit}: it is known to everybody"
+    if figures.revealed:
+        text = f"{who} knows the {column} of {count(figures.revealed)} {units} ({percent(figures.share_revealed)})"
+        if figures.revealed_null:
+            text += f", of {count(figures.revealed_null)} that it is NULL"
+    else:
+        text = f"{who} knows the {column} of nobody for certain: each class has at least {figures.fewest_values} values"
+    if figures.nearly_revealed:
+        text += f"; of {count(figures.nearly_revealed)} more if NULL means unknown"
+    before, after, large = figures.guess_before, figures.guess_after, figures.guess_in_large
+    if before is not None and after is not None:
+        text += f". Best guess: right for {percent(after)}, for {percent(before)} without knowing anything"
+        if large is not None and figures.rows_in_large != figures.rows:
+            text += f"; in classes of {figures.k} or more for {percent(large)}"
+    return text
+
+
+# Which blank cells of a copy its unprotected columns give back, line by line.
+
+
+MOST = 8  # lines
+
+
+def given_back_facts(rows: Fields, found: Sequence[GivenBack] | None) -> None:
+    """Add a line for each pair of columns, the most cells first; nothing if no cell is given back."""
+    for number, each in enumerate((found or ())[:MOST]):
+        certain = "" if each.certain == each.cells else f", {count(each.certain)} of them for certain"
+        rows.add("" if number else "Given back", f"{each}{certain}")
+    if not found:
+        return
+    if len(found) > MOST:
+        rows.add("", f"and {count(len(found) - MOST)} more pairs of columns")
+    rows.add("", "filled in from rows of the copy with the same value there; at least nine in ten are right")
+    rows.add("", f"leave out or protect {few(list(dict.fromkeys(each.column for each in found)))}")
+
+
+# The columns on which two tables are joined.
+
+
+SHOWN = 8  # of the pairs that were not taken
+NEARLY = 0.5  # of the values of one column in the other: pairs below are not shown
+
+
+def joined_columns(left: str, joined: Sequence[JoinedColumns], given: bool, compared: Sequence[Containment]) -> Report:
+    """The joined columns, as `given` by the user or with their grounds, and pairs that were nearly joined."""
+    taken = [each for each in compared if each.joinable]
+    near = [each for each in compared if not each.joinable and each.strength >= NEARLY]
+    if taken:
+        yield _pairs("Joinable", taken, left)
+    if given:
+        yield Sentence(f"Joined on {', '.join(map(str, joined)) or 'the columns given'}, as given.")
+    elif joined and any(_pair(each, left) not in joined for each in taken):
+        yield Sentence("Joined on: " + ", ".join(f"{pair.left} = {pair.right}" for pair in joined), close=True)
+    if near:
+        yield _pairs("Not taken", near[:SHOWN], left)
+        if len(near) > SHOWN:
+            yield Sentence(f"... {plural(len(near) - SHOWN, 'more pair')} in the JSON", close=True)
+    if taken or near:
+        explained = "a in b: the share of the different values of column a that column b has too; b in a likewise."
+        yield Sentence(explained, close=True)
+
+
+def _pair(found: Containment, left: str) -> JoinedColumns:
+    own, other = (found.left, found.right) if str(found.left.table) == left else (found.right, found.left)
+    return JoinedColumns(own.column, other.column)
+
+
+def _pairs(title: str, found: Sequence[Containment], left: str) -> Grid:
+    heads = [Head(f"{title} (a=b)", text=True), Head("a in b"), Head("b in a"), Head("ground", text=True, leaves=1)]
+    rows = []
+    for each in found:
+        pair = _pair(each, left)
+        shares = (each.left_in_right, each.right_in_left)
+        if str(each.left.table) != left:
+            shares = shares[::-1]
+        rows.append((f"{pair.left} = {pair.right}", *map(percent, shares), each.ground))
+    return Grid(heads, rows)
+
+
+# Whom an attacker finds who knows people, in words: the attacks that are withstood, and those that are not.
+
+
+def known_people_lines(known: KnownPeople, k: int) -> tuple[list[str], list[str]]:
+    """The attacks that released rows withstand; and whom the others find, with the attacks that were not counted."""
+    found, withstood = [], []
+    if known.rows_below_k:
+        found.append(f"{plural(known.rows_below_k, 'released row')} with fewer than {k} people who fit")
+    else:
+        withstood.append(f"someone who looks up a released row: each fits at least {k} people")
+    if known.below_k:
+        alone = f"{plural(known.alone, 'person', 'people')} of {count(known.people)}"
+        found.append(
+            f"{alone} ({share(known.alone, known.people)}) can still be found by someone who knows them: exactly one "
+            f"released row fits; {plural(known.below_k, 'fits', 'fit')} fewer than {k} rows"
+        )
+    else:
+        withstood.append(f"someone who knows a person: everybody fits at least {k} released rows")
+    if known.shown_below_k:
+        rare = f"; {count(known.shown_below_k)} one that fewer than {k} rows show" if k > 2 else ""
+        found.append(
+            f"{plural(known.shown_once or 0, 'released row')} still {'shows' if known.shown_once == 1 else 'show'} a "
+            f"combination of values that is unique among them{rare} (qidsql suppress --against unique-combinations)"
+        )
+    elif known.shown_below_k is None:
+        found.append("not counted: combinations of values that few released rows show")
+    else:
+        withstood.append(f"someone who searches the rows for unique combinations: at least {k} rows show each")
+    if known.admissible_below_k:
+        found.append(
+            f"someone who knows everybody rules out rows: {plural(known.admissible_below_k, 'person', 'people')} left "
+            f"with fewer than {k}"
+        )
+    elif known.admissible_below_k == 0:
+        withstood.append(f"someone who knows everybody: at least {k} rows can be anyone's")
+    else:
+        found.append("not counted: the rows that someone who knows everybody can rule out")
+    if known.likely is None:
+        found.append("not counted: how likely each row is whose, since a copy does not say whose row is whose")
+    elif known.likely:
+        found.append(
+            f"someone who weighs rows by the people whom they fit: for {plural(known.likely, 'person', 'people')} the "
+            f"own row has more than 1/{k} of the weight"
+        )
+    if found:
+        found.append(f"qidsql anonymize withstands all of these: each row equals {plural(k - 1, 'other')}")
+    return withstood, found
+
+
+def singled_out(known: KnownPeople, columns: str) -> str:
+    """Whom someone who knows people's values of these columns still finds, in a sentence for people who sign."""
+    if known.alone:
+        return f"Whoever knows a person's values of {columns} still finds {plural(known.alone, 'person', 'people')}."
+    nobody = f"By {columns} alone, nobody is found by exactly one row"
+    if known.below_k or known.rows_below_k or known.admissible_below_k:
+        return f"{nobody}, but who knows people's values can narrow some down to too few rows."
+    return f"{nobody}."
+
+
+# The measures of column sets as columns of a table.
+
+
+def measure_columns(policy: Policy, profiles: Sequence[ClassProfile | None]) -> list[Head]:
+    """The columns for these profiles: classes, the ratios (of rows only), smallest class, share below k, limits.
+
+    With wildcard NULLs there are no classes, and their figures are omitted.
+    """
+    wildcard = policy.nulls == Nulls.WILDCARD
+    ratios = [] if policy.entity else [Head("Separation", leaves=2)]
+    if not wildcard:
+        ratios = [Head("Values"), *([] if policy.entity else [Head("Distinct", leaves=3)]), *ratios]
+    limits = max((len(each.disclosing) for each in profiles if each is not None), default=0)
+    return [*ratios, Head("Smallest"), Head(f"Below {policy.k}"), *[Head(EXCEEDING)] * limits]
+
+
+def measures(profile: ClassProfile | None, columns: Sequence[Head], places: tuple[int, int]) -> list[str]:
+    """A cell for each of `measure_columns`; the distinct and the separation ratio with so many decimal places."""
+    if profile is None:
+        return ["not measured", *[""] * (len(columns) - 1)]
+    ratios = [] if profile.entities else [ratio(profile.separation_ratio, places[1])]
+    if not profile.wildcard:
+        distinct = [] if profile.entities else [ratio(profile.distinct_ratio, places[0])]
+        ratios = [count(profile.classes), *distinct, *ratios]
+    return [*ratios, count(profile.smallest), percent(profile.share_below_k), *exceeding(profile)]

@@ -1,14 +1,15 @@
 """One small column set that meets a criterion, greedily; and the naive greedy baseline."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from math import ceil, log
 
 from qidsql.core.tables import positions
 from qidsql.errors import Stopped
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile, Profiler
-from qidsql.search.column_weights import checked_weights, gain
-from qidsql.search.result import Found, SearchResult
+from qidsql.search.result import Found, SearchResult, checked_weights, gain
+from qidsql.search.smallest import Foresight
 
 
 def greedy(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | None = None) -> SearchResult:
@@ -94,3 +95,75 @@ def naive_greedy(profiler: Profiler, criterion: Criterion, weights: Sequence[int
     except Stopped as stop:
         return SearchResult(criterion, "naive greedy", (), False, 0, stop)
     return SearchResult(criterion, "naive greedy", (Found(prefixes[enough - 1], profile),), False, 0, minimal=False)
+
+
+# One minimal column set by removing columns in an order.
+
+
+ALGORITHM = "greedy-minimal"
+MANY = 32  # columns left to try, of which several are removed at once
+
+
+def greedy_minimal(
+    profiler: Profiler, criterion: Criterion, order: Sequence[int] | None = None, breadth: int = 0
+) -> SearchResult:
+    """One minimal column set that meets the criterion; none if the whole column set does not meet it.
+
+    Columns are tried in `order` (positions; default: last column first, as in the paper), and each is removed if the
+    rest still meets the criterion. One pass is enough: a column that could not be removed once never can be later,
+    since the criterion is monotone. Needs columns + 1 profiles, where the paper's loop starts again after each success.
+    While many columns are left to try, the next one that cannot be removed is found by removing 1, 2, 4, ... at once,
+    and by halving: about 2 log(columns) profiles for each column of the set. With a `breadth` some profiles are asked
+    ahead, as if every column could be removed. Minimal, not minimum: another order may give a smaller set. If stopped,
+    it returns none.
+
+    [Yuan & Wang, Algorithm 5.1]
+    """
+    kept = (1 << profiler.columns) - 1
+    failing: list[int] = []
+    try:
+        [profile] = profiler.profiles([kept])
+        if not criterion.met_by(profile):
+            return SearchResult(criterion, ALGORITHM, (), True, profiler.columns)
+        left = list(order if order is not None else reversed(range(profiler.columns)))
+        foresight = Foresight(profiler, breadth)
+        while left:
+            rests = list(accumulate(left, lambda rest, place: rest & ~(1 << place), initial=kept))
+            removed, step = 0, 1  # so many columns can be removed
+            needed = len(rests) if rests[-1] else len(left)  # and so many not
+            while needed - removed > 1:
+                tried = removed + step if removed + step < needed else (removed + needed) // 2
+                [without] = foresight.profiles([rests[tried]], filter(None, rests[tried + 1 : needed]))
+                if criterion.met_by(without):
+                    kept, profile, removed = rests[tried], without, tried
+                    step = 2 * step if len(left) > MANY else 1
+                else:
+                    failing.append(rests[tried])
+                    needed = tried
+            del left[:needed]
+    except Stopped as stop:
+        return SearchResult(criterion, ALGORITHM, (), False, 0, stop)
+    return SearchResult(criterion, ALGORITHM, (Found(kept, profile),), False, 0, failing=tuple(failing))
+
+
+# One minimal column set inside a given one, by removing blocks of columns.
+
+
+def minimal_inside(columns: Iterable[int], meets: Callable[[int], bool]) -> int:
+    """A minimal set of some of the columns (places, tried in order) that meets a monotone test, which all of them meet.
+
+    Blocks of columns are removed, halved when they are needed and doubled when they are not. Tests about
+    size * log2(columns / size) sets, never the empty one. Raises what `meets` raises.
+    """
+    open_ = list(columns)
+    needed, block = 0, max(1, len(open_) // 2)
+    while open_:
+        rest = needed | sum(1 << place for place in open_[block:])
+        if rest and meets(rest):
+            del open_[:block]
+            block = min(2 * block, max(1, len(open_) - 1))
+        elif block == 1:
+            needed |= 1 << open_.pop(0)
+        else:
+            block = max(1, block // 2)
+    return needed

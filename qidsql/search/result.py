@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from qidsql.errors import Interrupted, StatementError, Stopped
-from qidsql.measures.criteria import Criterion
+from qidsql.errors import Interrupted, StatementError, Stopped, UsageError
+from qidsql.measures.criteria import Criterion, Progress
 from qidsql.measures.profiles import ClassProfile
 
 ENDINGS = (Stopped, StatementError, KeyboardInterrupt)  # they end a search early; facts proved by then remain valid
@@ -93,3 +93,20 @@ class SearchResult:
 def stopped_by(ending: Stopped | StatementError | KeyboardInterrupt) -> Stopped | StatementError:
     """Why a search ended early: Ctrl-C between two statements counts like Ctrl-C during one."""
     return Interrupted("interrupted") if isinstance(ending, KeyboardInterrupt) else ending
+
+
+# Column weights: validation, and the gain of a column per weight.
+
+
+def gain(before: Progress, after: Progress, weight: int) -> tuple[Fraction, Fraction]:
+    """The progress that a column of that weight adds, per weight."""
+    return Fraction(after[0] - before[0], weight), Fraction(after[1] - before[1], weight)
+
+
+def checked_weights(weights: Sequence[int] | None, columns: int) -> tuple[int, ...]:
+    """The weights, 1 each if none are given. Raises UsageError."""
+    if weights is None:
+        return (1,) * columns
+    if len(weights) != columns or any(weight < 1 for weight in weights):
+        raise UsageError(f"expected one positive whole weight for each of the {columns} columns, got {list(weights)}")
+    return tuple(weights)

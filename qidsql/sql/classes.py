@@ -8,10 +8,20 @@ from sqlglot import exp
 
 from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.pieces import in_pieces, mark, mark_of_table, marks, put_together
 from qidsql.sql.relation import Relation
-from qidsql.sql.statements import ColumnNames, Row, Statement, whole_count
-from qidsql.sql.templates import fill, fill_query
+from qidsql.sql.templates import (
+    ColumnNames,
+    Row,
+    Statement,
+    fill,
+    fill_query,
+    in_pieces,
+    mark,
+    mark_of_table,
+    marks,
+    put_together,
+    whole_count,
+)
 
 
 def class_profiles(

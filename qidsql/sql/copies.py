@@ -1,16 +1,18 @@
 """Queries for a copy of a table with some cells blank, by a plan or by counting, and statements that create it."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
+from types import MappingProxyType
 
 from sqlglot import exp
 
 from qidsql.core.tables import Column, Table, TableName
+from qidsql.errors import UsageError
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.masks import big
-from qidsql.sql.relation import condition, rows_node, table_node
+from qidsql.sql.masks import Side, big, people_and_rows
+from qidsql.sql.relation import Recodings, condition, making, recoded_column, rows_node, table_node
 from qidsql.sql.row_codes import dictionary
-from qidsql.sql.table_changes import making
-from qidsql.sql.templates import fill, fill_query
+from qidsql.sql.templates import fill, fill_query, union_all
 
 
 def suppressed_by_plan(
@@ -184,3 +186,114 @@ def _mask(dialect: Dialect, columns: Sequence[Column], masks: Sequence[int], k: 
         number = exp.Window(this=exp.Count(this=exp.Star(), big_int=True), partition_by=kept)
         chosen = chosen.when(number >= k, big(mask))
     return chosen.else_(big(everything))
+
+
+# Statements that carry out a masking plan. They are printed, never run.
+
+
+def publishing_view(
+    dialect: Dialect,
+    table: Table,
+    published: Sequence[str],
+    view: TableName,
+    role: str | None = None,
+) -> list[str]:
+    """The statements that create a view of the published columns and, if the engine has roles, let a role read it.
+
+    The view has the audited rows. The role needs no right on the table, and should have none. Raises UsageError,
+    UnknownName.
+    """
+    trees = [_view(table, published, view, MappingProxyType({}))]
+    if role is not None and dialect.has_roles:
+        trees.append(granting("SELECT", table_node(view), role))
+    return [dialect.render(tree) for tree in trees]
+
+
+def published_rows(table: Table, published: Sequence[str], recodings: Recodings) -> exp.Select:
+    """The query for the audited rows, with the published columns as recoded. Raises UsageError, UnknownName."""
+    return next(_view(table, published, table.name, recodings).find_all(exp.Select))
+
+
+def _view(table: Table, published: Sequence[str], view: TableName, recodings: Recodings) -> exp.Expr:
+    tree = fill(
+        "copies/publish_view",
+        view=table_node(view),
+        columns=_columns(table, published, recodings),
+        table=table_node(table.name),
+        condition=condition(table),
+    )
+    if table.condition is None:
+        next(tree.find_all(exp.Select)).set("where", None)
+    return tree
+
+
+def granting_columns(dialect: Dialect, table: Table, published: Sequence[str], role: str) -> list[str]:
+    """The statements that restrict a role to the published columns of the table.
+
+    Privileges from other roles, or from PUBLIC, remain. Raises UsageError if the engine has no roles, UnknownName.
+    """
+    if not dialect.has_roles:
+        raise UsageError(f"{dialect.name} has no roles to grant columns to; publish a view in a database of its own")
+    trees = [
+        exp.Revoke(
+            privileges=[exp.GrantPrivilege(this=exp.var("SELECT"))],
+            securable=table_node(table.name),
+            principals=[exp.GrantPrincipal(this=_role(role))],
+        ),
+        granting("SELECT", table_node(table.name), role, columns=_columns(table, published)),
+    ]
+    return [dialect.render(tree) for tree in trees]
+
+
+def granting(
+    right: str, on: exp.Expr, role: str, kind: str | None = None, columns: Sequence[exp.Expr] = ()
+) -> exp.Grant:
+    """The statement that grants a role a privilege on an object (a table unless `kind` is given), or on columns."""
+    return exp.Grant(
+        privileges=[exp.GrantPrivilege(this=exp.var(right), expressions=list(columns))],
+        kind=kind,
+        securable=on,
+        principals=[exp.GrantPrincipal(this=_role(role))],
+    )
+
+
+def _columns(table: Table, names: Sequence[str], recodings: Recodings = MappingProxyType({})) -> list[exp.Expr]:
+    if not names:
+        raise UsageError(f"no column of {table.name} can be published, so there is no script")
+    found = []
+    for name in (column.name for column in table.resolve(names)):
+        value = recoded_column(name, recodings.get(name, ()))
+        found.append(exp.alias_(value, exp.to_identifier(name, quoted=True)) if name in recodings else value)
+    return found
+
+
+def _role(name: str) -> exp.Expr:
+    return exp.to_identifier(name, quoted=True)
+
+
+# The query for the blank cells of a copy that its unprotected columns give back.
+
+
+BOTH = "both_sides"
+
+
+def cells_given_back(table: Side, copy: Side, protected: int) -> exp.Query:
+    """A row for each pair of one of the first `protected` columns and one of the others, numbered in that order.
+
+    The columns of the table and of the copy are the same, comparable with each other.
+    """
+    both, [*names, _] = people_and_rows(table, copy)
+    columns = [exp.column(name, table=BOTH) for name in names]
+    pairs = [
+        fill_query(
+            "copies/given_back",
+            pair=number,
+            given=given,
+            hidden=hidden,
+            cells=exp.to_table(BOTH),
+        )
+        for number, (hidden, given) in enumerate(product(columns[:protected], columns[protected:]))
+    ]
+    assert both.rows is not None
+    found = union_all(pairs)
+    return found.with_(BOTH, as_=exp.select("*").from_(both.node), copy=False)

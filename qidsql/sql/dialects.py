@@ -8,8 +8,7 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from qidsql.core.tables import Column, Comparison
-from qidsql.core.value_kinds import ValueKind
+from qidsql.core.tables import Column, Comparison, ValueKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,14 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from qidsql.core.hierarchies import Hierarchy, read_hierarchy
+from qidsql.core.recodings import Hierarchy, read_hierarchy
 from qidsql.measures.disclosure import ClassValues, Disclosure
 from qidsql.measures.disclosure_limits import DisclosureLimit, DistantInOrder
 from qidsql.measures.profiles import ClassProfile, ClassSizes, Disclosing
 from qidsql.sql.classes import grouping_nodes
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation
-from qidsql.sql.statements import ColumnNames, Row, Statement, integer
-from qidsql.sql.templates import fill, fill_query
+from qidsql.sql.templates import ColumnNames, Row, Statement, fill, fill_query, integer
 
 # The classes that exceed a limit, by the limit's kind.
 CLASSES = {

@@ -11,8 +11,7 @@ from qidsql.core.tables import Column, Comparison, Table
 from qidsql.measures.least_squares import Covariate, Sums
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import ALIAS, Relation, rows_node
-from qidsql.sql.statements import Row, Statement, integer
-from qidsql.sql.templates import fill, fill_query
+from qidsql.sql.templates import Row, Statement, fill, fill_query, integer
 
 
 @dataclass(frozen=True, slots=True)

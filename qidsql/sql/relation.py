@@ -1,6 +1,6 @@
 """The audited rows as a node to select from: a table, its columns in comparable form, and the user's condition."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -8,10 +8,52 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
-from qidsql.core.recodings import Recoding
+from qidsql.core.options import MAX_SEED
+from qidsql.core.recodings import Recoding, RecodingKind
 from qidsql.core.tables import Column, Comparison, Table, TableName
+from qidsql.errors import UsageError
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.recodings import recoded
+from qidsql.sql.templates import fill, fill_query, in_pieces, mark_of_table, marks, put_together
+
+# Recoded columns as nodes. Each form is one that all engines which recode evaluate alike, and exactly.
+
+
+def recoded(column: exp.Expr, recoding: Recoding) -> exp.Expr:
+    """The coarser value of a column, of a type that the same recoding applies to again; NULL for NULL."""
+    return _FORMS[recoding.kind](column, exp.Literal.number(recoding.number))
+
+
+def _start_of(unit: str) -> Callable[[exp.Expr, exp.Expr], exp.Expr]:
+    """The start of the value's month, year or decade: unlike EXTRACT, it keeps infinite dates apart from NULL."""
+
+    def start(column: exp.Expr, _: exp.Expr) -> exp.Expr:
+        return exp.Anonymous(
+            this="DATE_TRUNC", expressions=[exp.Literal.string(unit), exp.cast(column, exp.DataType.Type.TIMESTAMP)]
+        )
+
+    return start
+
+
+def _prefix(column: exp.Expr, length: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="SUBSTR", expressions=[column, exp.Literal.number(1), length])
+
+
+def _interval(column: exp.Expr, width: exp.Expr) -> exp.Expr:
+    """floor(x / N) * N by remainders: a quotient of decimals would be rounded. A remainder has the sign of x."""
+    exact = exp.paren(exp.Add(this=column, expression=exp.cast(exp.Literal.number(0), "DECIMAL(1, 0)")))
+    rest = exp.paren(exp.Mod(this=exact, expression=width))
+    below = exp.Case(ifs=[exp.If(this=rest.copy() < 0, true=width.copy())], default=exp.Literal.number(0))
+    return exp.paren(exact.copy() - rest - below)
+
+
+_FORMS: dict[RecodingKind, Callable[[exp.Expr, exp.Expr], exp.Expr]] = {
+    RecodingKind.MONTH: _start_of("month"),
+    RecodingKind.YEAR: _start_of("year"),
+    RecodingKind.DECADE: _start_of("decade"),
+    RecodingKind.PREFIX: _prefix,
+    RecodingKind.WIDTH: _interval,
+}
+
 
 ALIAS = "relation"
 Recodings = Mapping[str, Sequence[Recoding]]  # of the columns that have any, in the order in which they are applied
@@ -150,3 +192,108 @@ def condition(table: Table) -> exp.Expr:
 def verbatim(text: str) -> exp.Expr:
     """SQL text that is inserted unparsed into a statement: `Engine.narrowed` must have checked it."""
     return exp.Var(this=f"\n{text}\n")
+
+
+# Random samples of the audited rows, as relations that can replace the whole table.
+
+
+def sample(dialect: Dialect, table: Table, columns: Sequence[Column], size: int, seed: int) -> Relation:
+    """`size` of the audited rows, drawn at random without replacement; all rows if there are fewer.
+
+    Every statement sees the same sample while the data is unchanged: it does not depend on threads, plans, or the
+    columns that a statement reads. Different seeds are independent; a smaller sample is part of a larger one. One scan
+    of a table; a view, which has no row addresses, is also sorted by its contents.
+    The engines' own sampling clauses are not used: DuckDB's reservoir favours positions in a filtered table and differs
+    between runs on a view, and Postgres has none of an exact size. Raises UsageError.
+    """
+    _check(size, seed)
+    if not table.row_address:
+        return _of_values(dialect, relation(dialect, table, columns), columns, size, seed)
+    address = [exp.column(exp.to_identifier(name)) for name in table.row_address]
+    rows = fill_query(
+        "relation/sample_rows",
+        columns=comparable_columns(dialect, columns),
+        table=rows_node(table),
+        condition=condition(table),
+        place=dialect.shuffled(dialect.row_hash(address), seed),
+        size=size,
+    )
+    return Relation(rows.subquery(ALIAS), is_sample=True)
+
+
+def sample_of_entities(
+    dialect: Dialect, table: Table, columns: Sequence[Column], entity: Column, size: int, seed: int
+) -> Relation:
+    """`size` of the entities of the audited rows, each as one row, drawn like the rows of a view.
+
+    For a table in which all rows of an entity agree on the columns. Raises UsageError.
+    """
+    _check(size, seed)
+    source, members = relation(dialect, table, (*columns, entity)), (*columns, entity)
+    distinct = exp.select(*source.columns([column.name for column in members])).distinct().from_(source.node)
+    return _of_values(dialect, Relation(distinct.subquery(ALIAS)), members, size, seed)
+
+
+def _check(size: int, seed: int) -> None:
+    if not 0 <= seed < MAX_SEED:
+        raise UsageError(f"the seed must lie between 0 and {MAX_SEED - 1}, not at {seed}")
+    if size < 1:
+        raise UsageError(f"a sample must have at least one row, not {size}")
+
+
+def _of_values(dialect: Dialect, source: Relation, columns: Sequence[Column], size: int, seed: int) -> Relation:
+    nodes = source.columns([column.name for column in columns])
+    aliases = [f"c{place}" for place in range(len(columns))]
+    key = [exp.column("row_hash", table="numbered"), exp.column("copy", table="numbered")]
+    decided = dialect.decided([exp.column(alias) for alias in aliases])
+    rows = fill_query(
+        "relation/sample_values",
+        relation=source.node,
+        aliased=[exp.alias_(node, alias) for node, alias in zip(nodes, aliases, strict=True)],
+        row_hash=dialect.row_hash(nodes),
+        renamed=[
+            exp.alias_(exp.column(alias), exp.to_identifier(column.name, quoted=True))
+            for alias, column in zip(aliases, columns, strict=True)
+        ],
+        order=[exp.column("row_hash"), *decided],
+        places=[dialect.shuffled(dialect.row_hash(key), seed), *decided],
+        size=size,
+    )
+    return Relation(rows.subquery(ALIAS), is_sample=True)
+
+
+# Rows that each scan decodes or computes again, as those of a parquet file or a view, read once and held.
+
+
+def rows_to_hold(dialect: Dialect, source: Relation, names: Sequence[str]) -> str:
+    """The text of the query for these columns of all rows. One scan."""
+    columns = ", ".join(source.column_text(dialect, name) for name in names)
+    return put_together(_frame(dialect), {"columns": columns, "relation": source.text(dialect)})
+
+
+@in_pieces
+def _frame(_: Dialect) -> exp.Expr:
+    return fill("relation/held_rows", relation=mark_of_table("relation"), **marks("columns"))
+
+
+# Statements that create and fill tables, and need no template.
+
+
+def making(target: exp.Table, query: exp.Query, kind: str = "TABLE", replace: bool = False) -> exp.Create:
+    """The statement that creates a table, or another `kind`, from a query; `replace` allows replacing one."""
+    return exp.Create(this=target, kind=kind, expression=query, replace=replace)
+
+
+def inserting(table: str, query: exp.Query | exp.Values, columns: Sequence[str] = ()) -> exp.Insert:
+    """The statement that inserts the rows of a query into a table, into these columns or all."""
+    return exp.insert(query, table, columns=list(columns) or None)
+
+
+def row_of_holes(columns: Sequence[str]) -> exp.Values:
+    """A row with a hole for each column, named like the column."""
+    return exp.Values(expressions=[exp.Tuple(expressions=[exp.Placeholder(this=column) for column in columns])])
+
+
+def equal_to_holes(columns: Sequence[str]) -> list[exp.Expr]:
+    """For each column, the condition that it equals the hole of its name."""
+    return [exp.column(column).eq(exp.Placeholder(this=column)) for column in columns]

@@ -13,11 +13,22 @@ from sqlglot import exp
 from qidsql.core.tables import Nulls
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.masks import LANE, add, big, lanes_of, mask_of
-from qidsql.sql.packed_rows import PackedRows
-from qidsql.sql.pieces import MARK, in_pieces, mark, mark_of_table, marks, put_together
 from qidsql.sql.relation import Relation
-from qidsql.sql.statements import ColumnNames, Row, Statement, integer
-from qidsql.sql.templates import fill, fill_query
+from qidsql.sql.row_codes import PackedRows
+from qidsql.sql.templates import (
+    MARK,
+    ColumnNames,
+    Row,
+    Statement,
+    fill,
+    fill_query,
+    in_pieces,
+    integer,
+    mark,
+    mark_of_table,
+    marks,
+    put_together,
+)
 
 SCANS_ANEW = 7  # of agreeing_by_content.sql, if every table expression is evaluated wherever it is named
 

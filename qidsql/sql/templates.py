@@ -6,14 +6,27 @@ Most are in sqlglot's own dialect, so that one file serves every engine; those f
 Scripts for SQL shells have such holes too, but are not templates.
 """
 
-from collections.abc import Iterator, Sequence
-from functools import cache
-from typing import TypeAlias
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache, wraps
+from pathlib import Path
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import sqlglot
 from sqlglot import exp
 
-from qidsql.sql.folder import sql_file
+from qidsql.sql.dialects import Dialect
+
+# Reads the files of `sql_templates/`. Separate from `templates`, so that scripts need no import of sqlglot.
+
+
+def sql_file(name: str) -> str:
+    """The text of `sql_templates/NAME.sql`: package data of an installed wheel, or beside `qidsql/` in a checkout."""
+    packaged = Path(__file__).parents[1] / "sql_templates"
+    folder = packaged if packaged.is_dir() else Path(__file__).parents[2] / "sql_templates"
+    return (folder / f"{name}.sql").read_text(encoding="utf-8")
+
 
 Filling: TypeAlias = exp.Expr | Sequence[exp.Expr] | int | str
 
@@ -105,3 +118,82 @@ def _splice(place: exp.Expr, nodes: Sequence[exp.Expr]) -> None:
 def _free(node: exp.Expr) -> exp.Expr:
     """The node, or a copy if it is part of a tree. Avoids copies of copies, the main cost of large statements."""
     return node if node.parent is None else node.copy()
+
+
+# The text of a statement in pieces: rendered once, with marks where one statement differs from the next.
+#
+# So each of thousands of column sets costs a join of rendered pieces, not a syntax tree.
+
+
+MARK = "part_of_the_statement_"  # needs no quotes, which differ between engines
+
+
+def mark(hole: str) -> exp.Expr:
+    """A node at the place of an expression."""
+    return exp.column(f"{MARK}{hole}")
+
+
+def marks(*holes: str) -> dict[str, exp.Expr]:
+    return {hole: mark(hole) for hole in holes}
+
+
+def mark_of_table(hole: str) -> exp.Expr:
+    """A node at the place of a table."""
+    return exp.to_table(f"{MARK}{hole}")
+
+
+def pieces_of(dialect: Dialect, tree: exp.Expr) -> tuple[str, ...]:
+    """The statement's text in pieces, with the names of the holes between them. Uses the tree up."""
+    return tuple(re.split(rf"{MARK}(\w+)", dialect.render(tree)))
+
+
+def put_together(pieces: Sequence[str], parts: Mapping[str, str]) -> str:
+    """The text with these parts in the holes."""
+    return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
+
+
+def in_pieces(build: Callable[..., exp.Expr]) -> Any:
+    """Makes a cached function that returns the text of the tree in pieces. It takes a dialect, and numbers or words."""
+
+    @lru_cache(maxsize=4096)
+    @wraps(build)
+    def pieces(dialect: Dialect, *arguments: int | str) -> tuple[str, ...]:
+        return pieces_of(dialect, build(dialect, *arguments))
+
+    return pieces
+
+
+# A statement for an engine, with its purpose and a function that reads its rows.
+
+
+Answer = TypeVar("Answer")
+Row: TypeAlias = tuple[object, ...]
+ColumnNames: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement(Generic[Answer]):
+    """A statement: its text, its purpose for messages (without values), and a function that reads its rows.
+
+    With `into` the engine writes the rows to that file of its exports and returns none. With `out_of` it loads that
+    file. `scans`: how often the table is read, at most.
+    """
+
+    sql: str
+    purpose: str
+    read: Callable[[list[Row]], Answer]
+    into: Path | None = None
+    out_of: Path | None = None
+    scans: int = 1
+
+
+def integer(cell: object) -> int:
+    """A count as int. Drivers return int, Decimal, str or NULL."""
+    return 0 if cell is None else int(cell)  # type: ignore[call-overload]
+
+
+def whole_count(cell: object) -> int:
+    """A count. Raises ValueError if it is below 0, which no honest server says."""
+    if (number := integer(cell)) < 0:
+        raise ValueError
+    return number

@@ -9,8 +9,7 @@ from sqlglot import exp
 from qidsql.core.tables import Comparison, Table, TableName, Version
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import rows_node
-from qidsql.sql.statements import Row, Statement, integer
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import Row, Statement, fill, integer
 
 TABLE = "rows_of_table"
 MEASURES = ("lows", "highs", "distinct_values")

@@ -2,10 +2,8 @@
 
 import pytest
 
-from qidsql.attribute_graph.graph import AttributeGraph
-from qidsql.attribute_graph.minimum_cut import minimum_cuts
-from qidsql.attribute_graph.network import Vertex, leading, network
-from qidsql.attribute_graph.path_cut import path_cut
+from qidsql.attribute_graph.graph import AttributeGraph, Vertex, leading, network
+from qidsql.attribute_graph.separation import minimum_cuts, path_cut
 from tests.attribute_graph.graphs import arcs, brute_force, graph_of, random_tables, separates
 from tests.exhaustive import always
 

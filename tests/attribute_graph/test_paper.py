@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from qidsql.attribute_graph.graph import AttributeGraph
-from qidsql.attribute_graph.network import every_path
+from qidsql.attribute_graph.graph import AttributeGraph, every_path
 from tests.attribute_graph.graphs import graph_of
 from tests.attribute_graph.paper import FIGURE_3, FIGURES, Figure
 from tests.commandline import inside

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from qidsql.attribute_graph.network import Passage, leading, network, paths
+from qidsql.attribute_graph.graph import Passage, leading, network, paths
 from qidsql.errors import BudgetSpent
 from tests.attribute_graph.graphs import arcs, graph_of, random_tables
 

@@ -4,10 +4,8 @@ from itertools import combinations
 
 import pytest
 
-from qidsql.attribute_graph.graph import AttributeGraph
-from qidsql.attribute_graph.network import Membership
-from qidsql.attribute_graph.protection import bypass, least_protection
-from qidsql.attribute_graph.separation import CutAlgorithm, VertexCuts, separate
+from qidsql.attribute_graph.graph import AttributeGraph, Membership
+from qidsql.attribute_graph.separation import CutAlgorithm, VertexCuts, bypass, least_protection, separate
 from tests.attribute_graph.graphs import Dependencies, arcs, brute_force, graph_of, random_tables, separates
 
 Kept = frozenset[tuple[int, str]]

@@ -21,9 +21,9 @@ from qidsql.commands.keys.request import KeysRequest
 from qidsql.commands.keys.result import FoundSet
 from qidsql.commands.mask.mask import mask
 from qidsql.commands.mask.request import MaskRequest
+from qidsql.core.options import Wanted
+from qidsql.core.policy import column_weights
 from qidsql.core.results import Verdict
-from qidsql.core.sampling import Wanted
-from qidsql.core.weights import column_weights
 from qidsql.engines.connect import connect
 from qidsql.errors import StatementError, UsageError
 from tests import rendering

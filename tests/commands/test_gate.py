@@ -19,17 +19,15 @@ from qidsql.measures.criteria import Key, Violates
 from qidsql.measures.profiles import ClassProfile
 from qidsql.protection.anonymization.anonymizer import Anonymizer
 from qidsql.protection.masking import exact_masking
-from qidsql.protection.records import Records
-from qidsql.protection.row_patterns import RowPatterns
+from qidsql.protection.row_patterns import Records, RowPatterns
+from qidsql.protection.suppression.combinations import shared
 from qidsql.protection.suppression.known_people import KnownPeople
 from qidsql.protection.suppression.plan import SuppressionPlan
-from qidsql.protection.suppression.shared import shared
-from qidsql.protection.uniques.counts import UniqueCounts
-from qidsql.protection.uniques.minimal_uniques import MinimalUniques
+from qidsql.protection.uniques.minimal_uniques import MinimalUniques, UniqueCounts
 from qidsql.search.borders import borders
-from qidsql.search.minimum import minimum
 from qidsql.search.result import Found, SearchResult
-from qidsql.sql.statements import Statement
+from qidsql.search.smallest import minimum
+from qidsql.sql.templates import Statement
 from tests.search.memory import MemoryProfiler
 from tests.stores import DuckDBStore
 

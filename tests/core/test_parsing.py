@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from qidsql.core.parsing import ascending, chance, choice, fraction, size_in_bytes
+from qidsql.core.options import ascending, chance, choice, fraction, size_in_bytes
 from qidsql.errors import UsageError
 
 

@@ -11,12 +11,12 @@ import pytest
 from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.graph.request import GraphRequest
 from qidsql.commands.keys.request import KeysRequest
-from qidsql.core.parsing import names
+from qidsql.core.options import names
 from qidsql.core.policy import Policy, PolicyOrigin, changed_settings, question
 from qidsql.declarations.results import loaded, plain
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Distinct, RowsBelowK, Separation, Violates
-from qidsql.wording.option_names import POLICY_FILE, written_as
+from qidsql.wording.texts import POLICY_FILE, written_as
 
 HALF = Fraction(1, 2)
 

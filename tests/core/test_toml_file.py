@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qidsql.core.toml_file import key_lines, read_toml
+from qidsql.core.files import key_lines, read_toml
 from qidsql.errors import TomlFileError
 from qidsql.version import __version__
 

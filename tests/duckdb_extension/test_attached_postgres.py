@@ -185,7 +185,7 @@ def test_answers_are_exact_and_the_transaction_is_read_only(
 MOMENTS = """
 from qidsql.engines.duckdb.embedded import HostEngine, engine_for
 from qidsql.engines.embedding import CatalogCache
-from qidsql.sql.statements import Statement
+from qidsql.sql.templates import Statement
 import psycopg
 version = {"version": [("v1.5.5", "UTC")]}
 with engine_for("pg.people", connection.cursor(), None, CatalogCache(dict(version))) as engine:

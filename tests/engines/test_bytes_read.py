@@ -9,7 +9,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import qidsql
-from qidsql.core.byte_limit import within_bytes
+from qidsql.core.budget import within_bytes
 from qidsql.core.tables import TableName
 from qidsql.engines.bytes_read import TableBytes, bytes_read
 from qidsql.engines.connect import connect

@@ -10,7 +10,7 @@ from qidsql.commands.audit.request import AuditRequest
 from qidsql.engines.connect import connect
 from qidsql.engines.duckdb.direct_grouping import CAN_BE_SET, MOST, SETTING, USUAL, bits_for
 from qidsql.engines.duckdb.engine import DuckDBEngine
-from qidsql.sql.statements import Statement
+from qidsql.sql.templates import Statement
 
 needs_setting = pytest.mark.skipif(not CAN_BE_SET, reason="this DuckDB locks all settings or none")
 

@@ -18,7 +18,7 @@ from qidsql.engines import workers
 from qidsql.engines.connect import connect
 from qidsql.engines.duckdb.engine import DuckDBSession
 from qidsql.errors import BudgetSpent, QidsqlError, SourceError, UsageError
-from qidsql.sql.statements import Statement
+from qidsql.sql.templates import Statement
 
 ROWS = [(1, "x"), (1, "x"), (2, "y")]
 

@@ -14,7 +14,7 @@ from qidsql.engines.base import Engine
 from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.engines.postgres.engine import PostgresEngine
 from qidsql.errors import BudgetSpent, ConnectionLost, SnapshotLost, StatementError
-from qidsql.sql.statements import Row, Statement
+from qidsql.sql.templates import Row, Statement
 from tests.postgres_server import wait_until
 from tests.stores import PostgresStore, Store
 

@@ -16,7 +16,7 @@ from qidsql.commands.audit.verdict import judged
 from qidsql.core.results import Verdict
 from qidsql.engines.connect import connect
 from qidsql.errors import SourceError, StatementError
-from qidsql.sql.statements import Statement
+from qidsql.sql.templates import Statement
 from tests.duckdb_hosts import Host
 from tests.exhaustive import always
 from tests.parquet_footers import NULLS, STATISTICS, Fields, changed, chunks, groups

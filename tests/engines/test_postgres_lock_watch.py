@@ -15,7 +15,7 @@ from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.engines.postgres import lock_watch as postgres_lock_watch
 from qidsql.errors import SnapshotLost
-from qidsql.sql.statements import Statement
+from qidsql.sql.templates import Statement
 from tests.engines.test_engine_goes_on import COUNT, ask, placed
 from tests.postgres_server import wait_until
 from tests.stores import PostgresStore

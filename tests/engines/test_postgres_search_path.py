@@ -12,8 +12,7 @@ import psycopg
 import pytest
 
 import qidsql
-from qidsql.core.checks import State
-from qidsql.core.results import Verdict
+from qidsql.core.results import State, Verdict
 from qidsql.engines.postgres.functions import postgres_functions
 from qidsql.operations.history.opening import open_history
 from tests.exhaustive import always

@@ -13,7 +13,7 @@ from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import ConnectionLost, StatementError
-from qidsql.sql.statements import Row, Statement
+from qidsql.sql.templates import Row, Statement
 from tests.postgres_server import wait_until
 from tests.stores import PostgresStore
 

@@ -38,12 +38,10 @@ from qidsql.linkage.same_attributes import same_attributes
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import class_profiles
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.matching_rows import Domain, matching_profile
-from qidsql.sql.relation import Relation, relation
+from qidsql.sql.matching_rows import Domain, matching_profile, witness_rows
+from qidsql.sql.relation import Relation, relation, sample
 from qidsql.sql.row_codes import coded_copy
 from qidsql.sql.row_pairs import agreeing, pair_masks
-from qidsql.sql.sample import sample
-from qidsql.sql.witnesses import witness_rows
 from tests.commandline import environment, finished, inside
 from tests.definitions import profile_of
 from tests.exhaustive import always

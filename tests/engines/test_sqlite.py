@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 import qidsql
-from qidsql.core.time_limit import within
+from qidsql.core.budget import within
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect, connect_or_unreached, shown
 from qidsql.engines.sqlite.dialect import WideSum
 from qidsql.engines.unreached import UnreachedEngine
 from qidsql.errors import BudgetSpent, QidsqlError, SourceError, UsageError
 from qidsql.measures.profiles import ClassProfile
-from qidsql.sql.statements import Statement
+from qidsql.sql.templates import Statement
 from tests.definitions import profile_of
 from tests.exhaustive import always
 from tests.hostile_names import GIVEN

@@ -18,8 +18,7 @@ from qidsql.formats.registry import rendered
 from qidsql.formats.texts import without_options
 from qidsql.operations.document import Baseline, RunResult
 from qidsql.operations.table_run import TrendPoint
-from qidsql.wording.numbers import share
-from qidsql.wording.texts import without_controls
+from qidsql.wording.texts import share, without_controls
 from tests.formats.documents import HOSTILE, with_tables
 
 TAGS = (

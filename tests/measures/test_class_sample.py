@@ -4,8 +4,8 @@ from math import comb
 
 import pytest
 
-from qidsql.measures.class_sample import ClassEstimate, estimated_count, share_for
 from qidsql.measures.profiles import ClassProfile
+from qidsql.measures.sampling import ClassEstimate, estimated_count, share_for
 
 
 @pytest.mark.parametrize("share", [2, 7, 64])

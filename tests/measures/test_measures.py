@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.measures.disclosure_limits import FewValues
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes, SizeBin, bin_starts, size_bins
-from qidsql.wording.numbers import decimal
+from qidsql.wording.texts import decimal
 from tests.definitions import entity_profile_of, entity_sizes_of, frequencies, matching_profile_of, profile_of, sizes_of
 
 FACTS = ("pairs_decide", "covers_pairs", "few_columns", "tested_on_samples", "sure_on_samples")

@@ -9,9 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qidsql.measures.negative_binomial_fit import NegativeBinomialFit, negative_binomial_fit, shlosser
-from qidsql.measures.pitman_fit import PitmanFit, pitman_fit, reciprocals
-from qidsql.measures.population_uniques import Method, UniquesEstimate, population_uniques
+from qidsql.measures.population_uniques import (
+    Method,
+    NegativeBinomialFit,
+    PitmanFit,
+    UniquesEstimate,
+    negative_binomial_fit,
+    pitman_fit,
+    population_uniques,
+    reciprocals,
+    shlosser,
+)
 from tests.exhaustive import always
 
 Sizes = Mapping[int, int]

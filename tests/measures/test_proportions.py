@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from qidsql.measures.proportions import Interval, interval
+from qidsql.measures.sampling import Interval, interval
 from tests.exhaustive import always
 
 Z = 1.959963984540054

@@ -17,8 +17,8 @@ from unittest.mock import Mock, patch
 import duckdb
 import pytest
 
+from qidsql.core.budget import within
 from qidsql.core.results import Verdict
-from qidsql.core.time_limit import within
 from qidsql.engines.duckdb.store import DuckDBTransaction
 from qidsql.errors import BudgetSpent, StoreError, UnknownName, UsageError
 from qidsql.formats.registry import rendered

@@ -14,11 +14,11 @@ from qidsql.engines.base import Engine
 from qidsql.errors import StatementError, UsageError
 from qidsql.measures.criteria import Key
 from qidsql.measures.profiles import ClassProfile
-from qidsql.profiling.coded_copy import coded
 from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.samples import coded
 from qidsql.sql.classes import class_sizes
 from qidsql.sql.relation import relation
-from qidsql.sql.statements import Statement
+from qidsql.sql.templates import Statement
 from tests.commandline import inside
 from tests.definitions import entity_profile_of, mask_of, matching_profile_of, profile_of, projected, sizes_of, subsets
 from tests.exhaustive import always

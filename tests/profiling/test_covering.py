@@ -4,7 +4,7 @@ from itertools import combinations
 from math import prod
 from random import Random
 
-from qidsql.profiling.covering import covering
+from qidsql.profiling.batches import covering
 
 
 def test_groups_and_others_are_all_the_sets_within_their_limits() -> None:

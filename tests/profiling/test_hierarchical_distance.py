@@ -12,8 +12,8 @@ from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.keys.keys import keys
 from qidsql.commands.keys.request import KeysRequest
-from qidsql.core.hierarchies import read_hierarchy
 from qidsql.core.policy import Policy
+from qidsql.core.recodings import read_hierarchy
 from qidsql.errors import UsageError
 from qidsql.measures.disclosure_limits import DistantInHierarchy, limits_among
 from qidsql.profiling.disclosing import disclosing

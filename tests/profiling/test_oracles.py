@@ -32,13 +32,12 @@ from qidsql.measures.disclosure_limits import (
     MoreFrequentEnhanced,
     Recursive,
 )
-from qidsql.measures.negative_binomial_fit import shlosser
-from qidsql.measures.population_uniques import population_uniques
+from qidsql.measures.population_uniques import population_uniques, shlosser
 from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.search.greedy_minimal import greedy_minimal
-from qidsql.search.levelwise import levelwise
+from qidsql.search.greedy import greedy_minimal
+from qidsql.search.lattice import levelwise
 from qidsql.sql.classes import class_sizes
 from qidsql.sql.disclosure import disclosure
 from qidsql.sql.relation import relation

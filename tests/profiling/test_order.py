@@ -14,7 +14,7 @@ from qidsql.commands.keys.request import KeysRequest
 from qidsql.commands.mask.mask import mask
 from qidsql.commands.mask.request import MaskRequest
 from qidsql.core.results import Verdict
-from qidsql.core.value_kinds import has_order
+from qidsql.core.tables import has_order
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
 from tests.stores import EVERY_ENGINE, ONE_ENGINE, TWO_ENGINES, Store

@@ -8,12 +8,12 @@ import pytest
 
 import qidsql as house
 from qidsql.engines.base import Engine
-from qidsql.profiling import packing, row_pairs, rows_in_memory
-from qidsql.profiling.packing import packed_rows
+from qidsql.profiling import batches, row_pairs, rows_in_memory
+from qidsql.profiling.batches import packed_rows
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import column_counts
-from qidsql.sql.packed_rows import Lanes, PackedRows
 from qidsql.sql.relation import relation
+from qidsql.sql.row_codes import Lanes, PackedRows
 from qidsql.sql.row_pairs import agreeing_packed
 from tests.definitions import mask_of, profile_of, projected, subsets
 from tests.exhaustive import always
@@ -35,7 +35,7 @@ def profiler_of(engine: Engine, table: str, names: list[str]) -> TableProfiler:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are packed however few they are, and soon."""
-    monkeypatch.setattr(packing, "ROWS", 1)
+    monkeypatch.setattr(batches, "ROWS", 1)
     monkeypatch.setattr(rows_in_memory, "SCANS", 1)
 
 

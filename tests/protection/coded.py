@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from qidsql.engines.duckdb.workbench import Workbench
-from qidsql.protection.records import Records
-from qidsql.protection.row_patterns import RowPatterns
-from qidsql.sql.statements import Statement
+from qidsql.protection.row_patterns import Records, RowPatterns
+from qidsql.sql.templates import Statement
 
 Record = tuple[int | None, ...]
 

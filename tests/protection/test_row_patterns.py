@@ -14,7 +14,7 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.relation import relation
 from qidsql.sql.row_codes import column_values
-from qidsql.sql.statements import Statement
+from qidsql.sql.templates import Statement
 from tests.definitions import projected
 from tests.exhaustive import always
 from tests.random_tables import RandomTable, drop, load, random_table

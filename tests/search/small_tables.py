@@ -8,7 +8,7 @@ from random import Random
 from qidsql.errors import BudgetSpent
 from qidsql.measures.criteria import Criterion, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.measures.profiles import ClassProfile
-from qidsql.search.pair_sample import PairSample
+from qidsql.search.sampled import PairSample
 
 Rows = Sequence[Sequence[object]]
 MOTWANI_XU_TABLE_1 = [

@@ -10,8 +10,8 @@ from random import Random
 from qidsql.errors import BudgetSpent
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.measures.profiles import ClassProfile
-from qidsql.profiling.sampler import TableSampler
-from qidsql.search.row_pairs import AgreeingPairs
+from qidsql.profiling.samples import TableSampler
+from qidsql.search.difference_masks import AgreeingPairs
 from tests.random_tables import together
 from tests.stores import Store
 

@@ -2,7 +2,7 @@
 
 from itertools import permutations
 
-from qidsql.search.dependencies import dependencies
+from qidsql.search.redundant_columns import dependencies
 from tests.search.memory import MemoryProfiler, random_rows
 
 

@@ -17,17 +17,15 @@ from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, Ratio, Separation
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
-from qidsql.profiling.sampler import TableSampler
+from qidsql.profiling.samples import TableSampler
 from qidsql.protection.masking import MaskingPlan, exact_masking, greedy_masking, sampled_masking
 from qidsql.search.borders import borders
-from qidsql.search.greedy import greedy, naive_greedy
-from qidsql.search.greedy_minimal import greedy_minimal
-from qidsql.search.levelwise import levelwise
+from qidsql.search.greedy import greedy, greedy_minimal, naive_greedy
+from qidsql.search.lattice import iterative, levelwise, pruned
 from qidsql.search.minimal_keys import minimal_keys
-from qidsql.search.minimum import minimum
-from qidsql.search.pruned import iterative, pruned
 from qidsql.search.result import Found, SearchResult
 from qidsql.search.sampled import NOTHING, sampled_key, sampled_separation
+from qidsql.search.smallest import minimum
 from qidsql.sql.relation import relation
 from tests.exhaustive import always
 from tests.search.tables import K, Meets, OnceSampler, Row, class_sizes, criteria, fill, random_table

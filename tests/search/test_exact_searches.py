@@ -12,13 +12,13 @@ from qidsql.errors import BudgetSpent, Interrupted, StatementError
 from qidsql.measures.criteria import Distinct, Key, Separation
 from qidsql.measures.profiles import ClassProfile
 from qidsql.search.borders import borders
+from qidsql.search.difference_masks import AgreeingPairs
 from qidsql.search.hitting_sets import minimal_masks
-from qidsql.search.levelwise import levelwise
+from qidsql.search.lattice import levelwise
 from qidsql.search.minimal_keys import minimal_keys
-from qidsql.search.minimum import minimum
-from qidsql.search.pair_sample import PairSample
 from qidsql.search.result import SearchResult
-from qidsql.search.row_pairs import AgreeingPairs
+from qidsql.search.sampled import PairSample
+from qidsql.search.smallest import minimum
 from tests.exhaustive import always, pairs
 from tests.search.tables import (
     Meets,

@@ -6,7 +6,7 @@ import pytest
 
 from qidsql.errors import BudgetSpent
 from qidsql.measures.profiles import ClassProfile
-from qidsql.search.foresight import Foresight, later_steps
+from qidsql.search.smallest import Foresight, later_steps
 
 
 class Asked:

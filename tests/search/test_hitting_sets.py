@@ -7,8 +7,7 @@ import pytest
 
 from qidsql.core.tables import weight_of
 from qidsql.errors import BudgetSpent
-from qidsql.search.hitting_sets import MinimalHittingSets, minimal_masks, transposed
-from qidsql.search.minimum_hitting_set import minimum_hitting_set
+from qidsql.search.hitting_sets import MinimalHittingSets, minimal_masks, minimum_hitting_set, transposed
 
 
 def by_definition(masks: list[int], width: int) -> set[int]:

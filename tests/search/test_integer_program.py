@@ -10,7 +10,7 @@ import highspy
 import pytest
 
 from qidsql.errors import BudgetSpent, Interrupted
-from qidsql.search.integer_program import IntegerProgram, run_solver, solve
+from qidsql.search.integer_programs import IntegerProgram, run_solver, solve
 
 
 def random_program(seed: int, columns: int, rows: int) -> IntegerProgram:

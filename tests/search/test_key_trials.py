@@ -4,9 +4,9 @@ from random import Random
 
 from qidsql.core.tables import positions
 from qidsql.measures.criteria import Key
-from qidsql.search.anchors import Anchors
+from qidsql.search.difference_masks import Anchors
 from qidsql.search.minimal_keys import _Progress
-from qidsql.search.twins import WithoutTwins
+from qidsql.search.redundant_columns import WithoutTwins
 from tests.search.tables import MemoryProfiler, MemoryWitnesses, class_sizes
 
 COLUMNS = 14

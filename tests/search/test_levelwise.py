@@ -9,8 +9,8 @@ import pytest
 from qidsql.errors import BudgetSpent
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.measures.profiles import ClassProfile
-from qidsql.search import levelwise as room
-from qidsql.search.levelwise import levelwise
+from qidsql.search import lattice as room
+from qidsql.search.lattice import levelwise
 from tests.definitions import Values
 from tests.search.memory import MemoryProfiler, minimal_sets, random_rows
 

@@ -16,17 +16,15 @@ from qidsql.core.tables import positions
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
-from qidsql.profiling.sampler import TableSampler
+from qidsql.profiling.samples import TableSampler
 from qidsql.protection.masking import exact_masking, greedy_masking
 from qidsql.search.borders import borders
-from qidsql.search.greedy import greedy, naive_greedy
-from qidsql.search.greedy_minimal import greedy_minimal
-from qidsql.search.levelwise import levelwise
+from qidsql.search.greedy import greedy, greedy_minimal, naive_greedy
+from qidsql.search.lattice import iterative, levelwise, pruned
 from qidsql.search.minimal_keys import minimal_keys
-from qidsql.search.minimum import minimum
-from qidsql.search.pruned import iterative, pruned
 from qidsql.search.result import SearchResult
 from qidsql.search.sampled import sampled_key
+from qidsql.search.smallest import minimum
 from qidsql.sql.relation import relation
 from tests.search.tables import OnceSampler, Row, fill, random_table
 from tests.stores import ONE_OF_THREE, Store

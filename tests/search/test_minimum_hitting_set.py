@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-import qidsql.search.minimum_hitting_set as minimum_hitting_set_module
+import qidsql.search.hitting_sets as minimum_hitting_set_module
 from qidsql.core.tables import weight_of
 from qidsql.errors import BudgetSpent, Interrupted
-from qidsql.search.minimum_hitting_set import (
+from qidsql.search.hitting_sets import (
     STEPS,
     LeastHittingSets,
     light_hitting_set,

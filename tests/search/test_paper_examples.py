@@ -13,9 +13,9 @@ from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, Separ
 from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
-from qidsql.search.greedy_minimal import greedy_minimal
-from qidsql.search.levelwise import levelwise
-from qidsql.search.minimum import minimum
+from qidsql.search.greedy import greedy_minimal
+from qidsql.search.lattice import levelwise
+from qidsql.search.smallest import minimum
 from qidsql.sql.relation import relation
 from tests.stores import EVERY_ENGINE, Store
 

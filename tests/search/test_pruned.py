@@ -9,8 +9,8 @@ import pytest
 from qidsql.errors import BudgetSpent, UsageError
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.search.borders import borders
-from qidsql.search.pair_sample import PairSample
-from qidsql.search.pruned import above, iterative, pruned
+from qidsql.search.lattice import above, iterative, pruned
+from qidsql.search.sampled import PairSample
 from tests.adult import Adult
 from tests.search.small_tables import (
     CRITERIA,

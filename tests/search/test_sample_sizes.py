@@ -6,7 +6,7 @@ from math import ceil, comb, exp, log, sqrt
 import pytest
 
 from qidsql.errors import UsageError
-from qidsql.measures.sample_sizes import (
+from qidsql.measures.sampling import (
     beta_pairs,
     distinct_key_rows,
     every_set,

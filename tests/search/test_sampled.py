@@ -13,12 +13,10 @@ from qidsql.errors import BudgetSpent, UsageError
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, Separation, Violates
 from qidsql.measures.profiles import Profiler
 from qidsql.profiling.budget import Budget
-from qidsql.profiling.coded_sample import CodedSample
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.profiling.sampler import TableSampler
+from qidsql.profiling.samples import CodedSample, TableSampler
 from qidsql.protection.masking import sampled_masking
-from qidsql.search.pair_sample import PairSample
-from qidsql.search.sampled import NOTHING, sampled_key, sampled_separation
+from qidsql.search.sampled import NOTHING, PairSample, sampled_key, sampled_separation
 from qidsql.sql.relation import relation
 from tests.adult import Adult
 from tests.exhaustive import always
@@ -230,7 +228,7 @@ def test_a_sample_drawn_once_has_the_profiles_of_the_same_rows_by_statements(
 
 def test_a_sample_of_many_cells_is_drawn_by_each_statement(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(n, n % 5) for n in range(50)])
-    monkeypatch.setattr("qidsql.profiling.sampler.CODED_CELLS", 59)
+    monkeypatch.setattr("qidsql.profiling.samples.CODED_CELLS", 59)
     with store.connect() as engine:
         drawn = sampler(engine, "t", 1)
         assert not isinstance(drawn.of_rows(30), CodedSample)

@@ -19,7 +19,7 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.borders import borders
 from qidsql.search.minimal_keys import minimal_keys
-from qidsql.search.minimum import minimum
+from qidsql.search.smallest import minimum
 from qidsql.sql.relation import relation
 from tests.search.tables import K, class_sizes
 from tests.stores import EVERY_ENGINE, ONE_ENGINE, ONE_OF_THREE, TWO_ENGINES, DuckDBStore, Store, quoted

@@ -11,13 +11,13 @@ from qidsql.commands.mask.request import MaskRequest
 from qidsql.commands.table_search import TableSearch
 from qidsql.core.policy import Policy
 from qidsql.measures.criteria import RowsBelowK, Violates
-from qidsql.profiling import witnesses as witnesses_of_tables
+from qidsql.profiling import row_pairs as witnesses_of_tables
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.profiling.witnesses import rarest_rows
+from qidsql.profiling.row_pairs import rarest_rows
 from qidsql.protection.masking import exact_masking
-from qidsql.search.witnesses import Witnesses
+from qidsql.search.smallest import Witnesses
+from qidsql.sql.matching_rows import witness_rows
 from qidsql.sql.relation import relation
-from qidsql.sql.witnesses import witness_rows
 from tests.exhaustive import always
 from tests.search.tables import MemoryProfiler, Row, class_sizes, fill, random_table
 from tests.stores import TWO_OF_THREE, Store

@@ -25,7 +25,7 @@ from qidsql.measures.disclosure_limits import (
 from qidsql.measures.profiles import ClassProfile
 from qidsql.sql.disclosure import CLASSES, disclosing_profile, values_outside
 from qidsql.sql.relation import Relation, relation
-from qidsql.sql.statements import Row, Statement
+from qidsql.sql.templates import Row, Statement
 from tests.definitions import (
     entity_profile_of,
     exceeds,

@@ -28,23 +28,20 @@ from qidsql.sql.copies import (
     create_table,
     create_view,
     drop_table,
+    granting_columns,
+    publishing_view,
     suppressed_by_counts,
     suppressed_by_plan,
     suppression_in_place,
 )
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.distributions import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
-from qidsql.sql.held_rows import rows_to_hold
-from qidsql.sql.matching_rows import Domain, matching_profile
-from qidsql.sql.packed_rows import Lanes, PackedRows
-from qidsql.sql.population import population_match
-from qidsql.sql.publication import granting_columns, publishing_view
-from qidsql.sql.relation import Relation, relation
-from qidsql.sql.row_codes import coded_copy, coded_rows, column_values, row_patterns
+from qidsql.sql.matching_rows import Domain, matching_profile, witness_rows
+from qidsql.sql.population import population_match, survey_weights
+from qidsql.sql.relation import Relation, relation, rows_to_hold, sample
+from qidsql.sql.row_codes import Lanes, PackedRows, coded_copy, coded_rows, column_values, row_patterns
 from qidsql.sql.row_pairs import agreeing, agreeing_packed, pair_masks
-from qidsql.sql.sample import sample
-from qidsql.sql.statements import Statement
-from qidsql.sql.survey_weights import survey_weights
+from qidsql.sql.templates import Statement
 from qidsql.sql.values_in_common import (
     ComparedColumn,
     GroupMember,
@@ -53,7 +50,6 @@ from qidsql.sql.values_in_common import (
     sampled_in_common,
     values_in_common,
 )
-from qidsql.sql.witnesses import witness_rows
 
 FOLDER = Path(__file__).parent / "golden"
 PLAIN = (Column("zip", "text"), Column('we"ird', "date"), Column("person", "integer"))

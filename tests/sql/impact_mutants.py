@@ -10,7 +10,7 @@ from qidsql.measures.least_squares import Covariate
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.distributions import Cases, SharedColumn, WeighedRows, regression_sums, value_distribution, weighed_rows
 from qidsql.sql.relation import Relation
-from qidsql.sql.statements import Row, Statement
+from qidsql.sql.templates import Row, Statement
 
 Question = Callable[[Engine, Relation], Statement[Any]]
 Rows: TypeAlias = "list[tuple[str | None, int | None, str | None]]"

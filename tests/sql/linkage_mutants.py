@@ -6,13 +6,12 @@ from typing import Any, TypeAlias
 
 from sqlglot import exp
 
-from qidsql.core.tables import TableName
-from qidsql.core.value_kinds import NUMBERS, WITH_DISTANCES, ValueKind
+from qidsql.core.tables import NUMBERS, WITH_DISTANCES, TableName, ValueKind
 from qidsql.engines.base import Engine
 from qidsql.linkage.containment import form_of
 from qidsql.sql.population import population_match
 from qidsql.sql.relation import Relation
-from qidsql.sql.statements import Statement
+from qidsql.sql.templates import Statement
 from qidsql.sql.values_in_common import (
     ColumnFacts,
     ComparedColumn,

@@ -7,7 +7,7 @@ import pytest
 import qidsql
 from qidsql.core.tables import TableName
 from qidsql.errors import UnknownName, UsageError
-from qidsql.sql.publication import granting_columns, publishing_view
+from qidsql.sql.copies import granting_columns, publishing_view
 from tests.stores import DuckDBStore, PostgresStore, Store
 
 

@@ -8,15 +8,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from qidsql.core.sampling import MAX_SEED
+from qidsql.core.options import MAX_SEED
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import UnknownName, UsageError
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import class_profiles, class_profiles_in_one_scan, column_counts
-from qidsql.sql.relation import Relation
-from qidsql.sql.sample import sample, sample_of_entities
-from qidsql.sql.statements import Statement
+from qidsql.sql.relation import Relation, sample, sample_of_entities
+from qidsql.sql.templates import Statement
 from tests.exhaustive import always, pairs
 from tests.stores import (
     ONE_ENGINE,

@@ -22,11 +22,9 @@ from qidsql.sql.classes import (
     table_overview,
 )
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.pieces import MARK
 from qidsql.sql.relation import Relation, relation
 from qidsql.sql.row_pairs import agreeing
-from qidsql.sql.statements import integer
-from qidsql.sql.templates import fill, fill_query
+from qidsql.sql.templates import MARK, fill, fill_query, integer
 from tests.hostile_names import GIVEN
 from tests.stores import DuckDBStore
 

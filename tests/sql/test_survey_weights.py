@@ -7,8 +7,8 @@ import pytest
 
 from qidsql.core.tables import Comparison
 from qidsql.engines.base import Engine
+from qidsql.sql.population import SurveyWeights, survey_weights
 from qidsql.sql.relation import relation
-from qidsql.sql.survey_weights import SurveyWeights, survey_weights
 from tests.definitions import survey_weights_of
 from tests.exhaustive import always
 from tests.random_tables import load, random_table

@@ -10,8 +10,7 @@ from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.sql.classes import profiles_of_sizes
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.statements import Statement
-from qidsql.sql.templates import fill, template
+from qidsql.sql.templates import Statement, fill, template
 from tests.sql.golden_statements import FOLDER, golden
 from tests.stores import Store
 

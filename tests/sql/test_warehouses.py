@@ -16,7 +16,7 @@ from qidsql.core.tables import Column, Comparison, Table, TableName
 from qidsql.sql.classes import class_profiles, class_profiles_by_finest, class_profiles_in_one_scan, entity_profile
 from qidsql.sql.relation import relation
 from qidsql.sql.row_pairs import agreeing
-from qidsql.sql.statements import Statement
+from qidsql.sql.templates import Statement
 from tests.definitions import entity_profile_of, profile_of
 from tests.random_tables import RandomTable, random_table
 from tests.sql.warehouses import CLICKHOUSE, FOLDER, rendered

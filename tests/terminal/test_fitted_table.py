@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from qidsql.report.blocks import Head
-from qidsql.terminal.fitted_table import print_table
+from qidsql.terminal.writer import print_table
 
 COLUMNS = [
     *(Head("Name of it", text=True), Head("Kind", text=True, leaves=3), Head("Least size")),

@@ -14,9 +14,8 @@ from qidsql.engines.base import Engine
 from qidsql.errors import QidsqlError
 from qidsql.sql.classes import column_counts
 from qidsql.sql.copies import suppressed_by_counts
-from qidsql.sql.relation import relation
-from qidsql.sql.sample import sample
-from qidsql.sql.statements import Statement, integer
+from qidsql.sql.relation import relation, sample
+from qidsql.sql.templates import Statement, integer
 from tests.stores import DuckDBStore, PostgresStore
 from tests.trials import Ground, Trials
 from tests.trials import condition_texts as texts

@@ -7,7 +7,7 @@ from random import Random
 import duckdb
 
 from qidsql.engines.connect import connect
-from qidsql.measures.class_sample import estimated_count
+from qidsql.measures.sampling import estimated_count
 from qidsql.sql.classes import profiles_of_sampled_classes
 from qidsql.sql.relation import relation
 from tests.trials import Ground, Trials

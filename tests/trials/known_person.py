@@ -6,11 +6,10 @@ from itertools import permutations
 from random import Random
 from unittest.mock import patch
 
+from qidsql.core.budget import WorkLimit
 from qidsql.engines.duckdb.workbench import Workbench
-from qidsql.protection.suppression.for_known_people import plan_for_known_people
-from qidsql.protection.suppression.known_people import known_people
-from qidsql.protection.work_limit import WorkLimit
-from qidsql.sql.statements import Statement
+from qidsql.protection.suppression.known_people import known_people, plan_for_known_people
+from qidsql.sql.templates import Statement
 from tests.protection.coded import Record, patterns_of
 from tests.protection.suppression.known import by_definition
 from tests.trials import Ground, Trials
@@ -42,8 +41,8 @@ def _plan(bench: Workbench, random: Random) -> str | None:
     limit = WorkLimit(work=random.choice((None, 0, 10**4, 10**6)))
     with (
         patch.multiple("qidsql.protection.suppression.matchings", **few),
-        patch("qidsql.protection.suppression.for_known_people.MOST_PATTERNS", most),
-        patch("qidsql.protection.suppression.rings.BLOCK", block),
+        patch("qidsql.protection.suppression.known_people.MOST_PATTERNS", most),
+        patch("qidsql.protection.suppression.matchings.BLOCK", block),
     ):
         found = plan_for_known_people(patterns_of(bench, rows), k, weights, limit)
     plan, exact = found.plan, bool(most) and found.stopped is None

@@ -51,7 +51,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "qidsql/commands/gate.py": ("tests/commands/test_gate.py", *NO_SERVER),
     "qidsql/core/policy.py": POLICIES,
     "qidsql/core/requirements.py": POLICIES,
-    "qidsql/core/parsing.py": POLICIES,
+    "qidsql/core/options.py": POLICIES,
     "qidsql/core/results.py": FINDINGS,
     "qidsql/measures/profiles.py": MEASURES,
     "qidsql/measures/criteria.py": MEASURES,

@@ -11,7 +11,7 @@ import qidsql
 from qidsql.commands.keys.algorithms import ALGORITHMS
 from qidsql.commands.keys.result import KeysResult
 from qidsql.commands.mask.result import MaskResult
-from qidsql.core.sampling import Wanted
+from qidsql.core.options import Wanted
 from qidsql.engines.base import Engine
 from qidsql.errors import QidsqlError, UsageError
 from qidsql.measures.profiles import ClassProfile

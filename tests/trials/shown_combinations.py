@@ -6,10 +6,10 @@ from itertools import product
 from random import Random
 from unittest.mock import patch
 
+from qidsql.core.budget import WorkLimit
 from qidsql.engines.duckdb.workbench import Workbench
-from qidsql.protection.suppression.for_combinations import plan_for_combinations
+from qidsql.protection.suppression.combinations import plan_for_combinations
 from qidsql.protection.suppression.known_people import known_people
-from qidsql.protection.work_limit import WorkLimit
 from tests.protection.coded import Record, patterns_of
 from tests.protection.suppression.known import by_definition, rarest, released
 from tests.trials import Ground, Trials
@@ -32,7 +32,7 @@ def _plan(bench: Workbench, random: Random) -> str | None:
     limit = WorkLimit(work=random.choice((None, 0, 10**5)))
     with (
         patch("qidsql.protection.suppression.combinations.NEAR", random.choice((1, 2, 20))),
-        patch("qidsql.protection.suppression.neighbours.COMPARED", random.choice((0, 10**9))),
+        patch("qidsql.protection.suppression.row_search.COMPARED", random.choice((0, 10**9))),
     ):
         plan, stopped = plan_for_combinations(patterns_of(bench, rows), k, weights, limit)
     people, masks = released_rows(bench)

@@ -9,7 +9,7 @@ from typing import Any
 import qidsql
 from qidsql.commands.keys.algorithms import ALGORITHMS
 from qidsql.commands.keys.result import KeysResult
-from qidsql.core.sampling import Wanted
+from qidsql.core.options import Wanted
 from qidsql.engines.base import Engine
 from qidsql.errors import QidsqlError, UsageError
 from tests.random_tables import RandomTable, drop, load, random_table

@@ -9,7 +9,7 @@ import pytest
 
 from qidsql.core.policy import Policy
 from qidsql.errors import UsageError
-from qidsql.wording.option_names import COMMAND_LINE, POLICY_FILE, written_as
+from qidsql.wording.texts import COMMAND_LINE, POLICY_FILE, written_as
 from tests.commandline import inside
 from tests.policies import entries, policy_file
 from tests.stores import PostgresStore, Store

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qidsql.wording.typed_source import typed_as, typed_source
+from qidsql.wording.texts import typed_as, typed_source
 
 
 @pytest.mark.parametrize(

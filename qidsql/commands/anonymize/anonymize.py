@@ -10,7 +10,7 @@ from qidsql.commands.anonymize.script import anonymizing
 from qidsql.commands.anonymize.verdict import judged
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import one_answer
-from qidsql.core.parsing import names
+from qidsql.core.options import names
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, Stopped, UsageError
@@ -18,11 +18,10 @@ from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer, shares_by_mask, write_plan
 from qidsql.protection.certificates import CellPlan
-from qidsql.protection.copies import ProtectedCopy
-from qidsql.protection.given_back import GivenBack
+from qidsql.protection.copies import GivenBack, ProtectedCopy
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.relation import Relation
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
 
 MEMORY = 1 << 30  # bytes, if the source runs in another process
 

@@ -4,6 +4,7 @@ from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from typing import Annotated
 
+from qidsql.core.budget import WorkOptions
 from qidsql.core.copies import CopyOptions, Script
 from qidsql.core.options import (
     COPY,
@@ -19,11 +20,9 @@ from qidsql.core.options import (
     Sensitive,
     TableName,
     Where,
+    choice,
 )
-from qidsql.core.parsing import choice
-from qidsql.core.policy import Audited, PolicyOptions
-from qidsql.core.weights import Weighted
-from qidsql.core.work import WorkOptions
+from qidsql.core.policy import Audited, PolicyOptions, Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError

@@ -8,8 +8,8 @@ from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.declarations.results import FLAT, OMITTED, reported
 from qidsql.measures.profiles import ClassProfile
 from qidsql.protection.certificates import BoundProof, CellPlan
-from qidsql.protection.given_back import CellsGivenBack, KeptColumns
-from qidsql.wording.numbers import plural
+from qidsql.protection.copies import CellsGivenBack, KeptColumns
+from qidsql.wording.texts import plural
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -11,8 +11,8 @@ from qidsql.protection.anonymization.anonymizer import write_plan
 from qidsql.protection.copies import plan_by_codes
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.copies import create_table, create_view, suppressed_by_plan
-from qidsql.sql.statements import integer
-from qidsql.wording.numbers import count
+from qidsql.sql.templates import integer
+from qidsql.wording.texts import count
 
 MAX_LINES = 10_000  # of a plan within a printed statement
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 from qidsql.commands.anonymize.result import AnonymizeResult
 from qidsql.core.results import Verdict
 from qidsql.protection.certificates import ProvedBy
-from qidsql.protection.given_back import in_the_headline
-from qidsql.wording.numbers import are, count, percent, plural
+from qidsql.protection.copies import in_the_headline
+from qidsql.wording.texts import are, count, percent, plural
 
 
 def judged(result: AnonymizeResult) -> AnonymizeResult:

@@ -13,19 +13,18 @@ from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.audit.result import AuditResult, ColumnFinding
 from qidsql.commands.audit.verdict import assumptions, verdict_on
 from qidsql.commands.table_search import comparison_notes, order_notes, table_profiler, unknown_table
-from qidsql.core.byte_limit import within_bytes
+from qidsql.core.budget import within, within_bytes
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.core.roles import assign_roles, audited_columns
 from qidsql.core.tables import Column, Role, Table
-from qidsql.core.time_limit import within
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, Interrupted, SnapshotLost, StatementError, Stopped
 from qidsql.measures.criteria import Key
-from qidsql.profiling.coded_copy import coded
 from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.sql.statements import Statement
+from qidsql.profiling.samples import coded
+from qidsql.sql.templates import Statement
 
 BEGUN_ANEW = 2  # restarts at most, where the snapshot is lost
 

@@ -17,14 +17,13 @@ from qidsql.profiling.budget import at_most
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.borders import borders
-from qidsql.search.greedy_minimal import greedy_minimal
-from qidsql.search.levelwise import Enough, levelwise, more_than
+from qidsql.search.difference_masks import AgreeingPairs
+from qidsql.search.greedy import greedy_minimal
+from qidsql.search.hitting_sets import minimum_hitting_set
+from qidsql.search.lattice import Enough, levelwise, more_than
 from qidsql.search.minimal_keys import minimal_keys
-from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.search.result import Found, SearchResult
-from qidsql.search.row_pairs import AgreeingPairs
-from qidsql.wording.numbers import plural
-from qidsql.wording.option_names import setting
+from qidsql.wording.texts import plural, setting
 
 MAX_SETS = 1000  # minimal sets listed by one search; qidsql keys --all lists them all
 MORE_ROWS = 2_000_000_000  # scanned for one more size of column sets if so many are listed: rows x sets

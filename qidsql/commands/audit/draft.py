@@ -11,10 +11,10 @@ from qidsql.commands.audit.result import (
     SearchFinding,
     Withheld,
 )
-from qidsql.core.disclosure import Disclosed
+from qidsql.core.results import Disclosed
 from qidsql.core.tables import Table
-from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.profiles import ClassProfile, SizeBin
+from qidsql.measures.sampling import ClassEstimate
 
 
 @dataclass

@@ -8,11 +8,10 @@ from qidsql.commands.audit.request import AuditRequest
 from qidsql.core.policy import Policy
 from qidsql.core.tables import Role
 from qidsql.errors import UsageError
-from qidsql.measures.class_sample import share_for
+from qidsql.measures.sampling import share_for
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import TableOverview
-from qidsql.wording.numbers import count
-from qidsql.wording.option_names import setting
+from qidsql.wording.texts import count, setting
 
 
 def estimated(

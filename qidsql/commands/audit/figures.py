@@ -15,11 +15,10 @@ from qidsql.core.roles import EMPTY, identifies
 from qidsql.core.tables import Role, Table
 from qidsql.errors import StatementError, Stopped
 from qidsql.measures.profiles import ClassProfile, bin_starts, size_bins
-from qidsql.profiling.disclosing import disclosing
-from qidsql.profiling.disclosures import disclosures
+from qidsql.profiling.disclosing import disclosing, disclosures
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import column_counts
-from qidsql.wording.numbers import percent
+from qidsql.wording.texts import percent
 
 
 def measure(

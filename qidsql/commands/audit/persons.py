@@ -7,8 +7,8 @@ column. An entity confirms what a row is: a column, or "row".
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from qidsql.column_roles.persons import named_like, persons
 from qidsql.column_roles.proposal import TableEvidence, ValueCounts
+from qidsql.column_roles.table_proposals import named_like, persons
 from qidsql.commands.audit.result import Persons
 from qidsql.core.catalog import CatalogColumn, CatalogTable
 from qidsql.core.policy import Policy

@@ -6,9 +6,8 @@ A column is only left out if its proposal is beyond doubt. The verdict does not 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from qidsql.column_roles.of_table import proposed_roles
-from qidsql.column_roles.proposal import ValueCounts
-from qidsql.column_roles.proposals import Proposal
+from qidsql.column_roles.proposal import Proposal, ValueCounts
+from qidsql.column_roles.table_proposals import proposed_roles
 from qidsql.commands.audit.request import AuditRequest, UndeclaredRoles
 from qidsql.commands.audit.result import ColumnFinding
 from qidsql.core.tables import PolicyRole, Role, Table

@@ -10,8 +10,8 @@ from qidsql.core.policy import Policy
 from qidsql.core.tables import Role, names_of, positions
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.search.foresight import Foresight, later_steps
-from qidsql.wording.numbers import few
+from qidsql.search.smallest import Foresight, later_steps
+from qidsql.wording.texts import few
 
 STEPS = 3  # columns withheld at most
 WIDE = 100  # columns; of more, only some are tried at the first step:

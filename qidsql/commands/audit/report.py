@@ -11,11 +11,17 @@ from qidsql.core.tables import Role
 from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.report.blocks import Block, Fields, Grid, Head, Heading, Next, Outcome, Report, Sentence
-from qidsql.report.disclosed import disclosed_lines
-from qidsql.report.measures import measure_columns, measures
 from qidsql.report.next_steps import column_set, command, roles
-from qidsql.report.sections import by_reason, chart_of_sizes, unfinished, work_done
-from qidsql.wording.numbers import count, few, percent, plural, seconds
+from qidsql.report.sections import (
+    by_reason,
+    chart_of_sizes,
+    disclosed_lines,
+    measure_columns,
+    measures,
+    unfinished,
+    work_done,
+)
+from qidsql.wording.texts import count, few, percent, plural, seconds
 
 ROLE_OPTIONS = {Role.DIRECT_IDENTIFIER: "identifier", Role.SENSITIVE: "sensitive", Role.EXCLUDED: "exclude"}
 SHOWN_SETS = 10

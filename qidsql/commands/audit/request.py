@@ -26,16 +26,16 @@ from qidsql.core.options import (
     TableName,
     Where,
     Workspace,
+    chance,
+    choice,
 )
-from qidsql.core.parsing import chance, choice
-from qidsql.core.policy import Audited, PolicyOptions
+from qidsql.core.policy import Audited, PolicyOptions, Weighted
 from qidsql.core.requirements import Requirements
 from qidsql.core.tables import Nulls
-from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option, parameters
 from qidsql.errors import UsageError
-from qidsql.wording.option_names import setting
+from qidsql.wording.texts import setting
 
 
 class UndeclaredRoles(StrEnum):

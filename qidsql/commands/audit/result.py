@@ -4,13 +4,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated
 
-from qidsql.core.disclosure import Disclosed
-from qidsql.core.results import Account, Result
+from qidsql.core.results import Account, Disclosed, Result
 from qidsql.core.tables import Role
 from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, reported
-from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.profiles import ClassProfile, SizeBin
-from qidsql.wording.numbers import count, plural
+from qidsql.measures.sampling import ClassEstimate
+from qidsql.wording.texts import count, plural
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,12 +11,11 @@ from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.results import Verdict
 from qidsql.core.roles import EMPTY, NO_RIGHT
 from qidsql.core.tables import Nulls, Role, Table, TableName
-from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.criteria import Violates
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
-from qidsql.wording.numbers import are, count, few, percent, plural
-from qidsql.wording.option_names import role, setting
+from qidsql.measures.sampling import ClassEstimate
+from qidsql.wording.texts import are, count, few, percent, plural, role, setting
 
 
 def verdict_on(draft: Draft, policy: Policy) -> tuple[Verdict, str]:

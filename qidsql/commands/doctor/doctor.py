@@ -9,13 +9,12 @@ from qidsql.commands.doctor.request import DoctorRequest
 from qidsql.commands.doctor.result import DoctorResult, TableHealth
 from qidsql.commands.table_search import COMPARED
 from qidsql.core.catalog import CatalogTable
-from qidsql.core.checks import Check, State
-from qidsql.core.results import Verdict
+from qidsql.core.results import Check, State, Verdict
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import shown
 from qidsql.engines.source import Source
 from qidsql.errors import ConnectionLost, QidsqlError, Stopped
-from qidsql.wording.numbers import few
+from qidsql.wording.texts import few
 
 
 def doctor(

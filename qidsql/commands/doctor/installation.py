@@ -4,9 +4,9 @@ import platform
 import re
 from importlib import metadata
 
-from qidsql.core.checks import Check, State
+from qidsql.core.results import Check, State
 from qidsql.version import __version__
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
 
 SHOWN = ("duckdb", "sqlglot", "psycopg", "highspy")  # the packages that results depend on
 

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from qidsql.commands.doctor.result import DoctorResult
-from qidsql.core.checks import Check, State
-from qidsql.core.results import Verdict
+from qidsql.core.results import Check, State, Verdict
 from qidsql.report.blocks import Fields, Heading, Labelled, Outcome, Report, Sentence, Tone, Verbatim
-from qidsql.wording.numbers import count, few, plural, seconds
+from qidsql.wording.texts import count, few, plural, seconds
 
 WORDS = {Verdict.PASS: "READY", Verdict.INCONCLUSIVE: "NOT ALL", Verdict.ERROR: "NO CONNECTION"}
 TONES = {State.PROBLEM: Tone.RISK, State.WARNING: Tone.UNKNOWN}

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from qidsql.core.checks import Check, State
-from qidsql.core.results import Result
+from qidsql.core.results import Check, Result, State
 from qidsql.declarations.results import UNWRITTEN, Rounded, reported
 
 

@@ -5,10 +5,8 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 
-from qidsql.attribute_graph.graph import attribute_graph
-from qidsql.attribute_graph.network import Membership, Path, every_path, leading, network, paths
-from qidsql.attribute_graph.protection import bypass, least_protection
-from qidsql.attribute_graph.separation import CutAlgorithm, separate
+from qidsql.attribute_graph.graph import Membership, Path, attribute_graph, every_path, leading, network, paths
+from qidsql.attribute_graph.separation import CutAlgorithm, bypass, least_protection, separate
 from qidsql.commands.graph.building import BuiltGraph, matching_attributes
 from qidsql.commands.graph.request import GraphRequest
 from qidsql.commands.graph.result import (
@@ -26,7 +24,7 @@ from qidsql.commands.graph.result import (
 from qidsql.core.catalog import Attribute
 from qidsql.core.results import Verdict
 from qidsql.errors import BudgetSpent, UnknownName, UsageError
-from qidsql.wording.numbers import few, plural
+from qidsql.wording.texts import few, plural
 
 MAX_CUTS = 100  # smallest sets listed
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from qidsql.attribute_graph.graph import AttributeGraph, GraphTable, Refusal, attribute_graph
-from qidsql.attribute_graph.outside import Outside, read_outside
-from qidsql.attribute_graph.outside_names import outside_names
+from qidsql.attribute_graph.outside import Outside, outside_names, read_outside
 from qidsql.commands.graph.request import GraphRequest
 from qidsql.commands.table_search import interruptible, table_profiler
 from qidsql.core.catalog import Attribute, Catalog, Dependency, find_attribute
@@ -17,7 +16,7 @@ from qidsql.core.tables import TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, Stopped, UnknownName, UsageError
 from qidsql.linkage.same_attributes import Linkage, same_attributes
-from qidsql.search.dependencies import dependencies
+from qidsql.search.redundant_columns import dependencies
 
 
 @dataclass

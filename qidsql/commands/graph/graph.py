@@ -9,7 +9,7 @@ from qidsql.commands.graph.building import build, with_dependencies
 from qidsql.commands.graph.follow_up import follow
 from qidsql.commands.graph.request import GraphRequest
 from qidsql.commands.graph.result import GraphAccount, GraphResult
-from qidsql.core.parsing import names
+from qidsql.core.options import names
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.engines.source import Source

@@ -14,8 +14,7 @@ from qidsql.commands.suppress.result import SuppressResult
 from qidsql.report.blocks import Fields, Heading, Next, Outcome, Report, Sentence
 from qidsql.report.next_steps import column_set
 from qidsql.report.sections import unfinished
-from qidsql.wording.numbers import count, few, plural, seconds
-from qidsql.wording.typed_source import typed_source
+from qidsql.wording.texts import count, few, plural, seconds, typed_source
 
 SHOWN_TABLES = 8
 SHOWN_CUTS = 5

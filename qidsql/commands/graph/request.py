@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from qidsql.attribute_graph.separation import CutAlgorithm
-from qidsql.core.options import MaxBytes, MaxSeconds, MaxStatements, Schema
-from qidsql.core.parsing import choice, names, size_in_bytes
+from qidsql.core.options import MaxBytes, MaxSeconds, MaxStatements, Schema, choice, names, size_in_bytes
 from qidsql.core.policy import Policy, PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import FileName, Names, Option

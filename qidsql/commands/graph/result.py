@@ -12,7 +12,7 @@ from qidsql.commands.mask.result import MaskResult
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.core.results import Result, Verdict
 from qidsql.declarations.results import FLAT, Rounded, reported
-from qidsql.wording.numbers import few
+from qidsql.wording.texts import few
 
 
 class Part(StrEnum):

@@ -25,10 +25,9 @@ from qidsql.core.tables import Column, Table
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UnknownName, UsageError
 from qidsql.measures.least_squares import Covariate, Fit, Term, least_squares
-from qidsql.measures.proportions import interval
+from qidsql.measures.sampling import interval
 from qidsql.protection.row_patterns import RowPatterns
-from qidsql.protection.suppression.known_people import KnownPeople
-from qidsql.protection.suppression.people_of_copy import people_of_copy
+from qidsql.protection.suppression.known_people import KnownPeople, people_of_copy
 from qidsql.sql.distributions import (
     Cases,
     Distribution,
@@ -40,9 +39,9 @@ from qidsql.sql.distributions import (
     value_distribution,
     weighed_rows,
 )
-from qidsql.sql.people_and_rows import people_and_rows
-from qidsql.sql.statements import Statement
-from qidsql.wording.numbers import count, few, percent, plural
+from qidsql.sql.masks import people_and_rows
+from qidsql.sql.templates import Statement
+from qidsql.wording.texts import count, few, percent, plural
 
 Answer = TypeVar("Answer")
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from qidsql.commands.impact.result import FittedModel, ModelTerm, RegressionImpact
 from qidsql.measures.least_squares import SIGNIFICANT, SUPPRESSED
 from qidsql.report.blocks import Grid, Head, Heading, Report, Sentence
-from qidsql.wording.numbers import count, few, plural
+from qidsql.wording.texts import count, few, plural
 
 
 def report(regression: RegressionImpact) -> Report:

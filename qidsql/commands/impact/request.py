@@ -5,8 +5,7 @@ from functools import cached_property
 from math import isfinite
 from typing import Annotated, Any, ClassVar
 
-from qidsql.core.options import Columns, Exclude, MaxBytes, MaxSeconds, MaxStatements, TableName
-from qidsql.core.parsing import names
+from qidsql.core.options import Columns, Exclude, MaxBytes, MaxSeconds, MaxStatements, TableName, names
 from qidsql.core.policy import ROLES, Policy, PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option

@@ -11,14 +11,14 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qidsql.column_roles.proposals import OR_ROWS, Proposal, TableProposal
+from qidsql.column_roles.proposal import OR_ROWS, Proposal, TableProposal
 from qidsql.commands.init.result import NO_COLUMNS, InitResult, SkippedTable
+from qidsql.core.files import KeyPath, TomlFile, parsed
 from qidsql.core.policy import EACH_ROW
 from qidsql.core.tables import PolicyRole, TableName, fits
-from qidsql.core.toml_file import KeyPath, TomlFile, parsed
 from qidsql.errors import UsageError
 from qidsql.sql.relation import table_node
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument

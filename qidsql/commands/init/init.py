@@ -10,23 +10,23 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from qidsql.column_roles import dbt
+from qidsql.column_roles.labels import labels_of, read_labels
 from qidsql.column_roles.proposal import ValueCounts
 from qidsql.column_roles.table_proposals import TableProposals
 from qidsql.commands.init.draft import draft, slug, updated
 from qidsql.commands.init.request import InitRequest
 from qidsql.commands.init.result import NO_COLUMNS, InitResult, SkippedTable
+from qidsql.core.budget import check_time
 from qidsql.core.catalog import Catalog, CatalogTable
+from qidsql.core.files import read_toml
 from qidsql.core.tables import TableName
-from qidsql.core.time_limit import check_time
-from qidsql.core.toml_file import read_toml
 from qidsql.engines.base import Engine
 from qidsql.engines.source import Source
 from qidsql.errors import AccessError, BudgetSpent, ConnectionLost, Interrupted, StatementError, Stopped, UsageError
 from qidsql.profiling.budget import Budget
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
 
 A_VIEW = "a view; --views proposes roles for it too"
 K = 2  # no count by k is used
@@ -50,7 +50,7 @@ def init(source: Source, request: InitRequest, on_stage: Callable[[str], None] =
 def _proposals(
     source: Source, engine: Engine, request: InitRequest, clock: float, on_stage: Callable[[str], None]
 ) -> InitResult:
-    described = dbt.read_labels(Path(request.dbt)) if request.dbt is not None else {}
+    described = read_labels(Path(request.dbt)) if request.dbt is not None else {}
     on_stage("reading the catalog")
     catalog = engine.catalog(request.schema)
     chosen, left_out = _chosen(catalog, request, engine.label)
@@ -60,11 +60,11 @@ def _proposals(
     proposals = TableProposals(catalog)
     tables = []
     for listed in chosen:
-        labels = {column.name: dbt.labels_of(described, listed.name, column.name) for column in listed.columns}
+        labels = {column.name: labels_of(described, listed.name, column.name) for column in listed.columns}
         tables.append(proposals.of(listed, labels, counting.found.get(listed.name)))
     aside = {each.table for each in left_out if each.reason == A_VIEW}
     notes = []
-    if described and not any(dbt.labels_of(described, table.name, c.name) for table in chosen for c in table.columns):
+    if described and not any(labels_of(described, table.name, c.name) for table in chosen for c in table.columns):
         notes.append(f"--dbt {request.dbt} describes none of these tables")
     return InitResult(
         source=engine.label,

@@ -4,7 +4,7 @@ import shlex
 
 from qidsql.commands.init.result import InitResult
 from qidsql.report.blocks import Fields, Grid, Head, Next, Report, Sentence
-from qidsql.wording.numbers import count, few, plural, seconds
+from qidsql.wording.texts import count, few, plural, seconds
 
 SHOWN = 12  # doubtful columns
 

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from qidsql.core.options import BUDGET, Schema
-from qidsql.core.parsing import names
+from qidsql.core.options import BUDGET, Schema, names
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import FileName, Names, Option
 from qidsql.errors import UsageError
-from qidsql.wording.option_names import setting
+from qidsql.wording.texts import setting
 
 DEFAULT = Path("qidsql.toml")
 THE_FILE = "The file"

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from qidsql.column_roles.proposals import Proposal, TableProposal
+from qidsql.column_roles.proposal import Proposal, TableProposal
 from qidsql.core.results import Result, Verdict
 from qidsql.core.tables import PolicyRole, TableName
 from qidsql.declarations.results import UNWRITTEN, Rounded, reported

@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from qidsql.core.sampling import DELTA, Sampling, Wanted
+from qidsql.core.options import DELTA, Sampling, Wanted
 from qidsql.measures.criteria import Criterion, Unit
 from qidsql.search.borders import borders
-from qidsql.search.greedy import greedy, naive_greedy
-from qidsql.search.greedy_minimal import greedy_minimal
-from qidsql.search.levelwise import levelwise
+from qidsql.search.greedy import greedy, greedy_minimal, naive_greedy
+from qidsql.search.lattice import iterative, levelwise, pruned
 from qidsql.search.minimal_keys import minimal_keys
-from qidsql.search.minimum import minimum
-from qidsql.search.pruned import iterative, pruned
 from qidsql.search.result import OnFound, SearchResult
 from qidsql.search.sampled import sampled_key, sampled_separation
+from qidsql.search.smallest import minimum
 
 if TYPE_CHECKING:
     from qidsql.commands.table_search import TableSearch

@@ -9,15 +9,15 @@ from qidsql.commands.keys.request import WORDS, KeysRequest
 from qidsql.commands.keys.result import FoundSet, KeysResult
 from qidsql.commands.keys.verdict import judged
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
+from qidsql.core.options import Wanted
 from qidsql.core.results import Verdict
-from qidsql.core.sampling import Wanted
 from qidsql.core.tables import positions
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile
 from qidsql.search.result import Found, SearchResult, ignore_found
-from qidsql.wording.numbers import weighing
+from qidsql.wording.texts import weighing
 
 
 @one_answer

@@ -1,14 +1,13 @@
 """The keys report: the answer first, then the sets and their proof."""
 
 from qidsql.commands.keys.result import KeysResult
+from qidsql.core.options import Wanted
 from qidsql.core.results import Verdict
-from qidsql.core.sampling import Wanted
 from qidsql.core.tables import Nulls
 from qidsql.report.blocks import Grid, Head, Heading, Next, Outcome, Report, Sentence
-from qidsql.report.measures import measure_columns, measures
 from qidsql.report.next_steps import column_set, command, roles
-from qidsql.report.sections import certificate, cost, facts
-from qidsql.wording.numbers import count, few, plural
+from qidsql.report.sections import certificate, cost, facts, measure_columns, measures
+from qidsql.wording.texts import count, few, plural
 
 
 def report(result: KeysResult) -> Report:

@@ -18,15 +18,15 @@ from qidsql.core.options import (
     MaxSeconds,
     MaxStatements,
     NullRule,
+    SampleOptions,
     TableName,
+    Wanted,
     Where,
     Workspace,
 )
-from qidsql.core.policy import Policy, PolicyOptions
+from qidsql.core.policy import Policy, PolicyOptions, Weighted
 from qidsql.core.requirements import CriterionOptions
-from qidsql.core.sampling import SampleOptions, Wanted
 from qidsql.core.tables import Nulls
-from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UnknownName, UsageError

@@ -4,12 +4,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated
 
+from qidsql.core.options import Wanted
 from qidsql.core.results import Result, SearchAccount
-from qidsql.core.sampling import Wanted
 from qidsql.declarations.results import FLAT, UNWRITTEN, reported
 from qidsql.measures.profiles import ClassProfile
 from qidsql.search.result import Certificate
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from qidsql.commands.keys.result import FoundSet, KeysResult
+from qidsql.core.options import Wanted
 from qidsql.core.results import Verdict
-from qidsql.core.sampling import Wanted
 from qidsql.search.sampled import NOTHING
-from qidsql.wording.numbers import decimal, plural, weighing
+from qidsql.wording.texts import decimal, plural, weighing
 
 
 def judged(result: KeysResult) -> KeysResult:

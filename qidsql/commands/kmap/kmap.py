@@ -11,10 +11,9 @@ from qidsql.commands.accounting import Accounting
 from qidsql.commands.kmap.request import KmapRequest
 from qidsql.commands.kmap.result import KmapResult, PopulationFigures
 from qidsql.commands.table_search import one_answer, unknown_table
-from qidsql.core.parsing import names
+from qidsql.core.options import names
 from qidsql.core.results import Verdict
-from qidsql.core.tables import Table
-from qidsql.core.value_kinds import ValueKind
+from qidsql.core.tables import Table, ValueKind
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
 from qidsql.linkage.join_columns import (
@@ -30,7 +29,7 @@ from qidsql.linkage.join_columns import (
 )
 from qidsql.measures.population import PopulationMatch
 from qidsql.sql.population import population_match
-from qidsql.wording.numbers import count, few, percent, plural, share
+from qidsql.wording.texts import count, few, percent, plural, share
 
 WHOLE = (ValueKind.WHOLE, ValueKind.HUGE)
 

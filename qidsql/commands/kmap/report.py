@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from qidsql.commands.kmap.result import KmapResult, PopulationFigures
 from qidsql.report.blocks import Fields, Outcome, Report
-from qidsql.report.joined_columns import joined_columns
-from qidsql.report.sections import cost
-from qidsql.wording.numbers import count, percent, plural, share
+from qidsql.report.sections import cost, joined_columns
+from qidsql.wording.texts import count, percent, plural, share
 
 NOT_COVERED = (
     "what else is known of people, by other columns or other tables; a person with several rows, in either table; "

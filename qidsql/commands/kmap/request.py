@@ -4,8 +4,17 @@ from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Annotated, ClassVar
 
-from qidsql.core.options import CRITERION, Identifiers, MaxBytes, MaxSeconds, MaxStatements, Where
-from qidsql.core.parsing import fraction, names, positive_share
+from qidsql.core.options import (
+    CRITERION,
+    Identifiers,
+    MaxBytes,
+    MaxSeconds,
+    MaxStatements,
+    Where,
+    fraction,
+    names,
+    positive_share,
+)
 from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Ratio

@@ -8,7 +8,7 @@ from qidsql.commands.accounting import Accounting
 from qidsql.commands.link.request import LinkRequest
 from qidsql.commands.link.result import Join, LinkResult, Matches
 from qidsql.commands.table_search import one_answer, unknown_table
-from qidsql.core.parsing import names
+from qidsql.core.options import names
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped
@@ -22,7 +22,7 @@ from qidsql.linkage.join_columns import (
     without_withheld,
 )
 from qidsql.sql.values_in_common import rows_by_match
-from qidsql.wording.numbers import count, few, percent, plural
+from qidsql.wording.texts import count, few, percent, plural
 
 
 @one_answer

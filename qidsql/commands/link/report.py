@@ -6,11 +6,9 @@ from collections.abc import Callable
 from qidsql.commands.link.result import Join, LinkResult, Matches
 from qidsql.core.results import Verdict
 from qidsql.report.blocks import Fields, Grid, Head, Next, Outcome, Report, Sentence
-from qidsql.report.joined_columns import joined_columns
 from qidsql.report.next_steps import column_set
-from qidsql.report.sections import cost
-from qidsql.wording.numbers import count, few, plural, share
-from qidsql.wording.typed_source import typed_source
+from qidsql.report.sections import cost, joined_columns
+from qidsql.wording.texts import count, few, plural, share, typed_source
 
 
 def report(result: LinkResult) -> Report:

@@ -11,8 +11,8 @@ from qidsql.commands.mask.script import publishing
 from qidsql.commands.mask.undecided import undecided
 from qidsql.commands.mask.verdict import judged
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
+from qidsql.core.options import DELTA
 from qidsql.core.results import LeftOut, Verdict
-from qidsql.core.sampling import DELTA
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError

@@ -6,7 +6,7 @@ from qidsql.core.tables import FILES
 from qidsql.report.blocks import Next, Outcome, Report, Sentence
 from qidsql.report.next_steps import column_set, command, criterion, limits, roles, weights
 from qidsql.report.sections import certificate, cost, facts, script
-from qidsql.wording.numbers import count, few, percent, plural, ratio
+from qidsql.wording.texts import count, few, percent, plural, ratio
 
 
 def report(result: MaskResult) -> Report:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from qidsql.core.options import (
     COPY,
+    DELTA,
     Columns,
     ColumnWeights,
     Entity,
@@ -15,14 +16,13 @@ from qidsql.core.options import (
     MaxSeconds,
     MaxStatements,
     NullRule,
+    SampleOptions,
     TableName,
     Where,
     Workspace,
 )
-from qidsql.core.policy import Policy, PolicyOptions
+from qidsql.core.policy import Policy, PolicyOptions, Weighted
 from qidsql.core.requirements import CriterionOptions, given_criteria
-from qidsql.core.sampling import DELTA, SampleOptions
-from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError

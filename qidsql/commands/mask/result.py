@@ -7,7 +7,7 @@ from qidsql.core.results import Result, SearchAccount
 from qidsql.declarations.results import FLAT, OMITTED, reported
 from qidsql.measures.profiles import ClassProfile
 from qidsql.search.result import Certificate
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from qidsql.core.tables import FILES, Table, TableName
 from qidsql.engines.base import Engine
-from qidsql.sql.publication import granting_columns, publishing_view
+from qidsql.sql.copies import granting_columns, publishing_view
 
 
 def publishing(engine: Engine, table: Table, published: Sequence[str], view: str | None, role: str) -> tuple[str, ...]:

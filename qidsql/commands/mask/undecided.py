@@ -1,6 +1,6 @@
 """Columns that `mask` leaves out until somebody decides: what looks like a name is not published unasked."""
 
-from qidsql.column_roles.of_table import proposed_roles
+from qidsql.column_roles.table_proposals import proposed_roles
 from qidsql.core.tables import PolicyRole, Table
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from qidsql.commands.mask.result import MaskResult
 from qidsql.core.results import Verdict
-from qidsql.wording.numbers import count, decimal, plural
+from qidsql.wording.texts import count, decimal, plural
 
 
 def judged(result: MaskResult) -> MaskResult:

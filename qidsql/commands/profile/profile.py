@@ -5,13 +5,12 @@ from collections.abc import Callable
 from qidsql.commands.profile.request import ProfileRequest
 from qidsql.commands.profile.result import ProfiledSet, ProfileResult
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
-from qidsql.core.disclosure import Disclosed
-from qidsql.core.results import Verdict
+from qidsql.core.results import Disclosed, Verdict
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped
 from qidsql.measures.profiles import ClassSizes, bin_starts, size_bins
-from qidsql.profiling.disclosures import disclosures
-from qidsql.wording.numbers import plural
+from qidsql.profiling.disclosing import disclosures
+from qidsql.wording.texts import plural
 
 
 @one_answer

@@ -2,9 +2,8 @@
 
 from qidsql.commands.profile.result import ProfileResult
 from qidsql.report.blocks import Fields, Report
-from qidsql.report.disclosed import disclosed_lines
-from qidsql.report.sections import chart_of_sizes, cost
-from qidsql.wording.numbers import count, counted, few, percent, plural, ratio, share
+from qidsql.report.sections import chart_of_sizes, cost, disclosed_lines
+from qidsql.wording.texts import count, counted, few, percent, plural, ratio, share
 
 
 def report(result: ProfileResult) -> Report:

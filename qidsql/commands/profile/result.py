@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from qidsql.core.disclosure import Disclosed
-from qidsql.core.results import Result, SearchAccount
+from qidsql.core.results import Disclosed, Result, SearchAccount
 from qidsql.declarations.results import FLAT
 from qidsql.measures.profiles import ClassProfile, SizeBin
-from qidsql.wording.numbers import few
+from qidsql.wording.texts import few
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from qidsql.commands.risk.result import MethodError, PopulationRisk, ProsecutorR
 from qidsql.measures.individual_risk import RiskBin
 from qidsql.report.blocks import Bar, Chart, Fields, Grid, Head, Heading, Labelled, Report, Tone
 from qidsql.report.sections import NOTHING_LEFT, chart_of_sizes, cost
-from qidsql.wording.numbers import are, count, counted, few, percent, plural, share
+from qidsql.wording.texts import are, count, counted, few, percent, plural, share
 
 WEIGHTS_LEFT = "no cell value left the engine but sums of weights, of classes of one row too"
 TESTED = ("Mean error", "Worst error", "Converged")  # of the backtest

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from qidsql.core.options import (
     COLUMNS,
+    MAX_SEED,
     SAMPLE,
     Entity,
     Exclude,
@@ -18,10 +19,10 @@ from qidsql.core.options import (
     Sensitive,
     TableName,
     Where,
+    names,
+    positive_share,
 )
-from qidsql.core.parsing import names, positive_share
 from qidsql.core.policy import Policy, PolicyOptions
-from qidsql.core.sampling import MAX_SEED
 from qidsql.core.tables import Nulls
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Ratio

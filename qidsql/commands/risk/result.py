@@ -9,7 +9,7 @@ from qidsql.declarations.results import FLAT, SIGNED, Rounded
 from qidsql.measures.individual_risk import RiskBin
 from qidsql.measures.population_uniques import Method
 from qidsql.measures.profiles import SizeBin
-from qidsql.wording.numbers import few
+from qidsql.wording.texts import few
 
 ROUNDED = Rounded(9, significant=True)
 ESTIMATE = Rounded(6, significant=True)

@@ -22,8 +22,8 @@ from qidsql.measures.individual_risk import record_risks
 from qidsql.measures.population_uniques import Method, UniquesEstimate, population_uniques
 from qidsql.measures.profiles import ClassSizes, bin_starts, size_bins
 from qidsql.sql.distributions import numeric
-from qidsql.sql.survey_weights import survey_weights
-from qidsql.wording.numbers import count, plural
+from qidsql.sql.population import survey_weights
+from qidsql.wording.texts import count, plural
 
 SEVERAL = (
     "some entities are in several classes, for which no estimate is defined: name columns that are the same in all "

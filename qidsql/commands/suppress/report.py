@@ -4,13 +4,20 @@ from qidsql.commands.suppress.request import Attack, SuppressionMethod
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
-from qidsql.protection.given_back import as_sentence
+from qidsql.protection.copies import as_sentence
 from qidsql.report.blocks import Grid, Head, Next, Outcome, Report, bar
-from qidsql.report.given_back import given_back_facts
-from qidsql.report.known_people import known_people_lines, singled_out
 from qidsql.report.next_steps import copy_step, kept
-from qidsql.report.sections import CODES_LEFT, copy_facts, cost, facts, script
-from qidsql.wording.numbers import are, count, plural, share
+from qidsql.report.sections import (
+    CODES_LEFT,
+    copy_facts,
+    cost,
+    facts,
+    given_back_facts,
+    known_people_lines,
+    script,
+    singled_out,
+)
+from qidsql.wording.texts import are, count, plural, share
 
 METHODS = {
     "optimal": "optimal, row by row: no lighter set of cells leaves the row with enough others, whole or suppressed",

@@ -8,9 +8,9 @@ from qidsql.core.copies import Script
 from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.declarations.results import FLAT, OMITTED, reported
 from qidsql.protection.certificates import BoundProof, CellPlan
-from qidsql.protection.given_back import CellsGivenBack, KeptColumns
+from qidsql.protection.copies import CellsGivenBack, KeptColumns
 from qidsql.protection.suppression.known_people import KnownPeople
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
 
 
 @dataclass(frozen=True)

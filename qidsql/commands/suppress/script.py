@@ -8,7 +8,7 @@ from qidsql.core.tables import FILES, TableName, names_of, weight_of
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
 from qidsql.sql.copies import create_table, create_view, suppressed_by_counts, suppression_in_place
-from qidsql.wording.numbers import count
+from qidsql.wording.texts import count
 
 MAX_WINDOWS = 200  # column sets that a printed statement tries: each is a sort of the table there
 

@@ -12,30 +12,25 @@ from qidsql.commands.suppress.script import suppressing
 from qidsql.commands.suppress.verdict import judged
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import one_answer
-from qidsql.core.parsing import names
+from qidsql.core.budget import WorkLimit
+from qidsql.core.options import names
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Nulls
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, Stopped
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.certificates import CellPlan
-from qidsql.protection.copies import ProtectedCopy
-from qidsql.protection.given_back import GivenBack
+from qidsql.protection.copies import GivenBack, ProtectedCopy
 from qidsql.protection.row_patterns import RowPatterns
-from qidsql.protection.suppression.for_combinations import plan_for_combinations
-from qidsql.protection.suppression.for_known_people import plan_for_known_people
-from qidsql.protection.suppression.known_people import KnownPeople, known_people
-from qidsql.protection.suppression.people_of_copy import people_of_copy
+from qidsql.protection.suppression.combinations import plan_for_combinations, shared
+from qidsql.protection.suppression.known_people import KnownPeople, known_people, people_of_copy, plan_for_known_people
 from qidsql.protection.suppression.plan import SuppressionPlan
-from qidsql.protection.suppression.plan_check import released_sizes, sizes_of_copy
-from qidsql.protection.suppression.shared import shared
 from qidsql.protection.suppression.values_lost import CellsLost, values_lost
-from qidsql.protection.suppression.verification import wildcard_check
-from qidsql.protection.work_limit import WorkLimit
-from qidsql.sql.people_and_rows import people_and_rows
+from qidsql.protection.suppression.verification import released_sizes, sizes_of_copy, wildcard_check
+from qidsql.sql.masks import people_and_rows
 from qidsql.sql.relation import Relation
 from qidsql.sql.row_codes import values_at
-from qidsql.sql.statements import Statement, integer
+from qidsql.sql.templates import Statement, integer
 
 NAMED_VALUES = 3
 WHOLE = exp.select("pattern", "mask", "size").from_("plan").join("patterns", using=["pattern"])

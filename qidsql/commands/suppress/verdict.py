@@ -5,8 +5,8 @@ from dataclasses import replace
 from qidsql.commands.suppress.request import Attack
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.core.results import Verdict
-from qidsql.protection.given_back import in_the_headline
-from qidsql.wording.numbers import are, count, plural
+from qidsql.protection.copies import in_the_headline
+from qidsql.wording.texts import are, count, plural
 
 
 def judged(result: SuppressResult) -> SuppressResult:

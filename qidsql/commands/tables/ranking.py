@@ -9,7 +9,7 @@ from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, QidsqlError, StatementError, Stopped
 from qidsql.sql.classes import TableOverview, table_overview
 from qidsql.sql.relation import relation
-from qidsql.sql.statements import Statement
+from qidsql.sql.templates import Statement
 
 
 def ranked(engine: Engine, catalog: Sequence[CatalogTable], listed: Sequence[ListedTable]) -> list[ListedTable]:

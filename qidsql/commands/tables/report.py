@@ -2,7 +2,7 @@
 
 from qidsql.commands.tables.result import ListedTable, TablesResult
 from qidsql.report.blocks import Fields, Grid, Head, Outcome, Report, Sentence
-from qidsql.wording.numbers import count, few, plural, share
+from qidsql.wording.texts import count, few, plural, share
 
 
 def report(result: TablesResult) -> Report:

@@ -10,7 +10,7 @@ from qidsql.core.results import Verdict
 from qidsql.core.tables import fits
 from qidsql.engines.base import Engine
 from qidsql.errors import UnknownName
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
 
 
 def tables(

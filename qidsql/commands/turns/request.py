@@ -18,16 +18,15 @@ from qidsql.core.options import (
     Sensitive,
     TableName,
     Where,
+    names,
 )
-from qidsql.core.parsing import names
-from qidsql.core.policy import Audited, PolicyOptions
+from qidsql.core.policy import Audited, PolicyOptions, Weighted
 from qidsql.core.recodings import Recoding
 from qidsql.core.tables import Nulls
-from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
 from qidsql.errors import UsageError
-from qidsql.wording.option_names import setting
+from qidsql.wording.texts import setting
 
 DROP = "drop="
 

@@ -8,7 +8,7 @@ from qidsql.commands.table_search import TableSearch, one_answer
 from qidsql.commands.turns.request import Change, TurnsRequest
 from qidsql.commands.turns.result import Turn, TurnsResult
 from qidsql.core.copies import keeping
-from qidsql.core.parsing import names
+from qidsql.core.options import names
 from qidsql.core.recodings import Recoding
 from qidsql.core.results import LeftOut, Verdict
 from qidsql.core.tables import FILES, Nulls, Role, TableName
@@ -18,10 +18,9 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.copies import ProtectedCopy, planned_copy
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import MAX_COLUMNS, SuppressionPlan
-from qidsql.sql.copies import create_view
-from qidsql.sql.publication import published_rows
+from qidsql.sql.copies import create_view, published_rows
 from qidsql.sql.relation import Relation, recoded_relation
-from qidsql.wording.numbers import are, count, plural, share
+from qidsql.wording.texts import are, count, plural, share
 
 
 @one_answer
@@ -165,8 +164,7 @@ class _Review:
 
     def _turn(self, number: int, stage: _Stage) -> Turn:
         """What is unsafe at this stage."""
-        from qidsql.protection.uniques.counts import UniqueCounts
-        from qidsql.protection.uniques.minimal_uniques import MinimalUniques
+        from qidsql.protection.uniques.minimal_uniques import MinimalUniques, UniqueCounts
 
         k, profiler = self._request.k, self._profiler(stage)
         profile = profiler.profile(profiler.everything)

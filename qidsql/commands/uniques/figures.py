@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from qidsql.commands.uniques.request import ScoreKind
 from qidsql.commands.uniques.result import ColumnUniques, RecordScore, ScoreBin, Scores, SetUniques
 from qidsql.core.tables import names_of
-from qidsql.protection.uniques.counts import UniqueCounts, contributions, dis_scores, suda_scores
 from qidsql.protection.uniques.listing import RecordKeys
+from qidsql.protection.uniques.minimal_uniques import UniqueCounts, contributions, dis_scores, suda_scores
 
 DIS_ENDS = tuple(tenth / 10 for tenth in range(8))
 

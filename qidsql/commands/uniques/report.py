@@ -4,7 +4,7 @@ from qidsql.commands.uniques.request import By, ScoreKind
 from qidsql.commands.uniques.result import Scores, UniquesResult
 from qidsql.report.blocks import Grid, Head, Outcome, Report, Sentence, bar
 from qidsql.report.sections import CODES_LEFT, cost, facts
-from qidsql.wording.numbers import count, percent, plural, share
+from qidsql.wording.texts import count, percent, plural, share
 
 ALGORITHMS = {
     "pairs": "pairs: every record compared with every other, all column sets at once",

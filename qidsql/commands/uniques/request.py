@@ -22,8 +22,10 @@ from qidsql.core.options import (
     Sensitive,
     TableName,
     Where,
+    choice,
+    names,
+    positive_share,
 )
-from qidsql.core.parsing import choice, names, positive_share
 from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.core.tables import Nulls
 from qidsql.declarations.commands import Command

@@ -7,7 +7,7 @@ from typing import Annotated
 from qidsql.commands.uniques.request import By, ScoreKind
 from qidsql.core.results import Result, SearchAccount
 from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, Rounded
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,10 @@ from qidsql.errors import Stopped
 from qidsql.protection.copies import ProtectedCopy, planned_copy
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.uniques.listing import RecordKeys, UniquesList, check_file
-from qidsql.wording.numbers import count, plural
+from qidsql.wording.texts import count, plural
 
 if TYPE_CHECKING:
-    from qidsql.protection.uniques.counts import UniqueCounts
-    from qidsql.protection.uniques.minimal_uniques import MinimalUniques
+    from qidsql.protection.uniques.minimal_uniques import MinimalUniques, UniqueCounts
 
 FRACTION = Fraction(1, 100)  # sdcMicro's default too
 NO_FIGURES: dict[str, Any] = {
@@ -85,8 +84,7 @@ class _Run:
 
     def search(self, search: TableSearch, request: UniquesRequest, on_stage: Callable[[str], None]) -> None:
         from qidsql.commands.uniques.figures import scores_by_record, scores_of
-        from qidsql.protection.uniques.counts import UniqueCounts
-        from qidsql.protection.uniques.minimal_uniques import MinimalUniques
+        from qidsql.protection.uniques.minimal_uniques import MinimalUniques, UniqueCounts
 
         policy, profiler = request.policy, search.profiler
         search.begin()

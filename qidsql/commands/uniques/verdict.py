@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from qidsql.commands.uniques.result import UniquesResult
 from qidsql.core.results import Verdict
-from qidsql.wording.numbers import count, plural
+from qidsql.wording.texts import count, plural
 
 
 def judged(result: UniquesResult) -> UniquesResult:

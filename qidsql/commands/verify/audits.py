@@ -22,10 +22,8 @@ from qidsql.core.tables import positions
 from qidsql.measures.criteria import Criterion, Key
 from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.search.hitting_sets import MinimalHittingSets, hits_all, minimal_masks
-from qidsql.search.minimum_hitting_set import minimum_hitting_set
-from qidsql.wording.numbers import count, plural
-from qidsql.wording.option_names import setting
+from qidsql.search.hitting_sets import MinimalHittingSets, hits_all, minimal_masks, minimum_hitting_set
+from qidsql.wording.texts import count, plural, setting
 
 AUDITED = "the audited"  # columns, in messages
 MOST = 500  # column sets that are measured to prove one list

@@ -21,27 +21,26 @@ from qidsql.commands.suppress.result import SuppressResult
 from qidsql.commands.suppress.script import suppressing
 from qidsql.commands.table_protection import Printed, TableProtection
 from qidsql.commands.verify.result import CODED, Claim, Holds, held, same
+from qidsql.core.budget import check_time
 from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
 from qidsql.core.tables import FILES, Column, Nulls, Table
-from qidsql.core.time_limit import check_time
 from qidsql.engines.base import Engine
 from qidsql.errors import UnknownName, UsageError
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.anonymization.anonymizer import write_shares
 from qidsql.protection.certificates import BoundProof, ProvedBy
-from qidsql.protection.given_back import GivenBack
-from qidsql.protection.records import Records
-from qidsql.protection.row_patterns import RowPatterns
-from qidsql.protection.suppression.divided import divided_plan
+from qidsql.protection.copies import GivenBack
+from qidsql.protection.row_patterns import Records, RowPatterns
+from qidsql.protection.suppression.combinations import divided_plan
 from qidsql.protection.suppression.known_people import known_people
 from qidsql.protection.suppression.plan import BY_ROWS
-from qidsql.protection.suppression.plan_check import rows_below_k
 from qidsql.protection.suppression.values_lost import values_lost
-from qidsql.sql.people_and_rows import people_and_rows
+from qidsql.protection.suppression.verification import rows_below_k
+from qidsql.sql.masks import people_and_rows
 from qidsql.sql.relation import Relation, relation
-from qidsql.wording.numbers import count, few, plural, weighing
+from qidsql.wording.texts import count, few, plural, weighing
 
 if TYPE_CHECKING:
     from qidsql.protection.certificate_check import Shares

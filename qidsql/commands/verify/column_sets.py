@@ -15,15 +15,14 @@ from qidsql.commands.mask.script import publishing
 from qidsql.commands.table_search import TableSearch
 from qidsql.commands.verify.named_sets import how_many_sets, masks_of
 from qidsql.commands.verify.result import Claim, Holds, held
-from qidsql.core.sampling import Wanted
+from qidsql.core.options import Wanted
 from qidsql.core.tables import positions, weight_of
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile
-from qidsql.search.hitting_sets import MinimalHittingSets, hits_all, minimal_masks
-from qidsql.search.minimum_hitting_set import minimum_hitting_set
-from qidsql.wording.numbers import decimal, plural, weighing
+from qidsql.search.hitting_sets import MinimalHittingSets, hits_all, minimal_masks, minimum_hitting_set
+from qidsql.wording.texts import decimal, plural, weighing
 
 DOUBTFUL = 16  # sets that are measured where the proof leaves some open
 

@@ -19,11 +19,11 @@ from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import AccessError, SourceError, UsageError
 from qidsql.protection.row_patterns import RowPatterns
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
 
 if TYPE_CHECKING:
-    from qidsql.protection.uniques.by_definition import UniquesByDefinition
-    from qidsql.protection.uniques.counts import UniqueCounts
+    from qidsql.protection.uniques.algorithms import UniquesByDefinition
+    from qidsql.protection.uniques.minimal_uniques import UniqueCounts
 
 
 class CombinationClaims:
@@ -45,7 +45,7 @@ class CombinationClaims:
 
     def checked(self) -> Iterator[Claim]:
         """Each claim, as soon as it is checked. Raises UsageError, Stopped, StatementError."""
-        from qidsql.protection.uniques.by_definition import UniquesByDefinition
+        from qidsql.protection.uniques.algorithms import UniquesByDefinition
 
         claimed = self._claimed
         if claimed.account.columns != self._names:
@@ -101,7 +101,7 @@ class CombinationClaims:
 
     def _of_all(self, patterns: RowPatterns, unique: "UniquesByDefinition") -> Iterator[Claim]:
         from qidsql.commands.uniques.figures import figures_of
-        from qidsql.protection.uniques.counts import UniqueCounts
+        from qidsql.protection.uniques.minimal_uniques import UniqueCounts
 
         claimed, profiler = self._claimed, self._search.profiler
         self._on_stage(f"counting combinations on each column set {self._upto}")

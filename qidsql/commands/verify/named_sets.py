@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from qidsql.errors import UsageError
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
 
 
 def masks_of(names: Sequence[str], sets: Sequence[Sequence[str]], kind: str = "its") -> list[int]:

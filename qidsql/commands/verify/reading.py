@@ -16,7 +16,7 @@ from qidsql.commands.mask.result import MaskResult
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.commands.uniques.result import UniquesResult
 from qidsql.commands.verify.request import VerifyRequest
-from qidsql.core.json_file import read_json
+from qidsql.core.files import read_json
 from qidsql.core.policy import BUDGETS, Policy
 from qidsql.declarations.options import parameters
 from qidsql.declarations.results import MISMATCH, loaded

@@ -3,7 +3,7 @@
 from qidsql.commands.verify.result import Holds, VerifyResult
 from qidsql.report.blocks import Fields, Outcome, Report
 from qidsql.report.sections import CODES_LEFT, NOTHING_LEFT, cost, facts
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
 
 MARKS = {Holds.YES: "holds", Holds.NO: "DOES NOT HOLD", Holds.UNKNOWN: "not proved"}
 

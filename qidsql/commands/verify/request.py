@@ -3,8 +3,7 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
-from qidsql.core.options import MaxBytes, MaxSeconds, MaxStatements
-from qidsql.core.parsing import size_in_bytes
+from qidsql.core.options import MaxBytes, MaxSeconds, MaxStatements, size_in_bytes
 from qidsql.core.policy import Policy
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option

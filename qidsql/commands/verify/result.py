@@ -8,7 +8,7 @@ from typing import Annotated
 
 from qidsql.core.results import Result, SearchAccount
 from qidsql.declarations.results import FLAT, plain
-from qidsql.wording.numbers import few, moment
+from qidsql.wording.texts import few, moment
 
 CODED = "on the codes of the rows"
 

@@ -24,7 +24,7 @@ from qidsql.core.roles import assign_roles
 from qidsql.core.tables import FILES, Role, Table
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
-from qidsql.wording.numbers import count, few, plural
+from qidsql.wording.texts import count, few, plural
 
 
 @one_answer

@@ -26,7 +26,7 @@ from qidsql.engines.condition import (
 from qidsql.engines.dependence import MOMENTS, OF_SESSION
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.errors import UsageError
-from qidsql.sql.statements import Row
+from qidsql.sql.templates import Row
 
 Node: TypeAlias = dict[str, Any]
 

@@ -13,8 +13,7 @@ from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.file_reader import Contents, FileReader, truth
 from qidsql.errors import SourceError, UsageError
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.pieces import in_pieces, marks, put_together
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import fill, in_pieces, marks, put_together
 
 DELIMITERS = ",;\t|"
 # The characters that DuckDB trims from column names: Unicode spaces, but no tabs or line ends. It treats a name of

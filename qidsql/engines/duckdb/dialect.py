@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from qidsql.core.tables import Comparison
-from qidsql.core.value_kinds import ValueKind
+from qidsql.core.tables import Comparison, ValueKind
 from qidsql.sql.dialects import Dialect
 
 

@@ -5,11 +5,11 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 
-from qidsql.core.checks import Check, Examination, State
+from qidsql.core.results import Check, Examination, State
 from qidsql.engines.duckdb.files import DataFiles
 from qidsql.engines.duckdb.spill import LITTLE
-from qidsql.sql.statements import Row
-from qidsql.wording.numbers import plural
+from qidsql.sql.templates import Row
+from qidsql.wording.texts import plural
 
 
 def examine(facts: Row, files: Sequence[DataFiles]) -> Examination:

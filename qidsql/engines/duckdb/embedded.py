@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import duckdb
 from sqlglot import exp
 
-from qidsql.core.byte_limit import bytes_limited
+from qidsql.core.budget import bytes_limited
 from qidsql.core.tables import Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
@@ -17,8 +17,7 @@ from qidsql.engines.embedding import CatalogCache, HostConnection, HostError
 from qidsql.engines.table_names import parsed_name
 from qidsql.errors import QidsqlError, SourceError, StatementError, UnknownName, UsageError
 from qidsql.sql.relation import table_node
-from qidsql.sql.statements import Row
-from qidsql.sql.templates import Filling
+from qidsql.sql.templates import Filling, Row
 
 LABEL = "this database"
 UNSEEN = (

@@ -14,7 +14,7 @@ import duckdb
 from sqlglot import exp
 
 from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
-from qidsql.core.checks import Examination
+from qidsql.core.results import Examination
 from qidsql.core.tables import FILES, Column, Comparison, Condition, Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
@@ -43,12 +43,21 @@ from qidsql.errors import (
     UsageError,
 )
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.folder import sql_file
-from qidsql.sql.pieces import MARK, in_pieces, mark, mark_of_table, marks, put_together
 from qidsql.sql.relation import name_text
-from qidsql.sql.statements import Row, integer
-from qidsql.sql.templates import Filling, fill
-from qidsql.wording.numbers import count, size
+from qidsql.sql.templates import (
+    MARK,
+    Filling,
+    Row,
+    fill,
+    in_pieces,
+    integer,
+    mark,
+    mark_of_table,
+    marks,
+    put_together,
+    sql_file,
+)
+from qidsql.wording.texts import count, size
 
 Answer = TypeVar("Answer")
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.files import DataFiles
 from qidsql.errors import SourceError
-from qidsql.sql.statements import Row
+from qidsql.sql.templates import Row
 
 Execute: TypeAlias = Callable[[str], list[Row]]  # runs a statement and returns its rows
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qidsql.errors import SourceError
-from qidsql.wording.numbers import few
+from qidsql.wording.texts import few
 
 HEAD = 16 * 1024  # bytes at the start of a file that its token covers; in a DuckDB database they contain the headers
 KINDS = {

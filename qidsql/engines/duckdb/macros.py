@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from qidsql.sql.folder import sql_file
+from qidsql.sql.templates import sql_file
 
 
 @cache

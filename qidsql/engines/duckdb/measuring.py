@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 
 from qidsql.engines.duckdb.dialect import DUCKDB
-from qidsql.sql.statements import Row
+from qidsql.sql.templates import Row
 
 SETTING = "disabled_optimizers"  # of a whole DuckDB, not of a session
 OPTIMIZERS = ("statistics_propagation", "filter_pushdown", "join_filter_pushdown", "top_n")

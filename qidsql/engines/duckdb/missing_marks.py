@@ -10,11 +10,9 @@ from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.file_reader import JSON, Contents, FileReader
 from qidsql.errors import UnknownName, UsageError
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.pieces import in_pieces, mark_of_table, put_together
-from qidsql.sql.pieces import marks as marks_of
-from qidsql.sql.statements import integer
-from qidsql.sql.templates import fill
-from qidsql.wording.numbers import count, plural
+from qidsql.sql.templates import fill, in_pieces, integer, mark_of_table, put_together
+from qidsql.sql.templates import marks as marks_of
+from qidsql.wording.texts import count, plural
 
 OPTION = "missing"  # after the ? of a path
 # The only texts of a file that a note may name: programs write them, and they say nothing of anybody.

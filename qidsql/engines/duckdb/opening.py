@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 import duckdb
 
-from qidsql.core.time_limit import limit
+from qidsql.core.budget import limit
 from qidsql.engines.duckdb.beside import Beside, attach_beside
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.direct_grouping import CAN_BE_SET, SETTING
@@ -32,7 +32,7 @@ from qidsql.engines.kind import Frame
 from qidsql.engines.private_folder import MEMORY, FolderOnDisk, PrivateFolder, remove_name
 from qidsql.engines.workers import next_wait, run_in_thread
 from qidsql.errors import BudgetSpent, Interrupted, LockHeld, SourceError, UsageError
-from qidsql.wording.numbers import few
+from qidsql.wording.texts import few
 
 OPTIONS = {  # after the ? of a path: the pattern of a value, and its description
     "memory_limit": (r"\d+(\.\d+)? ?[KMGT]i?B", "a size such as 4GB"),

@@ -11,9 +11,7 @@ from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.file_reader import Contents, FileReader, truth
 from qidsql.errors import SourceError
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.pieces import in_pieces, marks, put_together
-from qidsql.sql.statements import integer
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import fill, in_pieces, integer, marks, put_together
 
 NUMERIC = r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(\d+,\s*\d+\)"
 

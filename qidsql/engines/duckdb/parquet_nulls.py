@@ -15,9 +15,7 @@ from qidsql.engines.duckdb.file_reader import FileReader, path_list
 from qidsql.engines.private_folder import in_memory
 from qidsql.errors import SourceError
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.pieces import in_pieces, marks, put_together
-from qidsql.sql.statements import integer
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import fill, in_pieces, integer, marks, put_together
 
 TYPES = ("BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
 CODECS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "LZO", "BROTLI", "LZ4", "ZSTD", "LZ4_RAW")

@@ -20,10 +20,8 @@ from qidsql.engines.duckdb.missing_marks import OPTION, Marks, note_of_marks, wi
 from qidsql.engines.duckdb.parquet_files import parquet_contents
 from qidsql.engines.duckdb.parquet_nulls import check_nulls
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.pieces import in_pieces, mark_of_table, marks, put_together
 from qidsql.sql.relation import name_text
-from qidsql.sql.statements import integer
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import fill, in_pieces, integer, mark_of_table, marks, put_together
 
 # Types for columns of texts. Others (UUID, nested) make no GROUP BY cheaper and stay text.
 TYPES = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "DATE", "TIME", "TIMESTAMP", "BOOLEAN")

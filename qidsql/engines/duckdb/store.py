@@ -21,8 +21,8 @@ from qidsql.engines.duckdb.signals import by_signal
 from qidsql.engines.file_lock import file_lock
 from qidsql.engines.store import PATIENCE, Prepared, Store, Transaction
 from qidsql.errors import StoreError
-from qidsql.sql.statements import Row
-from qidsql.sql.table_changes import inserting
+from qidsql.sql.relation import inserting
+from qidsql.sql.templates import Row
 
 OWN = ("", ".wal", ".wal.checkpoint", ".wal.recovery")  # the endings of the files that DuckDB needs for one
 ATTACHED = "stored"  # the name of the file's database

@@ -2,7 +2,7 @@
 
 import re
 
-from qidsql.core.value_kinds import ValueKind, kind_of
+from qidsql.core.tables import ValueKind, kind_of
 
 DIGITS, SCALE = 38, 10  # of the decimal type used for comparisons: `Dialect.decimal`
 PATTERNS = (

@@ -11,8 +11,8 @@ from sqlglot import exp
 from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.engines.duckdb.progress_bar import without_progress_bar
 from qidsql.engines.private_folder import PrivateFolder
-from qidsql.sql.statements import Row, Statement
-from qidsql.sql.table_changes import inserting
+from qidsql.sql.relation import inserting
+from qidsql.sql.templates import Row, Statement
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

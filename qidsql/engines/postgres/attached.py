@@ -24,8 +24,7 @@ from qidsql.engines.postgres.engine import PostgresEngine, PostgresSession, Serv
 from qidsql.engines.postgres.errors import translate
 from qidsql.engines.workers import Session
 from qidsql.errors import AccessError, QidsqlError, StatementError
-from qidsql.sql.statements import Row, integer
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import Row, fill, integer
 
 STATEMENT_SECONDS = 3600
 IDLE_SECONDS = STATEMENT_SECONDS + 1800

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from qidsql.core.checks import Check, Examination, State
+from qidsql.core.results import Check, Examination, State
 from qidsql.core.tables import TableName
 from qidsql.engines.condition import CatalogQuery
 from qidsql.engines.postgres.dialect import POSTGRES
-from qidsql.sql.publication import granting
+from qidsql.sql.copies import granting
 from qidsql.sql.relation import table_node
-from qidsql.sql.statements import Row, integer
-from qidsql.wording.numbers import count, few, plural
+from qidsql.sql.templates import Row, integer
+from qidsql.wording.texts import count, few, plural
 
 PATIENCE = 3_600_000  # qidsql's own limit for a statement, in milliseconds
 HOUR = 3_600_000

@@ -18,11 +18,10 @@ import psycopg
 from psycopg import conninfo, pq
 from sqlglot import exp
 
+from qidsql.core.budget import earlier, limit
 from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
-from qidsql.core.checks import Examination
-from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
-from qidsql.core.time_limit import earlier, limit
-from qidsql.core.value_kinds import kind_of
+from qidsql.core.results import Examination
+from qidsql.core.tables import Column, Comparison, Condition, Table, TableName, kind_of
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.dependence import Dependences, checked
@@ -47,11 +46,9 @@ from qidsql.errors import (
     redacted,
 )
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.pieces import in_pieces, marks, put_together
 from qidsql.sql.relation import name_text, relation
-from qidsql.sql.statements import Row, Statement, integer
-from qidsql.sql.templates import Filling, fill
-from qidsql.wording.numbers import count
+from qidsql.sql.templates import Filling, Row, Statement, fill, in_pieces, integer, marks, put_together
+from qidsql.wording.texts import count
 
 Answer = TypeVar("Answer")
 

@@ -6,9 +6,8 @@ from sqlglot import exp
 
 from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.sql.classes import class_sizes
-from qidsql.sql.folder import sql_file
 from qidsql.sql.relation import ALIAS, Relation
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import fill, sql_file
 
 
 @cache

@@ -17,8 +17,7 @@ from sqlglot import exp
 
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
 from qidsql.engines.workers import PARTING, next_wait
-from qidsql.sql.statements import Row, integer
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import Row, fill, integer
 
 LOOK_EVERY = 1.5  # seconds between checks
 LONGEST_PAUSE = 60.0  # seconds between checks while the server refuses the connection

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import psycopg
 from sqlglot import exp
 
-from qidsql.core.time_limit import earlier, limit
+from qidsql.core.budget import earlier, limit
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
 from qidsql.engines.postgres.engine import (
     connection_label,
@@ -21,9 +21,8 @@ from qidsql.engines.postgres.lock_watch import hang_up
 from qidsql.engines.store import PATIENCE, Prepared, Store, Transaction
 from qidsql.engines.workers import run_in_thread
 from qidsql.errors import BudgetSpent, LockHeld, StoreError
-from qidsql.sql.statements import Row
-from qidsql.sql.table_changes import inserting, row_of_holes
-from qidsql.sql.templates import fill
+from qidsql.sql.relation import inserting, row_of_holes
+from qidsql.sql.templates import Row, fill
 
 Answer = TypeVar("Answer")
 

@@ -1,6 +1,6 @@
 """The kinds of values of Postgres' types, by their names in format_type()."""
 
-from qidsql.core.value_kinds import ValueKind
+from qidsql.core.tables import ValueKind
 
 PATTERNS = (
     (ValueKind.WHOLE, r"smallint|integer|bigint"),

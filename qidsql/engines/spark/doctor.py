@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from qidsql.core.checks import Check, State
+from qidsql.core.results import Check, State
 from qidsql.engines.spark.address import Address
-from qidsql.wording.numbers import few
+from qidsql.wording.texts import few
 
 SLOW = 1.0  # seconds
 HERE = ("localhost", "127.0.0.1", "[::1]")

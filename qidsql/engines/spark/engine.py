@@ -14,9 +14,8 @@ import grpc
 from sqlglot import exp
 
 from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable, find_schema
-from qidsql.core.checks import Examination
-from qidsql.core.tables import Column, Comparison, Condition, Table, TableName, Version
-from qidsql.core.value_kinds import kind_of
+from qidsql.core.results import Examination
+from qidsql.core.tables import Column, Comparison, Condition, Table, TableName, Version, kind_of
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.dependence import Dependences, checked
@@ -33,7 +32,7 @@ from qidsql.engines.table_names import find_table, parsed_name
 from qidsql.engines.workers import Session, Worker
 from qidsql.errors import AccessError, QidsqlError, SnapshotLost, StatementError, Stopped, UnknownName, UsageError
 from qidsql.sql.relation import rows_node, table_node
-from qidsql.sql.statements import Row
+from qidsql.sql.templates import Row
 
 Answer = TypeVar("Answer")
 

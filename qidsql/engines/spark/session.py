@@ -20,7 +20,7 @@ import pyarrow.parquet as parquet
 
 from qidsql.engines.spark.address import Address
 from qidsql.engines.spark.messages import OBSERVED, OPERATION, SERVED, SERVICE, message_class
-from qidsql.sql.statements import Row
+from qidsql.sql.templates import Row
 
 CONNECTING = 10.0  # seconds
 PULSE = 4.0  # seconds between two checks that the server is alive

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from qidsql.core.tables import Column, Comparison
-from qidsql.core.value_kinds import ValueKind
+from qidsql.core.tables import Column, Comparison, ValueKind
 from qidsql.engines.spark.messages import TYPES
 
 NO_EQUALITY = ("map", "variant", "user_defined", "unparsed", "geometry", "geography")  # cannot be put into classes

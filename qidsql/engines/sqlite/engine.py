@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar, cast
 from sqlglot import exp
 
 from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable, find_schema
-from qidsql.core.checks import Check, Examination, State
+from qidsql.core.results import Check, Examination, State
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
@@ -29,8 +29,7 @@ from qidsql.engines.table_names import find_table
 from qidsql.engines.workers import PATIENCE, Worker
 from qidsql.errors import ConnectionLost, QidsqlError, SourceError, StatementError, UsageError
 from qidsql.sql.relation import table_node
-from qidsql.sql.statements import Row, integer
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import Row, fill, integer
 
 Answer = TypeVar("Answer")
 

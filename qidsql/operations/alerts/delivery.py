@@ -18,7 +18,7 @@ from qidsql.operations.alerts.message import Message
 from qidsql.operations.alerts.settings import Alert
 from qidsql.operations.alerts.undelivered import with_timeout
 from qidsql.operations.document import RunResult
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
 
 BACKOFF = 2.0  # seconds before the second attempt; each later one waits twice as long
 MAX_AGE = timedelta(days=14)  # older messages are dropped

@@ -14,7 +14,7 @@ from qidsql.core.results import Verdict
 from qidsql.declarations.results import plain, reported
 from qidsql.operations.alerts.changes import VerdictChange
 from qidsql.version import __version__
-from qidsql.wording.numbers import plural
+from qidsql.wording.texts import plural
 
 SHOWN = 20  # changes listed in a chat or an e-mail; the document has all
 REASON = 600  # characters of a reason shown in a chat

@@ -13,7 +13,7 @@ from qidsql.operations.alerts.delivery import PendingMessage
 from qidsql.operations.alerts.message import Message
 from qidsql.operations.changes import Extent
 from qidsql.operations.history.records import History
-from qidsql.sql.statements import Row, integer
+from qidsql.sql.templates import Row, integer
 
 TABLE = ("source", "table_name")  # the columns that identify a table
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from qidsql.core.environment import resolved
+from qidsql.core.files import resolved
 from qidsql.engines.registry import FILES, SERVERS, STORES, recognized
 from qidsql.engines.store import PATIENCE
 from qidsql.errors import UsageError, names_a_secret

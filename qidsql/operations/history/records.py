@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, cast
 
 from qidsql.commands.audit.result import AuditResult
+from qidsql.core.budget import check_time, limit
 from qidsql.core.policy import Policy, question
 from qidsql.core.results import Verdict
-from qidsql.core.time_limit import check_time, limit
 from qidsql.declarations.results import OMITTED, loaded, plain
 from qidsql.engines.store import Store, Transaction
 from qidsql.errors import StoreError, UnknownName, UsageError
@@ -18,8 +18,8 @@ from qidsql.operations.compact_form import DAMAGED, NOT_WRITTEN, PackedTables, p
 from qidsql.operations.coverage import Coverage
 from qidsql.operations.document import RunResult
 from qidsql.operations.table_run import TableRun, TrendPoint
-from qidsql.sql.statements import Row, integer
-from qidsql.wording.numbers import plural
+from qidsql.sql.templates import Row, integer
+from qidsql.wording.texts import plural
 
 FORMAT = 4  # of the tables and the documents in them
 TABLES = (

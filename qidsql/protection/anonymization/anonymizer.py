@@ -12,26 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from qidsql.core.time_limit import check_time
+from qidsql.core.budget import check_time
 from qidsql.engines.duckdb.workbench import Workbench
 from qidsql.errors import BudgetSpent, StatementError, Stopped, UsageError
-from qidsql.protection.anonymization.assignment import Assignment, Group, cheapest_assignment
-from qidsql.protection.anonymization.bound_check import bound_of
-from qidsql.protection.anonymization.cycles import plan_by_cycles
-from qidsql.protection.anonymization.groups import Groups, least_losses, number_type
-from qidsql.protection.anonymization.local_search import LocalSearch
+from qidsql.protection.anonymization.assignment import (
+    Assignment,
+    Group,
+    Groups,
+    Plan,
+    Units,
+    cheapest_assignment,
+    least_losses,
+    number_type,
+)
+from qidsql.protection.anonymization.bounds import Prices, bound_of
+from qidsql.protection.anonymization.local_search import LocalSearch, nested, plan_by_cycles, wishes
 from qidsql.protection.anonymization.placements import greedy_placement, priced_placement
-from qidsql.protection.anonymization.plan import Plan
-from qidsql.protection.anonymization.prices import Prices
-from qidsql.protection.anonymization.units import Units
-from qidsql.protection.anonymization.wishes import nested, wishes
 from qidsql.protection.certificates import BoundProof, ProvedBy
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import MAX_COLUMNS
 from qidsql.protection.suppression.row_bound import bound_by_rows
 from qidsql.search.result import ENDINGS, stopped_by
-from qidsql.sql.statements import integer
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import fill, integer
 
 EXACT_PAIRS = 60_000  # row patterns x column sets solved exactly by default
 MOST_PAIRS = 2_000_000  # ... solved exactly on request

@@ -1,15 +1,19 @@
 """Local search for cheaper anonymizations: rows move, groups are dissolved, and groups are opened."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import cycle
+from itertools import cycle as repeated
+from itertools import islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qidsql.protection.anonymization.groups import Groups
-from qidsql.protection.anonymization.units import Units
+from qidsql.core.tables import positions
+from qidsql.protection.anonymization.assignment import Groups, Plan, Units
+from qidsql.protection.row_patterns import Records, narrow
+from qidsql.protection.suppression.matchings import matchings
+from qidsql.protection.suppression.verification import bound_by_prices
 
 NOWHERE = 1 << 60  # the loss of a row that no open group takes
 SETS_AT_ONCE, UNITS_AT_ONCE = 64, 1 << 15
@@ -50,7 +54,7 @@ class LocalSearch:
         steps += [partial(self._open_groups, place) for place in range(len(self._groups.sets))]
         since, cost = 0, self.cost  # since so many steps
         yield cost
-        for step in cycle(steps):
+        for step in repeated(steps):
             self._check(len(self.placed))
             step()
             since = since + 1 if self.cost == cost else 0
@@ -207,3 +211,166 @@ def _falling(gains: NDArray[np.number]) -> list[int]:
     places = np.flatnonzero(gains > 0)
     found: list[int] = places[np.argsort(-gains[places], kind="stable")].tolist()
     return found
+
+
+# 2-anonymity from the cheapest permutation of the rows: its cycles, cut into groups of two and three rows.
+#
+# Each group of an anonymization has a permutation of its rows in which every row differs from the next in suppressed
+# columns only. So the cheapest permutation without fixed points, which a transport problem finds with proof, costs no
+# more than any 2-anonymization. Its cycles join rows that are alike; cut into runs of two and three rows they are a
+# plan.
+
+
+ALGORITHM = "cycles of the cheapest permutation"
+
+
+def plan_by_cycles(
+    records: Records, weights: Sequence[int], check: Callable[[], object]
+) -> tuple[Plan, int, NDArray[np.int64]]:
+    """A 2-anonymization of the records, two rows or more, a lower bound of every one, and the prices that prove it.
+
+    Compares all pairs of records a few times; `check` is called several times a second and may raise to end it.
+    """
+    valued = Records(tuple(narrow(codes.astype(np.int64) + 1) for codes in records.codes), records.sizes)  # NULL too
+    found = matchings(valued, 2, weights, check)
+    bound = bound_by_prices(valued, weights, found.prices, check)
+    codes = np.stack(valued.codes, axis=1)
+    bits, every = 1 << np.arange(len(weights), dtype=np.int64), (1 << len(weights)) - 1
+    whole, cycles = _cycles(found.units.record, found.units.fitted[:, 0], found.units.sizes)
+    patterns, rows = [pattern for pattern, _ in whole], [size for _, size in whole]
+    kept = [every] * len(whole)
+    for cycle in cycles:
+        around = np.array([*cycle, *cycle[:2]])
+        differ = codes[around[:-1]] != codes[around[1:]]
+        for start, end in _runs(differ, np.array(weights)):
+            lost = int(differ[start : end - 1].any(axis=0) @ bits)
+            patterns += around[start:end].tolist()
+            kept += [every & ~lost] * (end - start)
+            rows += [1] * (end - start)
+    pairs, place = np.unique(np.stack((patterns, kept)), axis=1, return_inverse=True)
+    sizes = np.bincount(place.reshape(-1), rows).astype(np.int64)
+    lost_weight = ((pairs[1][:, None] & bits) == 0) @ np.array(weights)
+    return Plan(ALGORITHM, int(sizes @ lost_weight), lambda: (pairs[0], pairs[1], sizes)), bound, found.prices
+
+
+def _cycles(
+    rows: NDArray[np.intp], people: NDArray[np.intp], sizes: NDArray[np.int64]
+) -> tuple[list[tuple[int, int]], Iterator[list[int]]]:
+    """Equal rows that are a group of themselves (pattern, rows), and the cycles of the others, pattern by pattern."""
+    whole: list[tuple[int, int]] = []
+    single: set[int] = set()  # patterns of which one more row stands beside another
+    following: dict[int, list[int]] = {}
+    for row, person, size in zip(rows.tolist(), people.tolist(), sizes.tolist(), strict=True):
+        if row != person:
+            following.setdefault(row, []).extend([person] * size)
+        elif size > 1:
+            whole.append((row, size))
+        else:
+            single.add(row)
+
+    def walked() -> Iterator[list[int]]:
+        for start in following:
+            while following[start]:
+                cycle, at = [], start
+                while True:
+                    cycle += [at, at] if at in single else [at]
+                    single.discard(at)
+                    at = following[at].pop()
+                    if at == start:
+                        break
+                yield cycle
+
+    return whole, walked()
+
+
+def _runs(differ: NDArray[np.bool_], weights: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """The cheapest runs of two and three rows that a cycle is cut into, as places of first and last row + 1.
+
+    `differ` has a line for each row: the columns in which the next differs; the first two come again at the end.
+    """
+    length = len(differ) - 1
+    if length < 4:
+        yield 0, length
+        return
+    two = 2 * (differ @ weights)
+    three = 3 * ((differ[:-1] | differ[1:]) @ weights)
+    best: tuple[int, list[int]] | None = None
+    for first in range(3):  # one of the first three rows begins a run
+        costs, lengths = [0, -1], [0, 0]
+        for end in range(2, length + 1):
+            begin = (first + end - 2) % length, (first + end - 3) % length
+            options = [
+                (costs[end - size] + int(each[at]), size)
+                for size, each, at in ((2, two, begin[0]), (3, three, begin[1]))
+                if end >= size and costs[end - size] >= 0
+            ]
+            cost, size = min(options)
+            costs.append(cost)
+            lengths.append(size)
+        if best is None or costs[-1] < best[0]:
+            ends = [length]
+            while ends[-1]:
+                ends.append(ends[-1] - lengths[ends[-1]])
+            best = costs[-1], [first + end for end in reversed(ends)]
+    assert best is not None
+    yield from pairwise(best[1])
+
+
+# The column sets that are opened where all would be too many.
+
+
+NUMBERED = 50_000_000  # records x column sets, so that a search ends within minutes
+COMPARED = 200_000_000  # pairs of a record of the sample and another one
+SAMPLE = 2_000  # records whose neighbours are searched
+PAIRS = 400_000  # of kept sets, to count what they have in common
+FARTHEST = 1 << 40
+
+
+def nested(values: Sequence[int]) -> Iterator[int]:
+    """Ever smaller column sets, without the columns of most values first. `values` counts those of each column."""
+    kept = (1 << len(values)) - 1
+    for place in sorted(range(len(values)), key=lambda place: -values[place]):
+        kept &= ~(1 << place)
+        yield kept
+
+
+def wishes(
+    records: Records, k: int, weights: Sequence[int], values: Sequence[int], check: Callable[[int], object]
+) -> list[int]:
+    """The nested sets; those that rows would keep with their neighbours; and those that two such sets have in common,
+    the most frequent first: rows that wish different columns can become identical on what they both wish.
+
+    Deterministic: the neighbours are those of evenly spaced records, the pairs come from a fixed seed. `check` is
+    called for each record and may raise.
+    """
+    most = max(4 * records.columns, NUMBERED // records.count)
+    chosen = np.linspace(0, records.count - 1, min(records.count, SAMPLE, max(64, COMPARED // records.count)))
+    found: Counter[int] = Counter()
+    for record in np.unique(chosen.astype(np.intp)).tolist():
+        check(0)
+        found[_kept_with_neighbours(records, k, weights, record)] += 1
+    kept, numbers = np.array(list(found)), np.array(list(found.values()))
+    drawn = np.random.default_rng(0).choice(kept, (2, PAIRS), p=numbers / numbers.sum())
+    common, number = np.unique(drawn[0] & drawn[1], return_counts=True)
+    frequent = [each for each, _ in found.most_common(most // 3)]
+    ranked = [*nested(values), *frequent, *common[np.argsort(-number, kind="stable")].tolist()]
+    return list(islice(dict.fromkeys(ranked), most))
+
+
+def _kept_with_neighbours(records: Records, k: int, weights: Sequence[int], record: int) -> int:
+    """What the record keeps in company of k - 1 rows, added one by one where they cost fewest more columns."""
+    differs = [codes != codes[record] for codes in records.codes]
+    distance: NDArray[np.int64] = np.zeros(records.count, dtype=np.int64)
+    for each, weight in zip(differs, weights, strict=True):
+        distance += each * weight
+    kept, rows = (1 << records.columns) - 1, int(records.sizes[record])
+    distance[record] = FARTHEST
+    while rows < k:
+        nearest = int(distance.argmin())
+        rows += int(records.sizes[nearest])
+        distance[nearest] = FARTHEST
+        for place in positions(kept):
+            if differs[place][nearest]:
+                kept &= ~(1 << place)
+                distance -= differs[place] * weights[place]
+    return kept

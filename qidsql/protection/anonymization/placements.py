@@ -7,9 +7,8 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from qidsql.protection.anonymization.groups import Groups
-from qidsql.protection.anonymization.prices import Prices
-from qidsql.protection.anonymization.units import Units
+from qidsql.protection.anonymization.assignment import Groups, Units
+from qidsql.protection.anonymization.bounds import Prices
 
 NEAR, SLACK = 0.15, 0.5  # the values of groups that are tried, and of those used, in mean weights of a column
 

@@ -12,13 +12,74 @@ search, without a proof.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlglot import exp
 
-from qidsql.protection.records import Records
-from qidsql.protection.suppression.divided import LostCells
-from qidsql.protection.suppression.neighbours import common, neighbours
+from qidsql.core.budget import WorkLimit
+from qidsql.core.tables import weight_of
+from qidsql.errors import BudgetSpent, UsageError
+from qidsql.protection.certificates import BoundProof
+from qidsql.protection.row_patterns import Records, RowPatterns
+from qidsql.protection.suppression.plan import BY_ROWS, MAX_COLUMNS, SuppressionPlan, plan_masks
+from qidsql.protection.suppression.restoration import Suppressed, restorable
+from qidsql.protection.suppression.row_bound import bound_by_rows
+from qidsql.protection.suppression.row_search import common, neighbours
+from qidsql.sql.masks import Packing, big
+from qidsql.sql.templates import fill, fill_query, integer, union_all
+
+# A plan in which rows of one pattern lose different cells.
+
+
+@dataclass(frozen=True, slots=True)
+class LostCells:
+    """Rows of each `record`, so many (`sizes`), lose the flagged columns: a line of flags for each."""
+
+    record: NDArray[np.intp]
+    sizes: NDArray[np.int64]
+    lost: NDArray[np.bool_]
+
+
+def divided_plan(
+    patterns: RowPatterns,
+    k: int,
+    weights: Sequence[int],
+    found: LostCells,
+    method: str,
+    bound: int,
+    deadline: float | None,
+    proof: BoundProof = BY_ROWS,
+) -> SuppressionPlan:
+    """The plan by which rows lose these cells: its `patterns` are divided by what they lose.
+
+    `bound` is a lower bound of the weight of all such plans, by `proof`. Queries the workbench only. Raises Stopped,
+    StatementError.
+    """
+    bench = patterns.bench
+    masks = found.lost @ (1 << np.arange(len(weights), dtype=np.int64))
+    bench.query(fill("workbench/suppression/shares"), "making of a table", deadline)
+    pairs, place = np.unique(np.stack((found.record, masks)), axis=1, return_inverse=True)
+    rows = np.zeros(pairs.shape[1], dtype=np.int64)
+    np.add.at(rows, place.reshape(-1), found.sizes)
+    bench.add("shares", "noting of the plan", pattern=pairs[0], mask=pairs[1], size=rows)
+    codes = [exp.column(f"c{number}", table="patterns") for number in range(len(weights))]
+    bench.query(fill("workbench/suppression/divided_patterns", codes=codes), "patterns of the plan", deadline)
+    bench.query(fill("workbench/suppression/divided_plan"), "the plan", deadline)
+    divided = replace(patterns, patterns=pairs.shape[1])
+    cost = int(found.sizes @ (found.lost @ np.array(weights, dtype=np.int64)))
+    masks_now = plan_masks(divided, deadline)
+    return SuppressionPlan(divided, k, tuple(weights), masks_now, (method,), min(bound, cost), proof)
+
+
+def check_columns(patterns: RowPatterns) -> None:
+    """Raise UsageError for more columns than a mask has bits."""
+    if len(patterns.names) > MAX_COLUMNS:
+        raise UsageError(
+            f"suppression takes up to {MAX_COLUMNS} columns, not {len(patterns.names)}; name them with --column"
+        )
+
 
 NEAR = 20  # others of each record that cores are made of
 SEEDS = 6  # ... of which each is tried as the first company of a row
@@ -277,3 +338,77 @@ class Cores:
         self._at[unit], self._shows[unit] = core, shows
         if core >= len(self._whole):
             self._members.setdefault(core, set()).add(unit)
+
+
+# The plan after which k released rows show each combination of values that a released row shows.
+
+
+METHOD = "cores that k rows share, by local search"
+
+
+def plan_for_combinations(
+    patterns: RowPatterns,
+    k: int,
+    weights: Sequence[int],
+    limit: WorkLimit,
+    on_stage: Callable[[str], None] = lambda stage: None,
+) -> tuple[SuppressionPlan, BudgetSpent | None]:
+    """A plan that leaves no combination to fewer than k rows [Wilson, 3.3], and why the search ended early, if it did.
+
+    There is a plan at any moment, and the limit only ends its improvement. The bound is what rows lose if each is
+    safe on its own, which takes a third of the time at most. Rows of one pattern may lose different cells: its
+    `patterns` are divided accordingly. Queries the workbench only. Raises UsageError for too many columns, Stopped if
+    interrupted, StatementError.
+    """
+    check_columns(patterns)
+    records = patterns.records()
+    bound = bound_by_rows(patterns, k, weights, limit.third(), on_stage, wildcard=records.has_null)
+    cores = Cores(records, k, weights, limit.spend)
+    stopped = None
+    try:
+        for cost in cores.improve():
+            on_stage(f"improving a cost of {cost:,}, of which {bound:,} are needed")
+    except BudgetSpent as spent:
+        stopped = spent if limit.given else None
+    return divided_plan(patterns, k, weights, cores.plan(), METHOD, bound, None), stopped
+
+
+# A plan with fewer cells than the best of every row on its own: suppressed cells of one row protect others too.
+
+
+SETS_AT_ONCE = 12
+
+
+def shared(plan: SuppressionPlan, *, deadline: float | None = None) -> SuppressionPlan:
+    """The plan with patterns restored that others protect, in the same table. Such plans have no proved bound.
+
+    A statement to the workbench per dozen suppressed column sets. Raises Stopped, StatementError.
+    """
+    patterns, bench = plan.patterns, plan.patterns.bench
+    packing, everything = Packing(patterns.values), (1 << len(patterns.names)) - 1
+    bench.query(fill("workbench/suppression/suppressed"), "patterns that lose cells", deadline)
+    masks = [mask for mask in plan.masks if mask]
+    pairs: list[tuple[int, int]] = []
+    for first in range(0, len(masks), SETS_AT_ONCE):
+        queries = []
+        for mask in masks[first : first + SETS_AT_ONCE]:
+            agree = packing.agree(everything & ~mask, "protector", "protected")
+            query = fill_query("workbench/suppression/protected_pairs", mask=big(mask), agree=agree)
+            queries.append(query)
+        found = union_all(queries)
+        rows = bench.query(found, "rows that blank cells protect", deadline)
+        pairs += ((integer(one), integer(other)) for one, other in rows)
+    losing = exp.select("pattern", "size", "mask").from_("suppressed").order_by(exp.column("pattern"))
+    suppressed = [
+        Suppressed(integer(pattern), integer(size), integer(size) * weight_of(integer(mask), plan.weights))
+        for pattern, size, mask in bench.query(losing, "patterns that lose cells", deadline)
+    ]
+    whole = restorable(suppressed, pairs, plan.k)
+    if not whole:
+        return replace(plan, lower_bound=None)
+    spared = exp.update("plan", {"mask": 0}, where=exp.column("pattern").isin(*whole))
+    bench.query(spared, "patterns that stay whole", deadline)
+    masks_now = plan_masks(patterns, deadline)
+    return replace(
+        plan, masks=masks_now, methods=(*plan.methods, f"{len(whole):,} patterns whole again"), lower_bound=None
+    )

@@ -1,18 +1,30 @@
 """Whom an attacker finds in the rows of a suppression plan: people whose values are known, held against the rows."""
 
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
+from qidsql.core.budget import WorkLimit, check_time
 from qidsql.engines.duckdb.workbench import Workbench
+from qidsql.errors import BudgetSpent
+from qidsql.protection.anonymization.anonymizer import Anonymizer
+from qidsql.protection.certificates import BoundProof, ProvedBy
+from qidsql.protection.row_patterns import Records, RowPatterns
+from qidsql.protection.suppression.combinations import LostCells, check_columns, divided_plan
+from qidsql.protection.suppression.matchings import Fits, MatchedRows, Rings, disjoint_matchings, matchings
 from qidsql.protection.suppression.plan import SuppressionPlan
-from qidsql.protection.suppression.plan_check import MOST
+from qidsql.protection.suppression.row_bound import bound_by_rows
+from qidsql.protection.suppression.verification import MOST, bound_by_prices
+from qidsql.search.integer_programs import Transport
 from qidsql.sql.masks import Packing, big
-from qidsql.sql.statements import integer
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import fill, integer
+from qidsql.wording.texts import plural
 
 MOST_PAIRS = 1_000_000  # pairs of patterns and releases of which strong components are searched
 
@@ -150,3 +162,195 @@ def admissible_below(
     sizes_of = np.zeros(number, dtype=np.int64)
     sizes_of[pattern] = people
     return int(sizes_of[admissible < k].sum())
+
+
+# The plan that withstands someone who knows people: k disjoint matchings of all people with all released rows.
+
+
+MOST_PATTERNS = 100_000  # all pairs of which are compared, at k = 2; each further permutation multiplies the arcs
+EXACT = "k disjoint matchings"
+RINGS = "k disjoint matchings: rings in the groups of an anonymization, and blocks of groups matched anew"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPeoplePlan:
+    """The plan; whether its matchings hold by an independent check; why the search ended early, if it did."""
+
+    plan: SuppressionPlan
+    holds: bool
+    stopped: BudgetSpent | None = None
+
+
+def plan_for_known_people(
+    patterns: RowPatterns,
+    k: int,
+    weights: Sequence[int],
+    limit: WorkLimit,
+    on_stage: Callable[[str], None] = lambda stage: None,
+) -> KnownPeoplePlan:
+    """The plan in which everybody fits k rows even for someone who knows all people.
+
+    All pairs of up to 100,000 / (k - 1)^2 patterns are compared; at k = 2 the plan is the lightest then, proved. With a
+    limit, and of more patterns, there is a plan at any moment: an anonymization, rings in its groups, and blocks of
+    similar rows that are matched anew. The bound is of all plans that leave k disjoint matchings. Rows of one pattern
+    may lose different cells: its `patterns` are divided accordingly. Cells that are NULL are not in the plan, since
+    they show nothing as they are. Queries the workbench only. Raises UsageError for too many columns, Stopped if
+    interrupted, StatementError.
+    """
+    check_columns(patterns)
+    return _Search(patterns, k, weights, limit, on_stage).run()
+
+
+class _Search:
+    def __init__(
+        self,
+        patterns: RowPatterns,
+        k: int,
+        weights: Sequence[int],
+        limit: WorkLimit,
+        on_stage: Callable[[str], None],
+    ) -> None:
+        self._patterns, self._k, self._weights = patterns, k, tuple(weights)
+        self._limit, self._on_stage = limit, on_stage
+        self._records: Records = patterns.records()
+        self._bound, self._proof, self._methods = 0, BoundProof(ProvedBy.ROWS), EXACT
+
+    def run(self) -> KnownPeoplePlan:
+        all_pairs = self._records.count * (self._k - 1) ** 2 <= MOST_PATTERNS
+        stopped: BudgetSpent | None = None
+        rings: Rings | None = None
+        units: MatchedRows | None = None
+        if self._limit.given or not all_pairs:
+            rings = self._rings()
+        if not all_pairs or self._k > 2:
+            self._bound_rows()
+        try:
+            if all_pairs:
+                units = self._all_pairs()
+            else:
+                assert rings is not None
+                self._match_blocks(rings)
+        except BudgetSpent as spent:
+            stopped = spent if self._limit.given else None
+        fits = Fits(self._records, self._weights)
+        if rings is not None and (units is None or units.cost(fits) > rings.cost):
+            units, self._methods = rings.matched(), RINGS
+        assert units is not None
+        lost = units.lost(fits)
+        self._on_stage("checking the matchings")
+        holds = disjoint_matchings(self._records, units, lost, self._k)
+        plan = divided_plan(
+            self._patterns,
+            self._k,
+            self._weights,
+            LostCells(units.record, units.sizes, lost),
+            self._methods,
+            self._bound,
+            None,
+            self._proof,
+        )
+        return KnownPeoplePlan(plan, holds, stopped)
+
+    def _rings(self) -> Rings:
+        """Rings in the groups of an anonymization, which is searched within a third of the time, or of the work."""
+        until, work = self._limit.third(), self._limit.third_of_work()
+        anonymizer = Anonymizer(
+            self._patterns, self._k, self._weights, deadline=until, on_stage=self._on_stage, work=work
+        )
+        anonymizer.run()
+        return Rings(self._records, self._k, self._weights, anonymizer.plan.table())
+
+    def _bound_rows(self) -> None:
+        """Each row fits k people, so it loses no less than if it were safe on its own; a NULL of it shows nothing."""
+        self._bound = bound_by_rows(
+            self._patterns,
+            self._k,
+            self._weights,
+            self._limit.third(),
+            self._on_stage,
+            wildcard=self._records.has_null,
+        )
+
+    def _all_pairs(self) -> MatchedRows:
+        """The matchings over all pairs of records; at k = 2 with the bound by their prices.
+
+        Only a limit that is given ends it: without one there are no rings that could take its place.
+        """
+        spend = self._limit.spend if self._limit.given else _nothing
+        self._on_stage(f"matching {plural(self._patterns.rows, 'row')} with other people")
+        spend(2 * (self._k - 1) * self._records.count**2 * len(self._weights))
+        found = matchings(self._records, self._k, self._weights, spend)
+        self._on_stage("checking the bound")
+        bound = bound_by_prices(self._records, self._weights, found.prices, spend)
+        if bound >= self._bound:
+            self._bound, self._proof = bound, BoundProof.by_prices(ProvedBy.PEOPLE, found.prices)
+        return found.units
+
+    def _match_blocks(self, rings: Rings) -> None:
+        """Match blocks of similar rows anew while the limit lasts."""
+        shown = time.monotonic()
+        for block in rings.order:
+            self._limit.spend(rings.compared(block))
+            rings.match_anew(block)
+            if time.monotonic() - shown > 1:
+                shown = time.monotonic()
+                self._on_stage(f"improving a cost of {rings.cost:,}, of which {self._bound:,} are needed")
+
+
+def _nothing(work: int = 0) -> None:
+    """Counts no work."""
+
+
+# Whom an attacker finds in a copy, from the copy and its original: both coded together, without knowing whose row is
+# whose.
+
+
+def people_of_copy(patterns: RowPatterns, k: int, deadline: float | None = None) -> KnownPeople | None:
+    """Count the people whom a copy singles out, exactly; patterns of `people_and_rows`. Queries the workbench only.
+
+    What needs to know whose row is whose is not counted. Someone who knows everybody rules out rows by all assignments
+    of the rows to the people; if there is none, or too many pairs, the people left with few rows are not counted. None
+    for copies too large to look each pattern up once per set of NULLs. Raises Stopped, StatementError.
+    """
+    bench, packing = patterns.bench, Packing(patterns.values[:-1])
+    released = exp.column(f"c{len(packing.values)}")
+    bench.query(fill("workbench/suppression/released_of_copy", released=released), "rows of the copy", deadline)
+    bench.query(packing.table(), "packing of row patterns", deadline)
+    nulls = exp.select(packing.nulls()).distinct().from_("patterns").where(released.eq(1))
+    if patterns.patterns * len(bench.query(nulls, "sets of NULLs", deadline)) > MOST:
+        return None
+    rows = exp.column("pattern").isin(query=exp.select("pattern").from_("plan"))
+    fits_of(bench, packing, exp.delete("packed", where=rows), deadline)
+    counts = bench.query(fill("workbench/suppression/people_of_copy", k=k), "known people", deadline)
+    people, released_rows, alone, below_k, rows_below_k, pairs = map(integer, counts[0])
+    admissible = None
+    if people == released_rows and pairs <= MOST_PAIRS:
+        admissible = _fitting(patterns, k, people, deadline)
+    shown = combinations_shown(bench, packing, k, deadline)
+    return KnownPeople(people, alone, below_k, rows_below_k, None, admissible, *shown)
+
+
+def _fitting(patterns: RowPatterns, k: int, everybody: int, deadline: float | None) -> int | None:
+    """The number of people with fewer than k rows that can be theirs; None if no assignment of all rows fits."""
+    bench = patterns.bench
+    fits = bench.numbers(
+        exp.select("pattern", "release", "people", "CAST(release_rows AS BIGINT) AS size").from_("fits"),
+        "rows that fit",
+    )
+    pattern, people = _numbered(fits["pattern"], fits["people"])
+    release, rows = _numbered(fits["release"], fits["size"])
+    if people.sum() != everybody or rows.sum() != everybody:  # a person fits no row, or a row nobody
+        return None
+    transport = Transport(people, rows, 1)
+    transport.add(pattern, release, np.zeros(len(pattern), dtype=np.int64))
+    shipment = transport.solve(partial(check_time, deadline))
+    if shipment.unmet:
+        return None
+    used = shipment.amounts > 0
+    return admissible_below(k, pattern, release, people[pattern], pattern[used], release[used], shipment.amounts[used])
+
+
+def _numbered(numbers: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """The numbers as places from 0, and the size of each place."""
+    _, first, numbered = np.unique(numbers, return_index=True, return_inverse=True)
+    return numbered.reshape(-1), sizes[first].astype(np.int64)

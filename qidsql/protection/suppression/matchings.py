@@ -18,9 +18,62 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qidsql.protection.records import Records
-from qidsql.protection.suppression.fits import Fits
-from qidsql.search.transport import Transport
+from qidsql.protection.row_patterns import Records
+from qidsql.search.integer_programs import Transport
+
+# Which cells rows must lose so that they fit other people: weights of differences, for all pairs, in blocks.
+
+
+BYTES = 1 << 22  # of the weights in a block
+
+
+class Fits:
+    """What it costs that a row fits a person: the weight of the row's visible cells that are no values of the person.
+
+    A row is one of the records, a person too, and a NULL of a row shows nothing. Work for all pairs: about
+    rows * records * columns byte operations. `check` is called for each block and may raise to end it.
+    """
+
+    def __init__(self, records: Records, weights: Sequence[int], check: Callable[[], object] = lambda: None) -> None:
+        self.records, self.weights, self._check = records, tuple(weights), check
+        self.never = 2 * sum(weights) + 1  # the weight of a pair that may not be used
+        self._kind = np.min_scalar_type(self.never)
+        self._codes = np.stack(records.codes, axis=1)
+        self._weights = np.array(weights, dtype=np.int64)
+
+    def shown(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """A line of flags for each row: the columns that are not NULL in it."""
+        found: NDArray[np.bool_] = self._codes[rows] != 0
+        return found
+
+    def differences(self, rows: NDArray[np.intp], people: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """A line of flags for each pair of a row and a person: the columns that the row must lose to fit the person."""
+        found: NDArray[np.bool_] = self.shown(rows) & (self._codes[rows] != self._codes[people])
+        return found
+
+    def weigh(self, lost: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The weight of each line of flags."""
+        found: NDArray[np.int64] = lost @ self._weights
+        return found
+
+    def blocks(
+        self, rows: NDArray[np.intp], visible: NDArray[np.bool_]
+    ) -> Iterator[tuple[slice, NDArray[np.unsignedinteger]]]:
+        """For blocks of the rows, which show these columns only: the weight that each must lose to fit each person."""
+        step = max(1, BYTES // (self.records.count * self._kind.itemsize))
+        for start in range(0, len(rows), step):
+            self._check()
+            block = slice(start, min(start + step, len(rows)))
+            found = np.zeros((block.stop - start, self.records.count), dtype=self._kind)
+            for column, codes in enumerate(self.records.codes):
+                differs = codes[rows[block], None] != codes
+                shows = visible[block, column]
+                if not shows.all():
+                    differs &= shows[:, None]
+                weight = self.weights[column]
+                found += differs.view(np.uint8) if weight == 1 else differs * self._kind.type(weight)
+            yield block, found
+
 
 NEAREST = 20  # people whom a row may be made to fit at first
 PENALTY = 1  # weights of all columns, at first, for a row without a person
@@ -177,3 +230,118 @@ class _Permutation:
                 people.append(few[line, place])
         none = np.empty(0, dtype=np.intp)
         return bound, np.concatenate((none, *rows)), np.concatenate((none, *people))
+
+
+# Matchings of all people with all rows by rings: in each group of an anonymization a row also fits the next ones.
+#
+# A group's rows stand in a ring, similar ones beside each other, and each row is made to fit the people of the k - 1
+# rows after it: k disjoint matchings, with no more lost than by the anonymization [Wong, Mamoulis & Cheung, Non-
+# homogeneous generalization, ICDM 2010]. Rows of several groups that are matched anew among themselves, exactly for k =
+# 2, stay so.
+
+
+BLOCK = 500  # rows of similar groups that are matched anew at once
+LOOK = 30_000  # the work of matching a row, beside that of comparing it
+
+
+class Rings:
+    """The matchings of all rows, cheaper with each block that is matched anew.
+
+    `table` is an anonymization with groups of k rows or more: pattern, kept columns, rows. Blocks are groups beside
+    each other; those that lose most come first.
+    """
+
+    def __init__(
+        self,
+        records: Records,
+        k: int,
+        weights: Sequence[int],
+        table: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+    ) -> None:
+        self._records, self._k, self._weights = records, k, tuple(weights)
+        pattern, kept = (np.repeat(each, table[2]) for each in table[:2])
+        codes = np.stack(records.codes, axis=1).astype(np.int64)[pattern]
+        bits = 1 << np.arange(len(weights), dtype=np.int64)
+        shared = np.where(kept[:, None] & bits, codes, -1)  # equal exactly in a group
+        order = np.lexsort((*codes.T[::-1], kept, *shared.T[::-1]))
+        pattern, shared, kept = pattern[order], shared[order], kept[order]
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = (shared[1:] != shared[:-1]).any(axis=1) | (kept[1:] != kept[:-1])
+        starts = np.flatnonzero(new)
+        sizes = np.diff(starts, append=len(order))
+        assert int(sizes.min()) >= k, "a ring needs k rows"
+        start, size = np.repeat(starts, sizes), np.repeat(sizes, sizes)
+        place = np.arange(len(order)) - start
+        fitted = np.stack([pattern[start + (place + step) % size] for step in range(1, k)], axis=1)
+        ends = np.searchsorted(starts, np.arange(BLOCK, len(order), BLOCK), side="left")
+        cuts = np.unique(np.concatenate(([0], np.append(starts, len(order))[ends], [len(order)])))
+        ones = np.ones(len(order), dtype=np.int64)
+        self._blocks = [
+            MatchedRows(pattern[begin:end], ones[begin:end], fitted[begin:end])
+            for begin, end in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
+        ]
+        self._fits = Fits(records, weights)
+        self._costs = [block.cost(self._fits) for block in self._blocks]
+
+    @property
+    def cost(self) -> int:
+        return sum(self._costs)
+
+    @property
+    def order(self) -> list[int]:
+        """The blocks, those with the highest cost first."""
+        return sorted(range(len(self._blocks)), key=lambda block: (-self._costs[block], block))
+
+    def compared(self, block: int) -> int:
+        """About how many numbers are looked at where the block is matched anew."""
+        rows = len(self._blocks[block].record)
+        return 2 * (self._k - 1) * rows * (rows * len(self._weights) + LOOK)
+
+    def match_anew(self, block: int) -> None:
+        """Match the block's rows with its people anew, if that is cheaper."""
+        rows = self._blocks[block]
+        own, place = np.unique(rows.record, return_inverse=True)
+        sizes = np.bincount(place.reshape(-1), rows.sizes).astype(np.int64)
+        part = Records(tuple(codes[own] for codes in self._records.codes), sizes)
+        found = matchings(part, self._k, self._weights)
+        if found.cost < self._costs[block]:
+            units = found.units
+            self._blocks[block] = MatchedRows(own[units.record], units.sizes, own[units.fitted])
+            self._costs[block] = found.cost
+
+    def matched(self) -> MatchedRows:
+        """All rows as they are matched now."""
+        return MatchedRows(
+            np.concatenate([each.record for each in self._blocks]),
+            np.concatenate([each.sizes for each in self._blocks]),
+            np.concatenate([each.fitted for each in self._blocks]),
+        )
+
+
+# An independent check of k disjoint matchings of all people with all rows, computed from the codes.
+
+
+def disjoint_matchings(records: Records, units: MatchedRows, lost: NDArray[np.bool_], k: int) -> bool:
+    """Whether the rows that lose these cells fit the people of k matchings without a common pair, owners first.
+
+    A record's rows may fit the people of a record as often as there are such people; in each matching every record's
+    people have as many rows as they are. Then equal people can share them out so that no row fits one of them twice:
+    the pairs are a k-regular graph, of which each pair is in a perfect matching, so that k rows can be anyone's.
+    """
+    everyone = np.concatenate((units.record[:, None], units.fitted), axis=1)
+    if everyone.shape[1] != k or int(units.sizes.min(initial=1)) < 1:
+        return False
+    for people in everyone.T:
+        if (np.bincount(people, units.sizes, records.count) != records.sizes).any():
+            return False
+        for place, codes in enumerate(records.codes):
+            mine = codes[units.record]
+            if (~lost[:, place] & (mine != 0) & (mine != codes[people])).any():
+                return False
+    ordered = np.sort(everyone, axis=1)
+    run = np.ones(len(ordered), dtype=np.int64)  # how often the record of a place has come so far
+    within = np.ones(len(ordered), dtype=bool)
+    for place in range(1, k):
+        run = np.where(ordered[:, place] == ordered[:, place - 1], run + 1, 1)
+        within &= run <= records.sizes[ordered[:, place]]
+    return bool(within.all())

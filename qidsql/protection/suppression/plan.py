@@ -14,17 +14,16 @@ from itertools import groupby, islice
 
 from sqlglot import exp
 
+from qidsql.core.budget import check_time
 from qidsql.core.tables import positions, weight_of
-from qidsql.core.time_limit import check_time
 from qidsql.errors import UsageError
 from qidsql.protection.certificates import BoundProof, ProvedBy
 from qidsql.protection.row_patterns import RowPatterns
-from qidsql.protection.suppression.lightest import Difference, Levels, blocks, lightest_union, radius
+from qidsql.protection.suppression.row_search import Difference, Levels, blocks, lightest_union, radius
 from qidsql.sql.masks import Packing
-from qidsql.sql.statements import Row, integer
-from qidsql.sql.table_changes import inserting
-from qidsql.sql.templates import Filling, fill, fill_query, union_all
-from qidsql.wording.numbers import count, plural
+from qidsql.sql.relation import inserting
+from qidsql.sql.templates import Filling, Row, fill, fill_query, integer, union_all
+from qidsql.wording.texts import count, plural
 
 BY_ROWS = BoundProof(ProvedBy.ROWS)
 MAX_COLUMNS = 63  # a mask is a signed 64-bit integer
@@ -305,7 +304,7 @@ class _Planner:
     def _by_comparison(self) -> None:
         import numpy as np
 
-        from qidsql.protection.suppression.by_comparison import SuppressionByComparison
+        from qidsql.protection.suppression.row_search import SuppressionByComparison
 
         patterns, bench = self._patterns, self._patterns.bench
         query = exp.select("pattern").from_("unsolved").order_by(exp.column("pattern"))

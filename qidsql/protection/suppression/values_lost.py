@@ -6,8 +6,7 @@ from sqlglot import exp
 
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.sql.masks import big
-from qidsql.sql.statements import integer
-from qidsql.sql.templates import fill, fill_query, union_all
+from qidsql.sql.templates import fill, fill_query, integer, union_all
 
 
 class CellsLost(NamedTuple):

@@ -15,11 +15,9 @@ from qidsql.engines.duckdb.workbench import exported
 from qidsql.errors import UsageError
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.row_patterns import RowPatterns
-from qidsql.sql.relation import Relation
+from qidsql.sql.relation import Relation, making
 from qidsql.sql.row_codes import coded_rows, column_values
-from qidsql.sql.statements import Statement, integer
-from qidsql.sql.table_changes import making
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import Statement, fill, integer
 
 
 def check_file(path: Path, replace: bool) -> None:

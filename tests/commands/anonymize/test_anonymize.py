@@ -16,7 +16,7 @@ from qidsql.errors import BudgetSpent, UsageError
 from qidsql.protection.anonymization.anonymizer import Anonymizer
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.relation import table_node
-from qidsql.sql.statements import Statement, integer
+from qidsql.sql.templates import Statement, integer
 from tests.anonymizations import FIGURE_1, Cells, optimum, theorem_3_1
 from tests.commandline import inside as run
 from tests.exhaustive import always

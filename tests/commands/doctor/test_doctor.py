@@ -14,7 +14,7 @@ import sqlglot
 import qidsql as package
 from qidsql.commands.doctor import installation
 from qidsql.commands.doctor.result import DoctorResult
-from qidsql.core.checks import State
+from qidsql.core.results import State
 from qidsql.errors import UnknownName, UsageError
 from tests.commandline import inside, several
 from tests.postgres_server import PostgresServer

@@ -16,14 +16,14 @@ import duckdb
 import pytest
 
 import qidsql as package
-from qidsql.column_roles import dbt
+from qidsql.column_roles.labels import read_labels
 from qidsql.commands.demo.demo import write_demo
 from qidsql.commands.init.draft import draft, updated
 from qidsql.commands.init.init import write_file
 from qidsql.commands.init.request import InitRequest
 from qidsql.commands.init.result import NO_COLUMNS, InitResult, SkippedTable
+from qidsql.core.files import parsed
 from qidsql.core.tables import TableName
-from qidsql.core.toml_file import parsed
 from qidsql.errors import UsageError
 from qidsql.operations.policy_file import read_policy_file
 from tests.commandline import inside, refused
@@ -121,10 +121,10 @@ def test_labels_from_dbt(store: Store, tmp_path: Path, name: str, text: str) -> 
 def test_a_dbt_file_that_is_none_is_refused(tmp_path: Path, text: str, part: str) -> None:
     (tmp_path / "manifest.json").write_text(text)
     with pytest.raises(UsageError, match=part):
-        dbt.read_labels(tmp_path / "manifest.json")
+        read_labels(tmp_path / "manifest.json")
     (tmp_path / "schema.yml").write_text("a: [")
     with pytest.raises(UsageError, match="not valid YAML, at line"):
-        dbt.read_labels(tmp_path / "schema.yml")
+        read_labels(tmp_path / "schema.yml")
 
 
 # counts

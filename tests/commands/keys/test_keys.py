@@ -13,9 +13,9 @@ from qidsql.commands.keys.algorithms import ALGORITHMS
 from qidsql.commands.keys.keys import keys
 from qidsql.commands.keys.request import KeysRequest
 from qidsql.commands.keys.result import KeysResult
+from qidsql.core.options import Wanted
+from qidsql.core.policy import column_weights
 from qidsql.core.results import LeftOut, Verdict
-from qidsql.core.sampling import Wanted
-from qidsql.core.weights import column_weights
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import UsageError

@@ -19,7 +19,7 @@ from qidsql.engines.base import ExecutedStatement
 from qidsql.engines.connect import connect
 from qidsql.errors import AccessError, BudgetSpent, Interrupted, QidsqlError, UsageError
 from qidsql.sql.relation import table_node
-from qidsql.sql.statements import Statement
+from qidsql.sql.templates import Statement
 from tests import rendering
 from tests.commandline import inside, refused
 from tests.exhaustive import always, pairs
@@ -181,7 +181,7 @@ def test_a_copy_without_unique_combinations(store: Store) -> None:
 @ONE_ENGINE
 def test_a_search_that_ends_at_once_leaves_a_plan(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """All rows are blank at worst, and the report says why the search ended."""
-    monkeypatch.setattr("qidsql.core.work.MILLION", 0)
+    monkeypatch.setattr("qidsql.core.budget.MILLION", 0)
     store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(1, 2), (5, 2), (5, 7)])
     with store.connect() as engine:
         hasty = suppress(engine, SuppressRequest("t", against="unique-combinations", max_work=1))

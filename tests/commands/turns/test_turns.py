@@ -17,7 +17,7 @@ from qidsql.commands.turns.turns import turns
 from qidsql.core.results import Verdict
 from qidsql.errors import BudgetSpent, Refuted, UnknownName, UsageError
 from qidsql.measures.profiles import ClassProfile
-from qidsql.protection.records import Records
+from qidsql.protection.row_patterns import Records
 from tests.commandline import inside
 from tests.stores import ONE_ENGINE, TWO_ENGINES, Store
 

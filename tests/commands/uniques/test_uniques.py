@@ -21,7 +21,7 @@ from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.errors import SourceError, UnknownName, UsageError
 from qidsql.sql.relation import table_node
-from qidsql.sql.statements import Statement
+from qidsql.sql.templates import Statement
 from tests import rendering
 from tests.commandline import command, environment, finished, inside, refused
 from tests.commands.uniques.published import BOOK, GUIDE, SIMPLE, Example

@@ -14,7 +14,7 @@ import pytest
 import qidsql as house
 from qidsql.commands.verify.result import VerifyResult
 from qidsql.protection import certificate_check
-from qidsql.protection.records import Records
+from qidsql.protection.row_patterns import Records
 from tests.commandline import inside
 from tests.exhaustive import always
 from tests.stores import DuckDBStore, Store

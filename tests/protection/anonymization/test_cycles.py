@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from qidsql.protection.anonymization.cycles import plan_by_cycles
+from qidsql.protection.anonymization.local_search import plan_by_cycles
 from tests.anonymizations import optimum
 from tests.exhaustive import always
 from tests.protection.coded import Record, coded, records_of

@@ -12,14 +12,11 @@ import pytest
 from qidsql.engines.duckdb.workbench import Workbench
 from qidsql.errors import BudgetSpent, Interrupted, StatementError, Stopped, UsageError
 from qidsql.protection.anonymization.anonymizer import Anonymizer
-from qidsql.protection.anonymization.bound_check import bound_of
-from qidsql.protection.anonymization.groups import Groups, least_losses
-from qidsql.protection.anonymization.local_search import LocalSearch
+from qidsql.protection.anonymization.assignment import Groups, Units, least_losses
+from qidsql.protection.anonymization.bounds import Prices, bound_of
+from qidsql.protection.anonymization.local_search import LocalSearch, nested, wishes
 from qidsql.protection.anonymization.placements import greedy_placement, priced_placement
-from qidsql.protection.anonymization.prices import Prices
-from qidsql.protection.anonymization.units import Units
-from qidsql.protection.anonymization.wishes import nested, wishes
-from qidsql.sql.statements import Statement
+from qidsql.sql.templates import Statement
 from tests.anonymizations import optimum
 from tests.exhaustive import always
 from tests.protection.coded import Record, coded, patterns_of, records_of

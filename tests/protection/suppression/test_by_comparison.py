@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from qidsql.protection.records import Records
-from qidsql.protection.suppression import by_comparison
-from qidsql.protection.suppression.by_comparison import SuppressionByComparison
-from qidsql.protection.suppression.by_counts import SuppressionByCounts
-from qidsql.protection.suppression.by_supersets import SuppressionBySupersets
+from qidsql.protection.row_patterns import Records
+from qidsql.protection.suppression import row_search
+from qidsql.protection.suppression.row_search import (
+    SuppressionByComparison,
+    SuppressionByCounts,
+    SuppressionBySupersets,
+)
 from tests.exhaustive import always
 
 WEIGHTS: tuple[Callable[[np.random.Generator, int], list[int]], ...] = (
@@ -45,8 +47,8 @@ def drawn(draw: np.random.Generator, columns: int) -> tuple[NDArray[np.uint32], 
 @pytest.mark.parametrize("seed", always(*range(6), 17, 59, longer=[*range(6, 17), *range(18, 59)]))
 def test_the_set_is_that_of_brute_force(way: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if way == "in small parts":  # many batches, and a hash in which most sets share a bucket
-        monkeypatch.setattr("qidsql.protection.suppression.by_supersets.LISTED", 7)
-        monkeypatch.setattr("qidsql.protection.suppression.by_supersets.BUCKETS", 2)
+        monkeypatch.setattr("qidsql.protection.suppression.row_search.LISTED", 7)
+        monkeypatch.setattr("qidsql.protection.suppression.row_search.BUCKETS", 2)
     draw = np.random.default_rng(seed)
     for weigh in WEIGHTS:
         columns = int(draw.integers(1, 7))
@@ -74,7 +76,7 @@ def test_records_are_solved_alone_as_side_by_side(records: int, columns: int) ->
 @pytest.mark.parametrize("most", [0, 10, 1000])
 def test_what_is_found_within_limits_is_right(light: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Records are left where more sets would have to be added or listed; the others lose what they should."""
-    monkeypatch.setattr("qidsql.protection.suppression.by_supersets.LIGHT", light)
+    monkeypatch.setattr("qidsql.protection.suppression.row_search.LIGHT", light)
     draw, solved, left = np.random.default_rng(light), 0, 0
     for weigh in WEIGHTS * 4:
         weights, (differences, sizes, k) = weigh(draw, 6), drawn(draw, 6)
@@ -94,12 +96,12 @@ def test_all_are_solved_unless_the_table_is_wide(columns: int, monkeypatch: pyte
     records, weights = Records.of(rows.T.tolist(), [1] * len(rows)), [1] * columns
     masks = {}
     for costs in (100, 1 << 62):
-        monkeypatch.setattr(by_comparison, "COUNTED", costs)
+        monkeypatch.setattr(row_search, "COUNTED", costs)
         solve = SuppressionByComparison(records, 3, weights)
         for some, found in solve.of(np.arange(records.count)):
             for record, mask in zip(some.tolist(), found.tolist(), strict=True):
                 assert masks.setdefault(record, mask) == mask
-    assert len(masks) > (records.count - 1 if columns <= by_comparison.COUNTED_COLUMNS else records.count // 2)
+    assert len(masks) > (records.count - 1 if columns <= row_search.COUNTED_COLUMNS else records.count // 2)
     for record, mask in masks.items():
         inside = ((rows == rows[record]) | (mask >> np.arange(columns) & 1).astype(bool)).all(axis=1)
         assert inside.sum() >= 3

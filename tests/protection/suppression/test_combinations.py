@@ -5,9 +5,9 @@ from random import Random
 import numpy as np
 import pytest
 
+from qidsql.core.budget import WorkLimit
 from qidsql.errors import BudgetSpent
 from qidsql.protection.suppression.combinations import Cores
-from qidsql.protection.work_limit import WorkLimit
 from tests.exhaustive import always
 from tests.protection.coded import Record, records_of
 from tests.protection.suppression.known import rarest

@@ -9,14 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 from qidsql.commands import gate
+from qidsql.core.budget import WorkLimit
 from qidsql.engines.duckdb.workbench import Workbench
 from qidsql.errors import BudgetSpent, Refuted
-from qidsql.protection.suppression.for_known_people import plan_for_known_people
-from qidsql.protection.suppression.known_people import KnownPeople
-from qidsql.protection.suppression.matching_check import disjoint_matchings
-from qidsql.protection.suppression.matchings import MatchedRows
-from qidsql.protection.suppression.price_check import bound_by_prices
-from qidsql.protection.work_limit import WorkLimit
+from qidsql.protection.suppression.known_people import KnownPeople, plan_for_known_people
+from qidsql.protection.suppression.matchings import MatchedRows, disjoint_matchings
+from qidsql.protection.suppression.verification import bound_by_prices
 from tests.protection.coded import Record, patterns_of, records_of
 from tests.trials.known_person import cheapest, released_rows
 
@@ -55,7 +53,7 @@ def test_there_is_a_plan_where_no_pairs_are_compared(bench: Workbench, monkeypat
     rows: list[Record] = [(1, 2), (1, 3), (1, 4), (2, 5), (2, 6), (3, 7)]
     late = plan_for_known_people(patterns_of(bench, rows), 2, (1, 1), WorkLimit(deadline=0.0))
     assert late.holds and late.stopped is not None and late.plan.weight <= 12
-    monkeypatch.setattr("qidsql.protection.suppression.for_known_people.MOST_PATTERNS", 1)
+    monkeypatch.setattr("qidsql.protection.suppression.known_people.MOST_PATTERNS", 1)
     many = plan_for_known_people(patterns_of(bench, rows), 2, (1, 1), WorkLimit())
     assert many.holds and many.stopped is None
     assert many.plan.lower_bound is not None and many.plan.lower_bound <= cheapest(rows, 2, (1, 1)) <= many.plan.weight
@@ -63,7 +61,7 @@ def test_there_is_a_plan_where_no_pairs_are_compared(bench: Workbench, monkeypat
 
 def test_all_pairs_are_compared_without_a_limit(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if they are more than a minute of work."""
-    monkeypatch.setattr("qidsql.protection.work_limit.WORK", 1)
+    monkeypatch.setattr("qidsql.core.budget.WORK", 1)
     whole = plan_for_known_people(patterns_of(bench, [(1, 1), (1, 1), (1, 1), (1, 2)]), 2, (1, 1), WorkLimit())
     assert (whole.plan.weight, whole.plan.lower_bound, whole.stopped) == (2, 2, None)
 

@@ -6,10 +6,9 @@ from random import Random
 import pytest
 
 from qidsql.engines.duckdb.workbench import Workbench
-from qidsql.protection.suppression.known_people import known_people
-from qidsql.protection.suppression.people_of_copy import people_of_copy
+from qidsql.protection.suppression.combinations import shared
+from qidsql.protection.suppression.known_people import known_people, people_of_copy
 from qidsql.protection.suppression.plan import SuppressionPlan
-from qidsql.protection.suppression.shared import shared
 from tests.exhaustive import always
 from tests.protection.coded import Record, patterns_of
 from tests.protection.suppression.known import by_definition, of_copy, released
@@ -64,6 +63,6 @@ def test_an_optimal_plan_leaves_somebody_alone(bench: Workbench) -> None:
 def test_a_plan_too_large_is_not_counted(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = SuppressionPlan.of(patterns_of(bench, [(1, 2), (5, 2), (5, 7)]), 2)
     monkeypatch.setattr("qidsql.protection.suppression.known_people.MOST", 1)
-    monkeypatch.setattr("qidsql.protection.suppression.people_of_copy.MOST", 1)
+    monkeypatch.setattr("qidsql.protection.suppression.known_people.MOST", 1)
     assert known_people(plan) is None
     assert people_of_copy(patterns_of(bench, [(1, None), (1, 1)]), 2) is None

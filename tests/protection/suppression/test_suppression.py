@@ -9,12 +9,11 @@ import pytest
 
 from qidsql.engines.duckdb.workbench import Workbench
 from qidsql.errors import UsageError
-from qidsql.protection.suppression.by_counts import add_subsets
-from qidsql.protection.suppression.lightest import Difference, Levels, blocks, lightest_union, radius
+from qidsql.protection.suppression.combinations import shared
 from qidsql.protection.suppression.plan import SuppressionPlan, _Planner
-from qidsql.protection.suppression.shared import shared
+from qidsql.protection.suppression.row_search import Difference, Levels, add_subsets, blocks, lightest_union, radius
 from qidsql.protection.suppression.verification import wildcard_check
-from qidsql.sql.statements import Statement
+from qidsql.sql.templates import Statement
 from tests.exhaustive import always, pairs
 from tests.protection.coded import Record, patterns_of
 
@@ -99,7 +98,7 @@ def test_the_plan_is_the_lightest_hitting_set_of_the_unsafe_sets(
         monkeypatch.setattr("qidsql.protection.suppression.plan.GROUPED", 1e12)
         monkeypatch.setattr("qidsql.protection.suppression.plan.SEARCHED", 0.0)
     if way == "around differences":
-        monkeypatch.setattr("qidsql.protection.suppression.by_comparison.COUNTED", 1e-9)
+        monkeypatch.setattr("qidsql.protection.suppression.row_search.COUNTED", 1e-9)
     if way == "by nearby records":
         monkeypatch.setattr("qidsql.protection.suppression.plan.COMPARED_COLUMNS", 0)
     if way == "by all pairs":
@@ -196,8 +195,8 @@ def test_counts_are_summed_over_subsets(
 
     Parts and lines of counts are smaller and larger than all counts, and no multiple of each other.
     """
-    monkeypatch.setattr("qidsql.protection.suppression.by_counts.CACHED", cached)
-    monkeypatch.setattr("qidsql.protection.suppression.by_counts.LINE", line)
+    monkeypatch.setattr("qidsql.protection.suppression.row_search.CACHED", cached)
+    monkeypatch.setattr("qidsql.protection.suppression.row_search.LINE", line)
     kind = np.uint8 if most < 128 else np.uint16 if most < 1 << 15 else np.uint64
     random = np.random.default_rng(most)
     for columns in range(1, 9):

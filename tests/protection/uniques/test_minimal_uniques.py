@@ -9,9 +9,14 @@ from random import Random
 import pytest
 
 from qidsql.errors import BudgetSpent, UsageError
-from qidsql.protection.records import Records
-from qidsql.protection.uniques.counts import UniqueCounts, contributions, dis_scores, suda_scores
-from qidsql.protection.uniques.minimal_uniques import MinimalUniques
+from qidsql.protection.row_patterns import Records
+from qidsql.protection.uniques.minimal_uniques import (
+    MinimalUniques,
+    UniqueCounts,
+    contributions,
+    dis_scores,
+    suda_scores,
+)
 from tests.exhaustive import always
 
 Rows = Sequence[tuple[int, ...]]  # 0 is NULL
@@ -88,7 +93,7 @@ def test_the_two_ways_agree_on_a_larger_table() -> None:
 
 def test_with_partitions_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where memory is short, the classes of a set are counted from its columns."""
-    monkeypatch.setattr("qidsql.protection.uniques.by_sets.KEPT", 0)
+    monkeypatch.setattr("qidsql.protection.uniques.algorithms.KEPT_BYTES", 0)
     draw = Random(2)
     for _ in range(50):
         rows, columns = random_rows(draw)
@@ -96,7 +101,7 @@ def test_with_partitions_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_with_values_that_are_lists_of_their_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("qidsql.protection.uniques.agreement.MEMORY", 40)
+    monkeypatch.setattr("qidsql.protection.uniques.column_lattice.MEMORY", 40)
     draw = Random(3)
     for _ in range(50):
         rows, columns = random_rows(draw)

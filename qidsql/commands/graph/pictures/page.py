@@ -5,8 +5,8 @@ from qidsql.commands.graph.pictures.picture import picture
 from qidsql.commands.graph.result import GraphResult
 from qidsql.core.results import Verdict
 from qidsql.version import __version__
-from qidsql.wording.numbers import moment
 from qidsql.wording.pages import page
+from qidsql.wording.texts import moment
 
 TONES = {Verdict.FINISHED: "pass", Verdict.VIOLATION: "violation", Verdict.INCONCLUSIVE: "inconclusive"}
 HEADINGS = {Verdict.FINISHED: "They can be separated", Verdict.INCONCLUSIVE: "Inconclusive"}
