@@ -11,17 +11,16 @@ SELECT
   CAST(relation.relkind AS TEXT) AS relkind,
   CASE
     WHEN relation.relkind IN ('v', 'f') THEN NULL
-    ELSE (
+    WHEN relation.relkind = 'p' THEN (
       SELECT CAST(SUM(
         CASE WHEN leaf.relpages > 0 THEN leaf.reltuples ELSE pg_relation_size(leaf.oid) / 100 END
       ) AS BIGINT)
-      FROM (
-        SELECT relation.oid AS oid
-        UNION
-        SELECT tree.relid AS oid FROM pg_partition_tree(relation.oid) AS tree WHERE tree.isleaf
-      ) AS part
-      JOIN pg_class AS leaf ON leaf.oid = part.oid
+      FROM pg_partition_tree(relation.oid) AS tree
+      JOIN pg_class AS leaf ON leaf.oid = tree.relid
+      WHERE tree.isleaf OR tree.relid = relation.oid
     )
+    WHEN relation.relpages > 0 THEN CAST(relation.reltuples AS BIGINT)
+    ELSE pg_relation_size(relation.oid) / 100
   END AS estimated_rows,
   CASE
     WHEN relation.relpersistence = 't' THEN 'temporary'
