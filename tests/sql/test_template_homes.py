@@ -30,9 +30,15 @@ def home(folder: str) -> frozenset[Path]:
 
 
 @cache
+def nodes(path: Path) -> list[ast.AST]:
+    """All of a file's syntax tree."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@cache
 def texts(path: Path) -> tuple[frozenset[str], frozenset[str]]:
     """The string constants of a module, and the beginnings of its f-strings."""
-    tree = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    tree = nodes(path)
     constants = {node.value for node in tree if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     first = (node.values[0] for node in tree if isinstance(node, ast.JoinedStr) and node.values)
     beginnings = {str(each.value) for each in first if isinstance(each, ast.Constant)}
@@ -67,7 +73,7 @@ FILLS = ("fill", "fill_query", "sql_file")
 def test_no_name_of_a_template_leads_nowhere() -> None:
     folders = {name.partition("/")[0] for name in NAMES}
     for path in HOUSE.rglob("*.py"):
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for call in nodes(path):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in FILLS:
                 name = call.args[0]
                 if isinstance(name, ast.Constant):
