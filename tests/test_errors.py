@@ -2,13 +2,13 @@
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
 
 from qidsql import errors
 from qidsql.core.files import key_lines
 from qidsql.errors import UnknownName, near_misses
+from tests.test_floors import FILES, nodes
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,9 @@ NOT_FOR_USERS = {  # errors that an engine catches itself; their texts can be a 
 
 def test_every_error_is_in_the_tree() -> None:
     """All are defined in errors.py, whose first lines list them."""
-    package = Path(errors.__file__).parent
     found: dict[str, str] = {}
-    for path in package.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for path in FILES:
+        for node in nodes(path):
             bases = [ast.unparse(base) for base in node.bases] if isinstance(node, ast.ClassDef) else []
             if any(re.search(r"(Error|Exception|Stopped)$", base) for base in bases):
                 found[node.name] = path.name  # type: ignore[attr-defined]

@@ -239,7 +239,7 @@ def test_only_engines_know_a_certain_engine() -> None:
         if name in KNOW_AN_ENGINE or name.startswith(("engines/", "duckdb_extension/")):
             continue
         wrong += [f"{name} imports {module}" for module in imported(path) if module.startswith(homes)]
-        texts = {n.value for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Constant)}
+        texts = {n.value for n in nodes(path) if isinstance(n, ast.Constant)}
         wrong += [f"{name} names {engine}" for engine in texts & {*ENGINES, "postgresql"}]
     assert [each for each in wrong if not each.endswith(WORKBENCH)] == []
 

@@ -220,7 +220,7 @@ FILES = st.fixed_dictionaries(
 VALIDATOR = jsonschema.Draft202012Validator(POLICY_SCHEMA)
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(FILES)
 def test_our_reading_of_the_schema_is_json_schemas(content: dict[str, Any]) -> None:
     """The places of our complaints are those of the jsonschema package."""

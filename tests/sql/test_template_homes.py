@@ -4,7 +4,8 @@ import ast
 from functools import cache
 from pathlib import Path
 
-HOUSE = Path(__file__).parents[2] / "qidsql"
+from tests.test_floors import FILES, HOUSE, calls, nodes
+
 TEMPLATES = Path(__file__).parents[2] / "sql_templates"
 NAMES = sorted(str(path.relative_to(TEMPLATES).with_suffix("")) for path in TEMPLATES.rglob("*.sql"))
 # Where the module or room lies that a folder is named after; that of any other folder lies in sql.
@@ -32,7 +33,7 @@ def home(folder: str) -> frozenset[Path]:
 @cache
 def texts(path: Path) -> tuple[frozenset[str], frozenset[str]]:
     """The string constants of a module, and the beginnings of its f-strings."""
-    tree = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    tree = nodes(path)
     constants = {node.value for node in tree if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     first = (node.values[0] for node in tree if isinstance(node, ast.JoinedStr) and node.values)
     beginnings = {str(each.value) for each in first if isinstance(each, ast.Constant)}
@@ -54,9 +55,8 @@ def fills(path: Path, name: str) -> bool:
 
 
 def test_a_template_is_filled_by_the_room_that_its_folder_names_and_by_no_other() -> None:
-    modules = list(HOUSE.rglob("*.py"))
     for name in NAMES:
-        users = {path for path in modules if fills(path, name)}
+        users = {path for path in FILES if fills(path, name)}
         assert users, f"nobody fills {name}"
         assert users <= home(name.rpartition("/")[0]), f"{name} is filled elsewhere"
 
@@ -66,14 +66,13 @@ FILLS = ("fill", "fill_query", "sql_file")
 
 def test_no_name_of_a_template_leads_nowhere() -> None:
     folders = {name.partition("/")[0] for name in NAMES}
-    for path in HOUSE.rglob("*.py"):
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in FILLS:
-                name = call.args[0]
-                if isinstance(name, ast.Constant):
-                    assert name.value in NAMES, f"{path.name}:{call.lineno}"
-                elif isinstance(name, ast.JoinedStr):
-                    assert str(getattr(name.values[0], "value", "")).partition("/")[0] in folders
+    for path in FILES:
+        for call in (call for call in calls(path) if getattr(call.func, "id", "") in FILLS):
+            name = call.args[0]
+            if isinstance(name, ast.Constant):
+                assert name.value in NAMES, f"{path.name}:{call.lineno}"
+            elif isinstance(name, ast.JoinedStr):
+                assert str(getattr(name.values[0], "value", "")).partition("/")[0] in folders
 
 
 def test_few_statements_are_one_line() -> None:

@@ -8,9 +8,12 @@ with the seed or the input that repeats it. The tests run a small share of each 
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+from tests.stores import PostgresStore, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,16 @@ class Ground:
     folder: Path
     postgres_url: Callable[[], str]
     patience: float = 1.0
+
+    @contextmanager
+    def stores(self, *kinds: type[Any]) -> Iterator[list[Store]]:
+        """An empty store of each kind: a file in the folder, or a schema on the server."""
+        with ExitStack() as held:
+            stores: list[Store] = []
+            for kind in kinds:
+                place = self.postgres_url() if kind is PostgresStore else self.folder / f"trials.{kind.name}"
+                stores.append(held.enter_context(kind(place)))
+            yield stores
 
 
 Run: TypeAlias = Callable[[int, int, Ground], Iterator[str | None]]  # number of trials, seed, ground

@@ -1,7 +1,6 @@
 """Audits of random tables on three engines, through the public function, against brute force from the definitions."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from itertools import islice
 from typing import Any
 
@@ -22,12 +21,7 @@ OPTIONS: tuple[dict[str, Any], ...] = (BY_ROW, {**BY_ROW, "nulls": "wildcard"}, 
 
 def audits(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
     """One trial is one audit of one table with one of the options on one engine."""
-    with ExitStack() as held:
-        stores: list[Store] = [
-            held.enter_context(DuckDBStore(ground.folder / "audits.duckdb")),
-            held.enter_context(PostgresStore(ground.postgres_url())),
-            held.enter_context(SQLiteStore(ground.folder / "audits.sqlite")),
-        ]
+    with ground.stores(DuckDBStore, PostgresStore, SQLiteStore) as stores:
         yield from islice(_all(stores, seed), number)
 
 

@@ -8,7 +8,6 @@ the line. Each of these is declared sensitive, kept on request, excluded or an i
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
@@ -31,11 +30,7 @@ ROLES = ("sensitive", "sensitive", "keep", "keep", "keep", "exclude", "identifie
 
 def copies(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
     """One trial is one copy, written or printed, of one table."""
-    with ExitStack() as held:
-        stores: list[Store] = [
-            held.enter_context(DuckDBStore(ground.folder / "copies.duckdb")),
-            held.enter_context(PostgresStore(ground.postgres_url())),
-        ]
+    with ground.stores(DuckDBStore, PostgresStore) as stores:
         for trial in islice(range(seed * 1_000_000, (seed + 1) * 1_000_000), number):
             random = Random(trial)
             store = stores[random.random() < 0.3]

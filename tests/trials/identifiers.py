@@ -10,7 +10,7 @@ import os
 import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -47,11 +47,7 @@ OURS = ("main", "public", "information_schema", "pg_catalog", "pg_temp")  # sche
 
 def identifiers(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
     """One trial is one name in every place and by every way."""
-    with ExitStack() as held:
-        stores: list[Store] = [
-            held.enter_context(DuckDBStore(ground.folder / "names.duckdb")),
-            held.enter_context(PostgresStore(ground.postgres_url())),
-        ]
+    with ground.stores(DuckDBStore, PostgresStore) as stores:
         for store in stores:
             store.table("canary", {"bird": "VARCHAR"}, BIRDS)
         host = _host(ground.folder / "extension")

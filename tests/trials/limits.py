@@ -1,10 +1,9 @@
 """Limits on disclosure of every model on random tables, by row and by person, against the definitions."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 from tests.disclosure_limits import COLUMNS, SENSITIVE, differences, random_rows
-from tests.stores import DuckDBStore, PostgresStore, SQLiteStore, Store
+from tests.stores import DuckDBStore, PostgresStore, SQLiteStore
 from tests.trials import Ground, Trials
 
 TOGETHER = 50
@@ -12,12 +11,7 @@ TOGETHER = 50
 
 def limits(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
     """One trial is one table on one engine: all its column sets, each with a limit of every model."""
-    with ExitStack() as held:
-        stores: list[Store] = [
-            held.enter_context(DuckDBStore(ground.folder / "limits.duckdb")),
-            held.enter_context(PostgresStore(ground.postgres_url())),
-            held.enter_context(SQLiteStore(ground.folder / "limits.sqlite")),
-        ]
+    with ground.stores(DuckDBStore, PostgresStore, SQLiteStore) as stores:
         for first in range(seed * 1_000_000, seed * 1_000_000 + number, TOGETHER):
             seeds = range(first, min(first + TOGETHER, seed * 1_000_000 + number))
             store = stores[first // TOGETHER % len(stores)]

@@ -1,7 +1,6 @@
 """Random tables held against random populations (`kmap`) on three engines, against brute force from the definitions."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
 from random import Random
@@ -21,12 +20,7 @@ PUBLISHED = "published_"  # and the name of its population: a published table
 
 def populations(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
     """One trial holds one published table against one population, on one engine."""
-    with ExitStack() as held:
-        stores: list[Store] = [
-            held.enter_context(DuckDBStore(ground.folder / "populations.duckdb")),
-            held.enter_context(PostgresStore(ground.postgres_url())),
-            held.enter_context(SQLiteStore(ground.folder / "populations.sqlite")),
-        ]
+    with ground.stores(DuckDBStore, PostgresStore, SQLiteStore) as stores:
         yield from islice(_all(stores, seed), number)
 
 

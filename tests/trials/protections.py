@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from functools import cache
 from itertools import combinations, islice
 from random import Random
@@ -22,11 +21,7 @@ FEW = 9  # rows that brute force can part into groups
 
 def protections(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
     """One trial is one plan for one table on one engine, or one count of its unsafe combinations."""
-    with ExitStack() as held:
-        stores: list[Store] = [
-            held.enter_context(DuckDBStore(ground.folder / "protections.duckdb")),
-            held.enter_context(PostgresStore(ground.postgres_url())),
-        ]
+    with ground.stores(DuckDBStore, PostgresStore) as stores:
         yield from islice(_all(stores, seed), number)
 
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from contextlib import ExitStack
 from fractions import Fraction
 from itertools import islice
 from math import isclose
@@ -25,12 +24,7 @@ Row = tuple[int | None, str | None, int | None, float | None]
 
 def risks(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
     """One trial is one risk report of one table on one engine."""
-    with ExitStack() as held:
-        stores: list[Store] = [
-            held.enter_context(DuckDBStore(ground.folder / "risks.duckdb")),
-            held.enter_context(PostgresStore(ground.postgres_url())),
-            held.enter_context(SQLiteStore(ground.folder / "risks.sqlite")),
-        ]
+    with ground.stores(DuckDBStore, PostgresStore, SQLiteStore) as stores:
         yield from islice(_all(stores, seed), number)
 
 

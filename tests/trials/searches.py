@@ -1,7 +1,6 @@
 """Searches of random tables by every algorithm, criterion, rule for NULLs and unit, against brute force."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from fractions import Fraction
 from itertools import islice
 from random import Random
@@ -32,12 +31,7 @@ Meets = Callable[[Places], bool]
 
 def searches(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
     """One trial is one search by `keys` or `mask` of one table on one engine. Options that are refused do not count."""
-    with ExitStack() as held:
-        stores: list[Store] = [
-            held.enter_context(DuckDBStore(ground.folder / "searches.duckdb")),
-            held.enter_context(PostgresStore(ground.postgres_url())),
-            held.enter_context(SQLiteStore(ground.folder / "searches.sqlite")),
-        ]
+    with ground.stores(DuckDBStore, PostgresStore, SQLiteStore) as stores:
         yield from islice(_all(stores, seed), number)
 
 

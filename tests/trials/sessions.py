@@ -2,7 +2,6 @@
 is refused or noted, and those that depend on the rows alone get the verdict of a copy."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from random import Random
 
 import duckdb
@@ -32,12 +31,7 @@ SAID = {On.TIME: "current time", On.ZONE: "time zone"}
 
 def sessions(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
     """One trial is one view, table or condition on one engine, in turn."""
-    with ExitStack() as held:
-        stores: list[Store] = [
-            held.enter_context(DuckDBStore(ground.folder / "sessions.duckdb")),
-            held.enter_context(PostgresStore(ground.postgres_url())),
-            held.enter_context(SQLiteStore(ground.folder / "sessions.sqlite")),
-        ]
+    with ground.stores(DuckDBStore, PostgresStore, SQLiteStore) as stores:
         for store in stores:
             _fill(store)
         for place in range(number):

@@ -29,11 +29,11 @@ LONG = (
 NAMES = always(*(name for name in CLASSES if name not in LONG), longer=LONG)
 
 
-@pytest.mark.parametrize("more", always(1, longer=[4]))
+@pytest.mark.parametrize("share", always(0.5, longer=[4]))
 @pytest.mark.parametrize("name", NAMES)
-def test_a_share_of(name: str, more: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_share_of(name: str, share: float, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     trials: Trials = import_module(f"tests.trials.{name}").TRIALS
-    number = more * trials.fast
+    number = ceil(share * trials.fast)
     ground = Ground(tmp_path, lambda: str(request.getfixturevalue("postgres_url")), patience=20)
     outcomes = list(islice(trials.run(number, 0, ground), number))
     assert len(outcomes) == number

@@ -1,7 +1,6 @@
 """Audits and searches whose budget ends early, against what is true: never a false pass, nor a false "complete"."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from itertools import islice
 from random import Random
 from typing import Any
@@ -24,11 +23,7 @@ K = 3
 
 def truncated(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
     """One trial is one audit, one search for keys or one masking of one table, with a budget."""
-    with ExitStack() as held:
-        stores: list[Store] = [
-            held.enter_context(DuckDBStore(ground.folder / "truncated.duckdb")),
-            held.enter_context(PostgresStore(ground.postgres_url())),
-        ]
+    with ground.stores(DuckDBStore, PostgresStore) as stores:
         yield from islice(_all(stores, seed), number)
 
 

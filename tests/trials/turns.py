@@ -1,21 +1,16 @@
 """Columns of random tables recoded and dropped turn by turn, every figure of every turn by its definition."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 from qidsql.errors import QidsqlError
 from tests.commands.turns.test_turns import check_table
-from tests.stores import DuckDBStore, PostgresStore, Store
+from tests.stores import DuckDBStore, PostgresStore
 from tests.trials import Ground, Trials
 
 
 def turns(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
     """One trial is all turns of one table on one engine."""
-    with ExitStack() as held:
-        stores: list[Store] = [
-            held.enter_context(DuckDBStore(ground.folder / "turns.duckdb")),
-            held.enter_context(PostgresStore(ground.postgres_url())),
-        ]
+    with ground.stores(DuckDBStore, PostgresStore) as stores:
         for place in range(number):
             store, of_table = stores[place % 2], seed * 1_000_000 + place
             try:
