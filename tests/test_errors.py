@@ -73,4 +73,4 @@ def test_an_internal_error_names_our_last_line_and_no_text() -> None:
     with pytest.raises(ValueError) as raised:
         key_lines("hunter2 = = 1")
     said = errors.internal(raised.value)
-    assert re.fullmatch(r"internal error \(TOMLDecodeError at toml_file.py:\d+\); please report it", said), said
+    assert re.fullmatch(r"internal error \(TOMLDecodeError at files.py:\d+\); please report it", said), said

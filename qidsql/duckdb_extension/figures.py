@@ -102,7 +102,7 @@ IMPACT = {
 
 def impact_rows(result: "ImpactResult") -> Iterable[Row]:
     """The table, without a column, then its columns. Whom the copy singles out is part of the reason."""
-    from qidsql.report.sections import known_people_lines
+    from qidsql.report.protected import known_people_lines
 
     _, found = known_people_lines(result.known, result.k) if result.known and result.k else ((), ())
     reason = "; ".join((result.reason, *result.account.unfinished, *found))

@@ -359,7 +359,7 @@ def _suppress_rows(result: "SuppressResult") -> Iterable[Row]:
         reason=result.reason,
     )
     if result.known is not None:
-        from qidsql.report.sections import known_people_lines
+        from qidsql.report.protected import known_people_lines
 
         withstood, found = known_people_lines(result.known, result.k)
         for finding, lines in (("withstands", withstood), ("open", found)):
