@@ -25,7 +25,7 @@ from qidsql.duckdb_extension.figures import (
     turns_rows,
 )
 from qidsql.duckdb_extension.sentences import REPORT, VERDICT, report_rows, verdict_rows
-from qidsql.errors import Interrupted
+from qidsql.errors import Interrupted, UsageError
 
 if TYPE_CHECKING:
     from qidsql.commands.audit.result import AuditResult
@@ -56,15 +56,25 @@ MEASURES = {
     "share_below_k": "DOUBLE",
 }
 WORDS = ("note", "reason", "line")  # columns whose text can name options
+GUARD = {"seen": "VARCHAR", "audited": "VARCHAR"}  # of the first row alone: what the audit saw, and of which tables
+RESERVED = {"all", "distinct", "limit", "on", "order", "then", "where"}  # by SQL: as parameters they end with _
+NOT_GIVEN: dict[str, tuple[str, Any]] = {  # by type: the default of a macro's parameter, and its value; NULL is refused
+    "VARCHAR": ("''", ""),
+    "VARCHAR[]": ("CAST('[]' AS VARCHAR[])", []),
+    "BIGINT": ("CAST('-9223372036854775808' AS BIGINT)", -(2**63)),
+    "DOUBLE": ("CAST('-inf' AS DOUBLE)", float("-inf")),
+}
 TRACE = {"step": "BIGINT", "seconds": "DOUBLE", "purpose": "VARCHAR", "statement": "VARCHAR"}
 
 
 @dataclass(frozen=True)
 class TableFunction:
-    """A command as a table function: FROM qid_COMMAND('table', parameter := value, ...).
+    """A command as a macro, FROM qidsql.COMMAND('table', parameter := value, ...), over a table function qid_COMMAND.
 
-    Its parameters are the options of the command's request; `rows` converts its result. `tables` are the fields of the
-    request that are given by place; `called` is the name of a second function of the same command.
+    A table function runs on a connection of its own; only a macro is a part of the caller's statement, and can refuse
+    what the audit saw if the caller sees something else. The parameters are the options of the command's request;
+    `rows` converts its result. `tables` are the fields of the request that are given by place; `called` is the name of
+    a second function of the same command.
     """
 
     command: str
@@ -74,8 +84,12 @@ class TableFunction:
     called: str = ""
 
     @property
+    def macro(self) -> str:
+        return self.called or self.command
+
+    @property
     def name(self) -> str:
-        return f"qid_{self.called or self.command}"
+        return f"qid_{self.macro}"
 
     @cached_property
     def options(self) -> tuple["Parameter", ...]:
@@ -84,9 +98,51 @@ class TableFunction:
         return parameters(self._request)
 
     @cached_property
-    def parameters(self) -> Columns:
+    def fields(self) -> dict[str, "Parameter"]:
+        """The options by their names in SQL."""
         shown = (each for each in self.options if each.option.in_shells and not each.option.argument)
-        return {each.name: each.form.sql for each in shown if each.name not in self.tables}
+        return {parameter_name(each): each for each in shown if each.name not in self.tables}
+
+    @cached_property
+    def parameters(self) -> Columns:
+        """The types by name. A truth value is a text, so that it can be left out."""
+        kinds = {name: each.form.sql.replace("BOOLEAN", "VARCHAR") for name, each in self.fields.items()}
+        return {**kinds, "trace": "VARCHAR"}
+
+    def given(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The options of the request, by the arguments of the table function. Raises UsageError."""
+        given = {}
+        for name, value in values.items():
+            if value is None or (isinstance(value, list) and None in value):
+                raise UsageError(f"{name} must not be NULL; leave it out")
+            if value != NOT_GIVEN[self.parameters[name]][1]:
+                field = self.fields.get(name)
+                truth = field is None or field.form.sql == "BOOLEAN"
+                given[field.name if field else name] = _truth(name, value) if truth else value
+        return given
+
+    @property
+    def usage(self) -> str:
+        tables = ", ".join(f"'{each}'" for each in self.tables)
+        return f"FROM qidsql.{self.macro}({tables})"
+
+    def definition(self) -> str:
+        """The statement that creates the macro."""
+        from qidsql.sql.templates import sql_file
+
+        places = [f'"{each}"' for each in self.tables]
+        defaults = [f"{name} := {NOT_GIVEN[kind][0]}" for name, kind in self.parameters.items()]
+        filters = ["where_" if "where_" in self.parameters else "''", "''"]
+        seen = [f"(FROM qidsql.main.seen({place}, {each}))" for place, each in zip(places, filters, strict=False)]
+        holes = {
+            "name": self.macro,
+            "parameters": ", ".join(places + defaults),
+            "seen": ", '; ', ".join(seen) or "''",
+            "function": self.name,
+            "arguments": ", ".join([*places, *(f"{name} := {name}" for name in self.parameters)]),
+        }
+        pattern = rf":({'|'.join(holes)})\b"
+        return re.sub(pattern, lambda hole: holes[hole[1]], sql_file("duckdb_extension/guarded"))
 
     @property
     def _declared(self) -> "Command":
@@ -139,6 +195,19 @@ class TableFunction:
             return work(subject, request)
 
 
+def parameter_name(option: "Parameter") -> str:
+    """The name of an option in SQL: that of Python, --l and --t by their letters, and none needs quotes."""
+    letters = (flag.removeprefix("--") for flag in option.flags if flag.startswith("--"))
+    name = next((letter for letter in letters if len(letter) == 1), option.name)
+    return f"{name}_" if name in RESERVED else name
+
+
+def _truth(name: str, text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise UsageError(f"{name} must be true or false")
+    return text.lower() == "true"
+
+
 def in_sql(text: str) -> str:
     """The text with option names of the command line replaced by parameter names."""
     return re.sub(r"--([a-z][a-z-]*)", lambda option: _parameter(option[1].replace("-", "_")), text)
@@ -155,7 +224,7 @@ def _parameters() -> dict[str, str]:
     for each in (each for function in FUNCTIONS for each in function.options):
         for flag in "/".join(each.flags).split("/"):
             name = flag.lstrip("-").replace("-", "_")
-            shown = f"{each.name} := false" if name == f"no_{each.name}" else each.name
+            shown = f"{each.name} := false" if name == f"no_{each.name}" else parameter_name(each)
             found[name] = shown if each.option.in_shells else f"the command line's {flag}"
     return found
 

@@ -34,6 +34,21 @@ class HostConnection(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Caller:
+    """The settings of the session that calls; None if unknown."""
+
+    search_path: str | None = None
+    time_zone: str | None = None
+
+    @property
+    def settings(self) -> str:
+        """The statements under which its tables are measured: only DuckDB's functions, texts byte by byte, its zone."""
+        zone = (self.time_zone or "").replace("'", "''")
+        zone = f"SET SESSION TimeZone = '{zone}'" if zone else ""
+        return f"SET search_path = 'system.main'; SET SESSION default_collation = 'binary'; {zone}"
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogCache:
     """Rows of catalog queries: one engine binds a call and another runs it, with the same catalog."""
 

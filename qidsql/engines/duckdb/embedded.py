@@ -13,10 +13,10 @@ from qidsql.core.tables import Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.duckdb.engine import DuckDBEngine
-from qidsql.engines.embedding import CatalogCache, HostConnection, HostError
+from qidsql.engines.embedding import Caller, CatalogCache, HostConnection, HostError
 from qidsql.engines.table_names import parsed_name
 from qidsql.errors import QidsqlError, SourceError, StatementError, UnknownName, UsageError
-from qidsql.sql.relation import table_node
+from qidsql.sql.relation import name_text, table_node
 from qidsql.sql.templates import Filling, Row
 
 LABEL = "this database"
@@ -41,14 +41,14 @@ DRIVER_ERRORS = {  # duckdb_error_type: the exception that the Python driver rai
 
 
 class HostEngine(DuckDBEngine):
-    """The engine inside a user's DuckDB. `search_path` is the caller's, in DuckDB's notation; None if unknown."""
+    """The engine inside a user's DuckDB."""
 
-    def __init__(self, connection: HostConnection, search_path: str | None, cache: CatalogCache) -> None:
-        self._cache = cache
+    def __init__(self, connection: HostConnection, caller: Caller, cache: CatalogCache) -> None:
+        self._cache, self.search_path = cache, caller.settings
         super().__init__(connection, LABEL, folder=None)  # type: ignore[arg-type]  # most audits need none
         self.snapshot = "each statement sees what is committed when it starts, and nothing of an open transaction"
         self._kinds = {str(name).lower(): (str(name), kind) for name, kind in self._catalog("databases")}
-        self._search_path = self._schemas(search_path)
+        self._search_path = self._schemas(caller.search_path)
 
     def expect(self, rows: int) -> None:
         """Nothing: the settings are the user's."""
@@ -122,9 +122,21 @@ class HostEngine(DuckDBEngine):
         schemas = [(self._default.catalog, self._default.schema)]
         if search_path and search_path.strip():
             entries = [parsed_name(entry, "duckdb") for entry in _entries(search_path)]
-            schemas = [(entry.db or entry.name, entry.name if entry.db else "main") for entry in entries if entry]
+            schemas = [self._schema(entry.db, entry.name) for entry in entries if entry]
         self._default = TableName("", schemas[0][1], schemas[0][0])
         return None if search_path is None else schemas
+
+    def _schema(self, catalog: str, schema: str) -> tuple[str, str]:
+        """Catalog and schema of an entry; one name is a schema of the default database, or else a database."""
+        if catalog:
+            return catalog, schema
+        own = {(str(database).lower(), str(name).lower()) for database, name in self._catalog("schemas")}
+        within = (self._default.catalog.lower(), schema.lower()) in own
+        return (self._default.catalog, schema) if within else (schema, "main")
+
+    def name_in_host(self, table: str) -> str:
+        """The name by which DuckDB finds the table whatever the search path is."""
+        return name_text(self.dialect, self.describe(table).name)
 
     def attached_postgres(self, typed: str) -> tuple[str | None, str]:
         """The attached Postgres that the name is in, and the name without it; None if it is in none."""
@@ -160,12 +172,12 @@ class HostEngine(DuckDBEngine):
         return [*names, TableName(node.name, "main", node.db)] if node.db else names
 
 
-def engine_for(table: str, connection: HostConnection, search_path: str | None, cache: CatalogCache) -> Engine:
+def engine_for(table: str, connection: HostConnection, caller: Caller, cache: CatalogCache) -> Engine:
     """The engine for a table: this database, or the attached Postgres that its name or the search path names.
 
     `connection` belongs to the engine. Only names are looked up. Raises SourceError, StatementError.
     """
-    host = HostEngine(connection, search_path, cache)
+    host = HostEngine(connection, caller, cache)
     database, inside = host.attached_postgres(table)
     if database is None:
         return host
