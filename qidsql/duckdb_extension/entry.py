@@ -97,16 +97,15 @@ class _Process:
     def register(self, instance: int) -> None:
         """Registers the functions, and the macros, with a database. Raises SourceError."""
         from qidsql.duckdb_extension.connection import Connection
-        from qidsql.engines.duckdb.macros import duckdb_macros
+        from qidsql.engines.duckdb.macros import duckdb_macros, seen_macro
         from qidsql.engines.embedding import HostError
-        from qidsql.sql.templates import sql_file
 
         connection = Connection(self.api, instance)
         try:
             connection.execute(duckdb_macros())
             for number, function in enumerate(FUNCTIONS):
                 self._register(connection, instance, number, function)
-            connection.execute(sql_file("duckdb_extension/seen"))
+            connection.execute(seen_macro())
             for function in FUNCTIONS:
                 connection.execute(function.definition())
         except HostError as error:
@@ -212,7 +211,7 @@ class _Process:
         pairs = list(zip(names, (call.options.get("where", ""), ""), strict=False))
 
         def seen() -> list[str]:
-            connection.execute(call.caller.settings)
+            connection.execute(call.caller.settings(connection))
             asked = [f"FROM qidsql.main.seen({_literal(name)}, {_literal(each)})" for name, each in pairs]
             return [str(connection.execute(sql).fetchall()[0][0]) for sql in asked]
 

@@ -142,7 +142,7 @@ class TableFunction:
             "arguments": ", ".join([*places, *(f"{name} := {name}" for name in self.parameters)]),
         }
         pattern = rf":({'|'.join(holes)})\b"
-        return re.sub(pattern, lambda hole: holes[hole[1]], sql_file("duckdb_extension/guarded"))
+        return re.sub(pattern, lambda hole: holes[hole[1]], sql_file("duckdb_extension/shell_guard"))
 
     @property
     def _declared(self) -> "Command":

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from qidsql.core.tables import Table
     from qidsql.sql.templates import Row
 
+SETTINGS = """SELECT system.main.current_setting('default_collation') AS default_collation,
+  system.main.current_setting('TimeZone') AS time_zone"""
+
 
 class HostError(RuntimeError):
     """A statement that failed in the host: the kind of error (`duckdb_error_type`) and its text."""
@@ -40,12 +43,19 @@ class Caller:
     search_path: str | None = None
     time_zone: str | None = None
 
-    @property
-    def settings(self) -> str:
-        """The statements under which its tables are measured: only DuckDB's functions, texts byte by byte, its zone."""
-        zone = (self.time_zone or "").replace("'", "''")
-        zone = f"SET SESSION TimeZone = '{zone}'" if zone else ""
-        return f"SET search_path = 'system.main'; SET SESSION default_collation = 'binary'; {zone}"
+    def settings(self, connection: HostConnection) -> str:
+        """The statements under which a connection measures: only DuckDB's functions, texts byte by byte, this zone.
+
+        Only what has to change is set, as settings can be locked.
+        """
+        [(collation, zone)] = connection.execute(SETTINGS).fetchall()
+        statements = ["SET search_path = 'system.main'"]
+        if str(collation).lower() not in ("", "binary"):
+            statements.append("SET SESSION default_collation = 'binary'")
+        if self.time_zone and self.time_zone != zone:
+            name = self.time_zone.replace("'", "''")
+            statements.append(f"SET SESSION TimeZone = '{name}'")
+        return "; ".join(statements)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ class HostEngine(DuckDBEngine):
     """The engine inside a user's DuckDB."""
 
     def __init__(self, connection: HostConnection, caller: Caller, cache: CatalogCache) -> None:
-        self._cache, self.search_path = cache, caller.settings
+        self._cache, self.search_path = cache, caller.settings(connection)
         super().__init__(connection, LABEL, folder=None)  # type: ignore[arg-type]  # most audits need none
         self.snapshot = "each statement sees what is committed when it starts, and nothing of an open transaction"
         self._kinds = {str(name).lower(): (str(name), kind) for name, kind in self._catalog("databases")}

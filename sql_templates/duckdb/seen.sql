@@ -1,7 +1,8 @@
 -- What a session sees of a table: the names of its columns, the number of its rows, and the sum of their hashes. Two
 -- sessions with the same answer see the same rows. Values whose hash depends on a collation, or is the same for values
 -- that a reader can distinguish, are hashed by their text.
-CREATE OR REPLACE MACRO qidsql.main.seen("table", filter) AS TABLE
+-- Parameters: :rows a text, the query of the rows
+-- Result: one row: seen
 SELECT
   system.main.concat(
     system.main.max(system.main.typeof("qidsql row")), ' ', system.main.count(*), ' ', system.main.sum(digest)
@@ -15,11 +16,6 @@ FROM (
         THEN system.main.hash(system.main.encode(CAST(COLUMNS(*) AS VARCHAR)))
         ELSE system.main.hash(COLUMNS(*))
       END AS "\0"
-    FROM system.main.query(
-      system.main.concat(
-        qidsql.main.rows_of("table", 2), CASE WHEN filter <> '' THEN system.main.concat(' WHERE (', filter, '
-)') END
-      )
-    )
+    FROM system.main.query(:rows)
   ) AS "qidsql row"
 )
