@@ -26,6 +26,7 @@ from qidsql.duckdb_extension.figures import (
 )
 from qidsql.duckdb_extension.sentences import REPORT, VERDICT, report_rows, verdict_rows
 from qidsql.errors import Interrupted, UsageError
+from qidsql.sql import sql_file
 
 if TYPE_CHECKING:
     from qidsql.commands.audit.result import AuditResult
@@ -128,8 +129,6 @@ class TableFunction:
 
     def definition(self) -> str:
         """The statement that creates the macro."""
-        from qidsql.sql.templates import sql_file
-
         places = [f'"{each}"' for each in self.tables]
         defaults = [f"{name} := {NOT_GIVEN[kind][0]}" for name, kind in self.parameters.items()]
         filters = ["where_" if "where_" in self.parameters else "''", "''"]

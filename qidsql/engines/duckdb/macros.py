@@ -5,7 +5,7 @@ Does not import sqlglot, which would delay a shell.
 
 from functools import cache
 
-from qidsql.sql.templates import sql_file
+from qidsql.sql import sql_file
 
 
 @cache

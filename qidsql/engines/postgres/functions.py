@@ -5,9 +5,10 @@ from functools import cache
 from sqlglot import exp
 
 from qidsql.engines.postgres.dialect import POSTGRES
+from qidsql.sql import sql_file
 from qidsql.sql.classes import class_sizes
 from qidsql.sql.relation import ALIAS, Relation
-from qidsql.sql.templates import fill, sql_file
+from qidsql.sql.templates import fill
 
 
 @cache
