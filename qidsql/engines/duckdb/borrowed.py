@@ -4,7 +4,8 @@ import duckdb
 
 from qidsql.core.catalog import CatalogTable
 from qidsql.core.tables import Condition, Table
-from qidsql.engines.duckdb.engine import IN_USE, DuckDBEngine
+from qidsql.engines.duckdb.engine import IN_USE
+from qidsql.engines.duckdb.in_session import InSessionEngine
 from qidsql.engines.duckdb.macros import seen_query
 from qidsql.engines.embedding import Caller
 from qidsql.engines.table_names import parsed_name
@@ -14,7 +15,7 @@ from qidsql.sql.relation import name_text
 SETTINGS = "SELECT system.main.current_setting('TimeZone'), system.main.current_setting('search_path')"
 
 
-class BorrowedEngine(DuckDBEngine):
+class BorrowedEngine(InSessionEngine):
     """Audits by a cursor, in one transaction beside those of the `lender`, and refuses what that sees differently."""
 
     def __init__(
@@ -26,15 +27,14 @@ class BorrowedEngine(DuckDBEngine):
             raise SourceError(
                 f"{label} has a result that was not fetched to its end; fetch it first: connection.fetchall()"
             ) from None
-        if path:
-            cursor.execute(f"SET search_path = {self.dialect.literal(path)}")
         self.search_path = Caller(time_zone=zone).settings(cursor)
         super().__init__(cursor, label, None, writable=writable, borrowed=True)
+        self._take_over(str(path))
         self._lender = lender
         self._same: set[tuple[str, str]] = set()  # what was compared: later the lender can see newer rows
 
     def describe(self, table: str | None) -> Table:
-        found = super().describe(table)
+        found = super().describe(self._qualified(table))
         node = parsed_name(table, "duckdb") if table else None
         self._compare(found, node.sql("duckdb", identify=True) if node else name_text(self.dialect, found.name))
         return found
