@@ -14,7 +14,16 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from qidsql.duckdb_extension.capi import Api
-from qidsql.duckdb_extension.functions import FUNCTIONS, GUARD, TRACE, Columns, Row, TableFunction, in_sql
+from qidsql.duckdb_extension.functions import (
+    FUNCTIONS,
+    GUARD,
+    TRACE,
+    Columns,
+    Row,
+    TableFunction,
+    help_definition,
+    in_sql,
+)
 from qidsql.duckdb_extension.interrupts import raising_interrupts
 from qidsql.duckdb_extension.values import LogicalType, argument, put_rows
 from qidsql.errors import Interrupted, QidsqlError, SourceError, UsageError, internal
@@ -108,6 +117,7 @@ class _Process:
             connection.execute(seen_macro())
             for function in FUNCTIONS:
                 connection.execute(function.definition())
+            connection.execute(help_definition())
         except HostError as error:
             raise SourceError(str(error).partition("qidsql: ")[2] or "the macros could not be created") from None
         finally:

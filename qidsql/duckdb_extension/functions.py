@@ -1,7 +1,8 @@
 """The table functions: parameters, columns, and the rows of a result."""
 
+import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
@@ -65,6 +66,10 @@ NOT_GIVEN: dict[str, tuple[str, Any]] = {  # by type: the default of a macro's p
     "BIGINT": ("CAST('-9223372036854775808' AS BIGINT)", -(2**63)),
     "DOUBLE": ("CAST('-inf' AS DOUBLE)", float("-inf")),
 }
+REQUIREMENT = """WHEN system.main.max(answer.verdict) FILTER (answer.seen IS NULL) IS DISTINCT FROM 'pass'
+        THEN system.main.error(system.main.concat(
+          'qidsql: ', system.main.max(answer.verdict), ': ', system.main.max(answer.reason)
+        ))"""
 TRACE = {"step": "BIGINT", "seconds": "DOUBLE", "purpose": "VARCHAR", "statement": "VARCHAR"}
 
 
@@ -83,6 +88,8 @@ class TableFunction:
     rows: Callable[[Any], Iterable[Row]]
     tables: tuple[str, ...] = ("table",)
     called: str = ""
+    purpose: str = ""  # of a second function; else the first line of the command's help
+    passes: bool = False  # an error unless the verdict is pass
 
     @property
     def macro(self) -> str:
@@ -125,7 +132,7 @@ class TableFunction:
     @property
     def usage(self) -> str:
         tables = ", ".join(f"'{each}'" for each in self.tables)
-        return f"FROM qidsql.{self.macro}({tables})"
+        return f"{'CALL' if self.passes else 'FROM'} qidsql.{self.macro}({tables})"
 
     def definition(self) -> str:
         """The statement that creates the macro."""
@@ -137,11 +144,21 @@ class TableFunction:
             "name": self.macro,
             "parameters": ", ".join(places + defaults),
             "seen": ", '; ', ".join(seen) or "''",
+            "requirement": REQUIREMENT if self.passes else "",
             "function": self.name,
             "arguments": ", ".join([*places, *(f"{name} := {name}" for name in self.parameters)]),
         }
         pattern = rf":({'|'.join(holes)})\b"
         return re.sub(pattern, lambda hole: holes[hole[1]], sql_file("duckdb_extension/shell_guard"))
+
+    @property
+    def help(self) -> Iterator[tuple[str, str, str, str]]:
+        """Rows of qidsql.help: the function, then its parameters."""
+        purpose = self.purpose or str(self._request.__doc__).strip().splitlines()[0]
+        yield "", self.macro, self.usage, purpose
+        for name, each in self.fields.items():
+            default = "" if each.default in (None, (), inspect.Parameter.empty) else f", by default {each.default}"
+            yield self.macro, name, f"{each.form.sql}{default}", in_sql(each.option.help)
 
     @property
     def _declared(self) -> "Command":
@@ -445,8 +462,16 @@ FUNCTIONS = (
     TableFunction("mask", MASK, _mask_rows),
     TableFunction("uniques", UNIQUES, _uniques_rows),
     TableFunction("suppress", SUPPRESS, _suppress_rows),
-    TableFunction("audit", REPORT, report_rows, called="report"),
-    TableFunction("audit", VERDICT, verdict_rows, called="verdict"),
+    TableFunction("audit", REPORT, report_rows, called="report", purpose="The lines of the report of an audit."),
+    TableFunction("audit", VERDICT, verdict_rows, called="verdict", purpose="The verdict of an audit, in one row."),
+    TableFunction(
+        "audit",
+        VERDICT,
+        verdict_rows,
+        called="check",
+        purpose="The same, but an error with its reason unless the verdict is pass.",
+        passes=True,
+    ),
     TableFunction("anonymize", ANONYMIZE, anonymize_rows),
     TableFunction("turns", TURNS, turns_rows),
     TableFunction("risk", RISK, risk_rows),
@@ -455,3 +480,22 @@ FUNCTIONS = (
     TableFunction("impact", IMPACT, impact_rows, tables=("table", "protected")),
     TableFunction("graph", GRAPH, graph_rows, tables=()),
 )
+
+
+OWN = (  # the macros that need no Python
+    ("profile", "FROM qidsql.profile('table', ['column', ...], k := 5)", "The measures of a column set."),
+    ("violations", "FROM qidsql.violations('table', ['column', ...], k := 5)", "Its classes below k, with values."),
+    ("columns", "FROM qidsql.columns('table', k := 5)", "The measures of every single column."),
+)
+
+
+def help_definition() -> str:
+    """The statement that creates the macro help: the functions, or the parameters of one."""
+    lines = [("", *each) for each in OWN] + [line for function in FUNCTIONS for line in function.help]
+    cells = (", ".join("'" + cell.replace("'", "''") + "'" for cell in line) for line in lines)
+    values = ",\n  ".join(f"({line})" for line in cells)
+    return (
+        "CREATE OR REPLACE MACRO qidsql.main.help(function := '') AS TABLE\n"
+        "SELECT found.name, found.usage, found.description\n"
+        f"FROM (VALUES\n  {values}\n) AS found (of, name, usage, description)\nWHERE found.of = function"
+    )

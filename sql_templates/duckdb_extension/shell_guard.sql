@@ -13,6 +13,7 @@ FROM (
           ' as it is committed, with default settings: is there an open transaction, a temporary table or a CTE of this ',
           'name, another search path (USE), time zone, collation or variable, or did another session write meanwhile?'
         ))
+        :requirement
         ELSE system.main.list(answer) FILTER (answer.seen IS NULL)
       END AS found
     FROM system.main.:function(:arguments) AS answer

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 import qidsql
-from qidsql.duckdb_extension.functions import MEASURES, in_sql
+from qidsql.duckdb_extension.functions import FUNCTIONS, MEASURES, in_sql
 from tests.duckdb_hosts import Answer, Host, Module, Refused, Shell
 from tests.exhaustive import always
 
@@ -167,6 +167,14 @@ SESSION: list[tuple[str, object]] = [
     ("WITH p AS (FROM s.p) SELECT verdict FROM qidsql.verdict('p')", UNSEEN),
     ("SELECT verdict FROM qidsql.verdict('p') WHERE verdict = 'pass'", [["pass"]]),
     ("FROM qid_verdict('p')", "write FROM qidsql.verdict('table')"),
+    # a check that fails, whatever is asked of its rows
+    ("CALL qidsql.check('p', k := 9)", ...),
+    ("CALL qidsql.check('s.p')", "qidsql: violation: s.p is 1-anonymous"),
+    ("SELECT count(*) FROM qidsql.check('p', k := 10)", "qidsql: violation: main.p is 9-anonymous"),
+    ("SELECT 1 FROM qidsql.check('s.p') WHERE verdict = 'pass' LIMIT 1", "qidsql: violation"),
+    ("WITH p AS (FROM s.p) FROM qidsql.check('p')", UNSEEN),
+    ("SELECT count(*) FROM qidsql.help()", [[len(FUNCTIONS) + 3]]),
+    ("SELECT usage FROM qidsql.help('check') WHERE name = 'k'", [["BIGINT, by default 5"]]),
     ("SET default_collation = 'NOCASE'", None),
     ("CREATE TABLE names AS SELECT unnest(['anna', 'Anna', 'ANNA', 'aNNA', 'annA']) AS n", None),
     ("SELECT smallest FROM qidsql.verdict('names')", [[1]]),
