@@ -17,6 +17,7 @@ from qidsql.duckdb_extension.capi import Api
 from qidsql.duckdb_extension.functions import (
     FUNCTIONS,
     GUARD,
+    SESSION,
     TRACE,
     Columns,
     Row,
@@ -132,7 +133,7 @@ class _Process:
         with LogicalType(api, "VARCHAR") as kind:
             for _ in function.tables:
                 api.table_function_add_parameter(made, kind)
-        for name, kind_name in function.parameters.items():
+        for name, kind_name in {**function.parameters, **SESSION}.items():
             with LogicalType(api, kind_name) as kind:
                 api.table_function_add_named_parameter(made, name.encode(), kind)
         api.table_function_set_extra_info(made, extra, ctypes.cast(api.free, c_void_p))
@@ -146,6 +147,8 @@ class _Process:
 
     def bind(self, info: int) -> None:
         """Reads and checks the arguments before anything runs."""
+        from qidsql.engines.embedding import Caller
+
         api = self.api
         self._sweep()
         instance, number = (ctypes.c_uint64 * 2).from_address(api.bind_get_extra_info(info))
@@ -163,7 +166,8 @@ class _Process:
         if None in tables:
             raise UsageError("the table's name must not be NULL")
         trace = bool(options.pop("trace", False))
-        call = Call(function, instance, tables, options, trace, self._caller(info), _new_cache())
+        path, zone = (argument(api, api.bind_get_named_parameter(info, name.encode()), "VARCHAR") for name in SESSION)
+        call = Call(function, instance, tables, options, trace, Caller(path, zone), _new_cache())
         with self._engine(call) as engine:
             function.check(engine, tables, options)
         for name, kind in call.columns.items():
@@ -256,21 +260,6 @@ class _Process:
         end = time.monotonic() + WAIT
         while self._callers.items() & _places().items() and time.monotonic() < end:
             time.sleep(0.005)
-
-    def _caller(self, info: int) -> "Caller":
-        """The settings of the caller; unknown before DuckDB 1.5.6."""
-        from qidsql.engines.embedding import Caller
-
-        if not self.api.later:
-            return Caller()
-        context = c_void_p()
-        self.api.table_function_get_client_context(info, ctypes.byref(context))
-        try:
-            names = (b"search_path", b"TimeZone")
-            values = [self.api.client_context_get_config_option(context, name, None) for name in names]
-            return Caller(*(argument(self.api, value, "VARCHAR") or "" for value in values))
-        finally:
-            self.api.destroy_client_context(ctypes.byref(context))
 
     def _handle_of(self, thing: object) -> int:
         handle = next(self._handles)

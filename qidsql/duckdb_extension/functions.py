@@ -59,6 +59,7 @@ MEASURES = {
 }
 WORDS = ("note", "reason", "line")  # columns whose text can name options
 GUARD = {"seen": "VARCHAR", "audited": "VARCHAR"}  # of the first row alone: what the audit saw, and of which tables
+SESSION = {"session_path": "VARCHAR", "session_zone": "VARCHAR"}  # the caller's settings, which its macro passes
 RESERVED = {"all", "distinct", "limit", "on", "order", "then", "where"}  # by SQL: as parameters they end with _
 NOT_GIVEN: dict[str, tuple[str, Any]] = {  # by type: the default of a macro's parameter, and its value; NULL is refused
     "VARCHAR": ("''", ""),
@@ -66,6 +67,10 @@ NOT_GIVEN: dict[str, tuple[str, Any]] = {  # by type: the default of a macro's p
     "BIGINT": ("CAST('-9223372036854775808' AS BIGINT)", -(2**63)),
     "DOUBLE": ("CAST('-inf' AS DOUBLE)", float("-inf")),
 }
+PASSED = (
+    ", session_path := system.main.current_setting('search_path')"
+    ", session_zone := system.main.current_setting('TimeZone')"
+)
 REQUIREMENT = """WHEN system.main.max(answer.verdict) FILTER (answer.seen IS NULL) IS DISTINCT FROM 'pass'
         THEN system.main.error(system.main.concat(
           'qidsql: ', system.main.max(answer.verdict), ': ', system.main.max(answer.reason)
@@ -146,7 +151,7 @@ class TableFunction:
             "seen": ", '; ', ".join(seen) or "''",
             "requirement": REQUIREMENT if self.passes else "",
             "function": self.name,
-            "arguments": ", ".join([*places, *(f"{name} := {name}" for name in self.parameters)]),
+            "arguments": ", ".join([*places, *(f"{name} := {name}" for name in self.parameters)]) + PASSED,
         }
         pattern = rf":({'|'.join(holes)})\b"
         return re.sub(pattern, lambda hole: holes[hole[1]], sql_file("duckdb_extension/shell_guard"))
