@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 from qidsql.core.tables import positions, weight_of
 from qidsql.errors import Interrupted, Stopped
-from qidsql.search.integer_programs import IntegerProgram, solve
 
 TICK = 4096  # steps between two checks of the clock, if masks are few
 
@@ -336,6 +335,8 @@ class LeastHittingSets:
 
     def _solve(self, edges: Sequence[int]) -> Stopped | None:
         """The same as an integer program: a 0-1 variable per column, a row per mask. Returns why it ended early."""
+        from qidsql.search.integer_programs import IntegerProgram, solve  # numpy, for which a shell's LOAD would wait
+
         program = IntegerProgram()
         columns = list(positions(reduce(or_, edges)))
         variables = {place: program.variable(self._weights[place], upper=1) for place in columns}
