@@ -78,7 +78,7 @@ import duckdb
 connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
 connection.load_extension("qidsql")
 connection.execute("CREATE TABLE people AS SELECT 1 AS id")
-assert connection.execute("SELECT columns FROM qid_keys('people')").fetchall() == [(["id"],)]
+assert connection.execute("SELECT columns FROM qidsql.keys('people')").fetchall() == [(["id"],)]
 """
 
 

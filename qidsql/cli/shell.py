@@ -13,9 +13,9 @@ from qidsql.declarations.options import Names, Option
 class ShellRequest:
     """Start the DuckDB shell with qidsql loaded: audits are table functions on the shell's tables.
 
-    Installs the extension first if needed. Table functions: FROM qid_report('table', k := 5), qid_verdict, qid_audit,
-    qid_keys, qid_mask, qid_uniques, qid_suppress, qid_anonymize, qid_turns, qid_impact, qid_risk,
-    qid_link, qid_kmap, qid_graph; macros: qidsql.profile, qidsql.violations, qidsql.columns.
+    Installs the extension first if needed. The functions: FROM qidsql.report('table', k := 5), and there are verdict,
+    audit, keys, mask, uniques, suppress, anonymize, turns, impact, risk, link, kmap, graph, profile, violations and
+    columns.
     """
 
     database: Annotated[Path | None, Option("a DuckDB file; default: in memory", "[DATABASE]", argument=True)] = None
@@ -28,7 +28,7 @@ COMMAND = Command(
     examples=(
         "qidsql shell",
         "qidsql shell warehouse.duckdb",
-        "qidsql shell warehouse.duckdb --readonly -c \"FROM qid_audit('patients', k := 5)\"",
+        "qidsql shell warehouse.duckdb --readonly -c \"FROM qidsql.audit('patients', k := 5)\"",
     ),
     exit_codes="that of the shell",
     formats=(),

@@ -1,7 +1,4 @@
-"""DuckDB's C API for extensions: functions by their index in an array of pointers.
-
-The first 357 indexes are the same since DuckDB 1.2, those of `LATER` since 1.5.6.
-"""
+"""DuckDB's C API for extensions: functions by their index in an array of pointers, the same since DuckDB 1.2."""
 
 import ctypes
 from ctypes import (
@@ -97,17 +94,11 @@ STABLE: dict[str, tuple[int, Any, list[Any]]] = {  # name: index, result, argume
     "function_set_error": (273, None, [c_void_p, c_char_p]),
     "fetch_chunk": (306, c_void_p, [ResultHandle]),
 }
-LATER: dict[str, tuple[int, Any, list[Any]]] = {
-    "client_context_get_config_option": (431, c_void_p, [c_void_p, c_char_p, c_void_p]),
-    "destroy_client_context": (501, None, [POINTER(c_void_p)]),
-    "table_function_get_client_context": (531, None, [c_void_p, POINTER(c_void_p)]),
-}
-LATER_FROM = (1, 5, 6)
 REBINDS_FROM = (2,)
 
 
 class Api:
-    """The functions by name without `duckdb_`; those of `LATER` only if `later` is true.
+    """The functions by name without `duckdb_`.
 
     Python's lock is released while a function runs. `rebinds`: a prepared statement is bound again for each execution.
     """
@@ -116,10 +107,7 @@ class Api:
         places = ctypes.cast(address, POINTER(c_void_p))
         self._bind(places, STABLE)
         self.version: str = self.library_version().decode()
-        self.later = _numbers(self.version) >= LATER_FROM
         self.rebinds = _numbers(self.version) >= REBINDS_FROM
-        if self.later:
-            self._bind(places, LATER)
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"this DuckDB's C API has no {name}, or not at a known index")

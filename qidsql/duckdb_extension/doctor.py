@@ -68,8 +68,8 @@ def _postgres(hosts: Sequence[Host]) -> InstallationCheck:
     there = any((folder / "postgres_scanner.duckdb_extension").is_file() for folder in folders)
     return InstallationCheck(
         None,
-        "tables of an attached Postgres are audited inside it by qid_audit, qid_keys and the others; the macros of "
-        "the schema qidsql would fetch their rows: use qidsql postgres functions there"
+        "tables of an attached Postgres are audited inside it by qidsql.audit, qidsql.keys and the others; "
+        "qidsql.profile, .violations and .columns would fetch their rows: use qidsql postgres functions there"
         if there
         else "DuckDB's postgres extension is not installed here, so no Postgres can be attached: INSTALL postgres, or "
         "audit there: qidsql audit postgresql://..., and qidsql postgres functions for psql",

@@ -14,14 +14,24 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from qidsql.duckdb_extension.capi import Api
-from qidsql.duckdb_extension.functions import FUNCTIONS, TRACE, Columns, Row, TableFunction, in_sql
+from qidsql.duckdb_extension.functions import (
+    FUNCTIONS,
+    GUARD,
+    SESSION,
+    TRACE,
+    Columns,
+    Row,
+    TableFunction,
+    help_definition,
+    in_sql,
+)
 from qidsql.duckdb_extension.interrupts import raising_interrupts
 from qidsql.duckdb_extension.values import LogicalType, argument, put_rows
 from qidsql.errors import Interrupted, QidsqlError, SourceError, UsageError, internal
 
 if TYPE_CHECKING:
     from qidsql.engines.base import Engine
-    from qidsql.engines.embedding import CatalogCache
+    from qidsql.engines.embedding import Caller, CatalogCache
 
 LAYOUT = 2  # version of EntryPoints; increase it here and in stub.c with every change
 ON_CALL = CFUNCTYPE(None, c_void_p)
@@ -60,12 +70,12 @@ class Call:
     tables: tuple[str, ...]
     options: dict[str, Any]
     trace: bool
-    search_path: str | None
+    caller: "Caller"
     cache: "CatalogCache"
 
     @property
     def columns(self) -> Columns:
-        return TRACE if self.trace else self.function.columns
+        return {**(TRACE if self.trace else self.function.columns), **GUARD}
 
 
 @dataclass(slots=True)
@@ -97,20 +107,20 @@ class _Process:
     def register(self, instance: int) -> None:
         """Registers the functions, and the macros, with a database. Raises SourceError."""
         from qidsql.duckdb_extension.connection import Connection
-        from qidsql.engines.duckdb.macros import duckdb_macros
-        from qidsql.sql.templates import sql_file
+        from qidsql.engines.duckdb.macros import duckdb_macros, seen_macro
+        from qidsql.engines.embedding import HostError
 
         connection = Connection(self.api, instance)
         try:
-            [(taken,)] = connection.execute(sql_file("duckdb_extension/macros_place")).fetchall()
-            if taken:
-                raise SourceError(
-                    "a database named qidsql is attached, but the extension needs this name for its macros; ATTACH "
-                    "yours under another name, or open another database first"
-                )
+            connection.execute(duckdb_macros())
             for number, function in enumerate(FUNCTIONS):
                 self._register(connection, instance, number, function)
-            connection.execute(duckdb_macros())
+            connection.execute(seen_macro())
+            for function in FUNCTIONS:
+                connection.execute(function.definition())
+            connection.execute(help_definition())
+        except HostError as error:
+            raise SourceError(str(error).partition("qidsql: ")[2] or "the macros could not be created") from None
         finally:
             connection.close()
 
@@ -123,7 +133,7 @@ class _Process:
         with LogicalType(api, "VARCHAR") as kind:
             for _ in function.tables:
                 api.table_function_add_parameter(made, kind)
-        for name, kind_name in {**function.parameters, "trace": "BOOLEAN"}.items():
+        for name, kind_name in {**function.parameters, **SESSION}.items():
             with LogicalType(api, kind_name) as kind:
                 api.table_function_add_named_parameter(made, name.encode(), kind)
         api.table_function_set_extra_info(made, extra, ctypes.cast(api.free, c_void_p))
@@ -137,23 +147,27 @@ class _Process:
 
     def bind(self, info: int) -> None:
         """Reads and checks the arguments before anything runs."""
+        from qidsql.engines.embedding import Caller
+
         api = self.api
         self._sweep()
         instance, number = (ctypes.c_uint64 * 2).from_address(api.bind_get_extra_info(info))
         function = FUNCTIONS[number]
-        options: dict[str, Any] = {}
-        for name, kind in {**function.parameters, "trace": "BOOLEAN"}.items():
+        values: dict[str, Any] = {}
+        for name, kind in function.parameters.items():
             if value := api.bind_get_named_parameter(info, name.encode()):
-                options[name] = argument(api, value, kind)
-                if options[name] is None or (isinstance(options[name], list) and None in options[name]):
-                    raise UsageError(f"{name} must not be NULL; leave it out")
+                values[name] = argument(api, value, kind)
+        if values.keys() != function.parameters.keys():
+            raise UsageError(f"write {function.usage}: {function.name} by itself would not see what this session sees")
+        options = function.given(values)
         tables = tuple(
             argument(api, api.bind_get_parameter(info, place), "VARCHAR") for place in range(len(function.tables))
         )
         if None in tables:
             raise UsageError("the table's name must not be NULL")
         trace = bool(options.pop("trace", False))
-        call = Call(function, instance, tables, options, trace, self._search_path(info), _new_cache())
+        path, zone = (argument(api, api.bind_get_named_parameter(info, name.encode()), "VARCHAR") for name in SESSION)
+        call = Call(function, instance, tables, options, trace, Caller(path, zone), _new_cache())
         with self._engine(call) as engine:
             function.check(engine, tables, options)
         for name, kind in call.columns.items():
@@ -178,6 +192,9 @@ class _Process:
             with self._engine(call) as engine:
                 run = call.function.trace if call.trace else call.function.run
                 rows = run(engine, call.tables, call.options)
+                guard = self._seen(engine, call)
+        rest = (None,) * len(guard)
+        rows = [(*[None] * (len(call.columns) - len(guard)), *guard), *((*row, *rest) for row in rows)]
         self.api.init_set_init_data(info, self._handle_of(Scan(call.columns, rows)), self.entry.forget)
 
     def scan(self, info: int, chunk: int) -> None:
@@ -194,8 +211,30 @@ class _Process:
 
         self._close_in_time()
         table = call.tables[0] if call.tables else ""  # without one: this database, or the one of the search path
-        with engine_for(table, Connection(self.api, call.instance), call.search_path, call.cache) as engine:
+        with engine_for(table, Connection(self.api, call.instance), call.caller, call.cache) as engine:
             yield engine
+
+    def _seen(self, engine: "Engine", call: Call) -> tuple[str, str]:
+        """What a connection with the engine's settings sees of the tables, and their names. Raises QidsqlError."""
+        from qidsql.duckdb_extension.connection import Connection
+        from qidsql.engines.embedding import HostError
+        from qidsql.engines.workers import run_in_thread
+
+        connection = Connection(self.api, call.instance)
+        names = [engine.name_in_host(table) for table in call.tables]  # type: ignore[attr-defined]  # of engine_for
+        pairs = list(zip(names, (call.options.get("where", ""), ""), strict=False))
+
+        def seen() -> list[str]:
+            connection.execute(call.caller.settings(connection))
+            asked = [f"FROM qidsql.main.seen({_literal(name)}, {_literal(each)})" for name, each in pairs]
+            return [str(connection.execute(sql).fetchall()[0][0]) for sql in asked]
+
+        try:
+            return "; ".join(run_in_thread(seen, connection.interrupt, None)), ", ".join(names)
+        except HostError as error:
+            raise engine.translate(error, "rows of the table") from None
+        finally:
+            connection.close()
 
     def _close_in_time(self) -> None:
         """Registers `close` to run before Python joins the threads that run statements at exit.
@@ -221,18 +260,6 @@ class _Process:
         end = time.monotonic() + WAIT
         while self._callers.items() & _places().items() and time.monotonic() < end:
             time.sleep(0.005)
-
-    def _search_path(self, info: int) -> str | None:
-        """The search path of the caller; None before DuckDB 1.5.6."""
-        if not self.api.later:
-            return None
-        context = c_void_p()
-        self.api.table_function_get_client_context(info, ctypes.byref(context))
-        try:
-            value = self.api.client_context_get_config_option(context, b"search_path", None)
-            return argument(self.api, value, "VARCHAR") or ""
-        finally:
-            self.api.destroy_client_context(ctypes.byref(context))
 
     def _handle_of(self, thing: object) -> int:
         handle = next(self._handles)
@@ -279,6 +306,10 @@ def _message(error: BaseException) -> str:
 
 def _one_line(error: QidsqlError) -> str:
     return in_sql(" ".join(str(error).split()))
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _new_cache() -> "CatalogCache":

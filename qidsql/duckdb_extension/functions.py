@@ -1,7 +1,8 @@
 """The table functions: parameters, columns, and the rows of a result."""
 
+import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
@@ -25,7 +26,8 @@ from qidsql.duckdb_extension.figures import (
     turns_rows,
 )
 from qidsql.duckdb_extension.sentences import REPORT, VERDICT, report_rows, verdict_rows
-from qidsql.errors import Interrupted
+from qidsql.errors import Interrupted, UsageError
+from qidsql.sql import sql_file
 
 if TYPE_CHECKING:
     from qidsql.commands.audit.result import AuditResult
@@ -56,15 +58,34 @@ MEASURES = {
     "share_below_k": "DOUBLE",
 }
 WORDS = ("note", "reason", "line")  # columns whose text can name options
+GUARD = {"seen": "VARCHAR", "audited": "VARCHAR"}  # of the first row alone: what the audit saw, and of which tables
+SESSION = {"session_path": "VARCHAR", "session_zone": "VARCHAR"}  # the caller's settings, which its macro passes
+RESERVED = {"all", "distinct", "limit", "on", "order", "then", "where"}  # by SQL: as parameters they end with _
+NOT_GIVEN: dict[str, tuple[str, Any]] = {  # by type: the default of a macro's parameter, and its value; NULL is refused
+    "VARCHAR": ("''", ""),
+    "VARCHAR[]": ("CAST('[]' AS VARCHAR[])", []),
+    "BIGINT": ("CAST('-9223372036854775808' AS BIGINT)", -(2**63)),
+    "DOUBLE": ("CAST('-inf' AS DOUBLE)", float("-inf")),
+}
+PASSED = (
+    ", session_path := system.main.current_setting('search_path')"
+    ", session_zone := system.main.current_setting('TimeZone')"
+)
+REQUIREMENT = """WHEN system.main.max(answer.verdict) FILTER (answer.seen IS NULL) IS DISTINCT FROM 'pass'
+        THEN system.main.error(system.main.concat(
+          'qidsql: ', system.main.max(answer.verdict), ': ', system.main.max(answer.reason)
+        ))"""
 TRACE = {"step": "BIGINT", "seconds": "DOUBLE", "purpose": "VARCHAR", "statement": "VARCHAR"}
 
 
 @dataclass(frozen=True)
 class TableFunction:
-    """A command as a table function: FROM qid_COMMAND('table', parameter := value, ...).
+    """A command as a macro, FROM qidsql.COMMAND('table', parameter := value, ...), over a table function qid_COMMAND.
 
-    Its parameters are the options of the command's request; `rows` converts its result. `tables` are the fields of the
-    request that are given by place; `called` is the name of a second function of the same command.
+    A table function runs on a connection of its own; only a macro is a part of the caller's statement, and can refuse
+    what the audit saw if the caller sees something else. The parameters are the options of the command's request;
+    `rows` converts its result. `tables` are the fields of the request that are given by place; `called` is the name of
+    a second function of the same command.
     """
 
     command: str
@@ -72,10 +93,16 @@ class TableFunction:
     rows: Callable[[Any], Iterable[Row]]
     tables: tuple[str, ...] = ("table",)
     called: str = ""
+    purpose: str = ""  # of a second function; else the first line of the command's help
+    passes: bool = False  # an error unless the verdict is pass
+
+    @property
+    def macro(self) -> str:
+        return self.called or self.command
 
     @property
     def name(self) -> str:
-        return f"qid_{self.called or self.command}"
+        return f"qid_{self.macro}"
 
     @cached_property
     def options(self) -> tuple["Parameter", ...]:
@@ -84,9 +111,59 @@ class TableFunction:
         return parameters(self._request)
 
     @cached_property
-    def parameters(self) -> Columns:
+    def fields(self) -> dict[str, "Parameter"]:
+        """The options by their names in SQL."""
         shown = (each for each in self.options if each.option.in_shells and not each.option.argument)
-        return {each.name: each.form.sql for each in shown if each.name not in self.tables}
+        return {parameter_name(each): each for each in shown if each.name not in self.tables}
+
+    @cached_property
+    def parameters(self) -> Columns:
+        """The types by name. A truth value is a text, so that it can be left out."""
+        kinds = {name: each.form.sql.replace("BOOLEAN", "VARCHAR") for name, each in self.fields.items()}
+        return {**kinds, "trace": "VARCHAR"}
+
+    def given(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The options of the request, by the arguments of the table function. Raises UsageError."""
+        given = {}
+        for name, value in values.items():
+            if value is None or (isinstance(value, list) and None in value):
+                raise UsageError(f"{name} must not be NULL; leave it out")
+            if value != NOT_GIVEN[self.parameters[name]][1]:
+                field = self.fields.get(name)
+                truth = field is None or field.form.sql == "BOOLEAN"
+                given[field.name if field else name] = _truth(name, value) if truth else value
+        return given
+
+    @property
+    def usage(self) -> str:
+        tables = ", ".join(f"'{each}'" for each in self.tables)
+        return f"{'CALL' if self.passes else 'FROM'} qidsql.{self.macro}({tables})"
+
+    def definition(self) -> str:
+        """The statement that creates the macro."""
+        places = [f'"{each}"' for each in self.tables]
+        defaults = [f"{name} := {NOT_GIVEN[kind][0]}" for name, kind in self.parameters.items()]
+        filters = ["where_" if "where_" in self.parameters else "''", "''"]
+        seen = [f"(FROM qidsql.main.seen({place}, {each}))" for place, each in zip(places, filters, strict=False)]
+        holes = {
+            "name": self.macro,
+            "parameters": ", ".join(places + defaults),
+            "seen": ", '; ', ".join(seen) or "''",
+            "requirement": REQUIREMENT if self.passes else "",
+            "function": self.name,
+            "arguments": ", ".join([*places, *(f"{name} := {name}" for name in self.parameters)]) + PASSED,
+        }
+        pattern = rf":({'|'.join(holes)})\b"
+        return re.sub(pattern, lambda hole: holes[hole[1]], sql_file("duckdb_extension/shell_guard"))
+
+    @property
+    def help(self) -> Iterator[tuple[str, str, str, str]]:
+        """Rows of qidsql.help: the function, then its parameters."""
+        purpose = self.purpose or str(self._request.__doc__).strip().splitlines()[0]
+        yield "", self.macro, self.usage, purpose
+        for name, each in self.fields.items():
+            default = "" if each.default in (None, (), inspect.Parameter.empty) else f", by default {each.default}"
+            yield self.macro, name, f"{each.form.sql}{default}", in_sql(each.option.help)
 
     @property
     def _declared(self) -> "Command":
@@ -139,6 +216,19 @@ class TableFunction:
             return work(subject, request)
 
 
+def parameter_name(option: "Parameter") -> str:
+    """The name of an option in SQL: that of Python, --l and --t by their letters, and none needs quotes."""
+    letters = (flag.removeprefix("--") for flag in option.flags if flag.startswith("--"))
+    name = next((letter for letter in letters if len(letter) == 1), option.name)
+    return f"{name}_" if name in RESERVED else name
+
+
+def _truth(name: str, text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise UsageError(f"{name} must be true or false")
+    return text.lower() == "true"
+
+
 def in_sql(text: str) -> str:
     """The text with option names of the command line replaced by parameter names."""
     return re.sub(r"--([a-z][a-z-]*)", lambda option: _parameter(option[1].replace("-", "_")), text)
@@ -155,7 +245,7 @@ def _parameters() -> dict[str, str]:
     for each in (each for function in FUNCTIONS for each in function.options):
         for flag in "/".join(each.flags).split("/"):
             name = flag.lstrip("-").replace("-", "_")
-            shown = f"{each.name} := false" if name == f"no_{each.name}" else each.name
+            shown = f"{each.name} := false" if name == f"no_{each.name}" else parameter_name(each)
             found[name] = shown if each.option.in_shells else f"the command line's {flag}"
     return found
 
@@ -377,8 +467,16 @@ FUNCTIONS = (
     TableFunction("mask", MASK, _mask_rows),
     TableFunction("uniques", UNIQUES, _uniques_rows),
     TableFunction("suppress", SUPPRESS, _suppress_rows),
-    TableFunction("audit", REPORT, report_rows, called="report"),
-    TableFunction("audit", VERDICT, verdict_rows, called="verdict"),
+    TableFunction("audit", REPORT, report_rows, called="report", purpose="The lines of the report of an audit."),
+    TableFunction("audit", VERDICT, verdict_rows, called="verdict", purpose="The verdict of an audit, in one row."),
+    TableFunction(
+        "audit",
+        VERDICT,
+        verdict_rows,
+        called="check",
+        purpose="The same, but an error with its reason unless the verdict is pass.",
+        passes=True,
+    ),
     TableFunction("anonymize", ANONYMIZE, anonymize_rows),
     TableFunction("turns", TURNS, turns_rows),
     TableFunction("risk", RISK, risk_rows),
@@ -387,3 +485,22 @@ FUNCTIONS = (
     TableFunction("impact", IMPACT, impact_rows, tables=("table", "protected")),
     TableFunction("graph", GRAPH, graph_rows, tables=()),
 )
+
+
+OWN = (  # the macros that need no Python
+    ("profile", "FROM qidsql.profile('table', ['column', ...], k := 5)", "The measures of a column set."),
+    ("violations", "FROM qidsql.violations('table', ['column', ...], k := 5)", "Its classes below k, with values."),
+    ("columns", "FROM qidsql.columns('table', k := 5)", "The measures of every single column."),
+)
+
+
+def help_definition() -> str:
+    """The statement that creates the macro help: the functions, or the parameters of one."""
+    lines = [("", *each) for each in OWN] + [line for function in FUNCTIONS for line in function.help]
+    cells = (", ".join("'" + cell.replace("'", "''") + "'" for cell in line) for line in lines)
+    values = ",\n  ".join(f"({line})" for line in cells)
+    return (
+        "CREATE OR REPLACE MACRO qidsql.main.help(function := '') AS TABLE\n"
+        "SELECT found.name, found.usage, found.description\n"
+        f"FROM (VALUES\n  {values}\n) AS found (of, name, usage, description)\nWHERE found.of = function"
+    )

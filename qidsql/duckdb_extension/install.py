@@ -85,8 +85,8 @@ def instructions(paths: Sequence[Path], hosts: Sequence[Host]) -> str:
         f"In the DuckDB shell:  {shell}",
         'In Python:            con = duckdb.connect(path, config={"allow_unsigned_extensions": "true"})',
         '                      con.load_extension("qidsql")',
-        "Then:                 FROM qid_report('patients', k := 5);",
-        "                      FROM qid_keys('patients', \"all\" := true);",
+        "Then:                 FROM qidsql.report('patients', k := 5);",
+        "                      FROM qidsql.keys('patients', all_ := true);",
         "                      FROM qidsql.profile('patients', ['zip', 'sex'], k := 5);",
     ]
     return "\n".join(lines) + "\n"

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from qidsql.core.tables import Table
     from qidsql.sql.templates import Row
 
+SETTINGS = """SELECT system.main.current_setting('default_collation') AS default_collation,
+  system.main.current_setting('TimeZone') AS time_zone"""
+
 
 class HostError(RuntimeError):
     """A statement that failed in the host: the kind of error (`duckdb_error_type`) and its text."""
@@ -31,6 +34,28 @@ class HostConnection(Protocol):
     def interrupt(self) -> None: ...
 
     def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The settings of the session that calls; None if unknown."""
+
+    search_path: str | None = None
+    time_zone: str | None = None
+
+    def settings(self, connection: HostConnection) -> str:
+        """The statements under which a connection measures: only DuckDB's functions, texts byte by byte, this zone.
+
+        Only what has to change is set, as settings can be locked.
+        """
+        [(collation, zone)] = connection.execute(SETTINGS).fetchall()
+        statements = ["SET search_path = 'system.main'"]
+        if str(collation).lower() not in ("", "binary"):
+            statements.append("SET SESSION default_collation = 'binary'")
+        if self.time_zone and self.time_zone != zone:
+            name = self.time_zone.replace("'", "''")
+            statements.append(f"SET SESSION TimeZone = '{name}'")
+        return "; ".join(statements)
 
 
 @dataclass(frozen=True, slots=True)

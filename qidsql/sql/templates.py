@@ -16,17 +16,8 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import sqlglot
 from sqlglot import exp
 
+from qidsql.sql import sql_file
 from qidsql.sql.dialects import Dialect
-
-# Reads the files of `sql_templates/`. Separate from `templates`, so that scripts need no import of sqlglot.
-
-
-def sql_file(name: str) -> str:
-    """The text of `sql_templates/NAME.sql`: package data of an installed wheel, or beside `qidsql/` in a checkout."""
-    packaged = Path(__file__).parents[1] / "sql_templates"
-    folder = packaged if packaged.is_dir() else Path(__file__).parents[2] / "sql_templates"
-    return (folder / f"{name}.sql").read_text(encoding="utf-8")
-
 
 Filling: TypeAlias = exp.Expr | Sequence[exp.Expr] | int | str
 

@@ -15,9 +15,29 @@ SET LOCAL search_path = pg_catalog, pg_temp;
 
 CREATE SCHEMA IF NOT EXISTS qidsql;
 
+-- Nothing is created in a schema of somebody else, who could replace the functions by others afterwards. The functions of
+-- an earlier version are dropped: their results may have other columns.
+DO $$
+DECLARE
+  earlier regprocedure;
+BEGIN
+  IF EXISTS (SELECT FROM pg_namespace WHERE nspname = 'qidsql' AND pg_get_userbyid(nspowner) <> current_user) THEN
+    RAISE EXCEPTION 'qidsql: the schema qidsql belongs to another role, who could replace the functions later'
+      USING HINT = 'Look at it, and drop it or ALTER SCHEMA qidsql OWNER TO yourself; then run this again.';
+  END IF;
+  FOR earlier IN
+    SELECT pg_proc.oid FROM pg_proc JOIN pg_namespace ON pg_namespace.oid = pronamespace WHERE nspname = 'qidsql'
+      AND proname IN ('compared', 'class_sizes', 'measures', 'profile', 'violations', 'columns', 'version')
+  LOOP
+    EXECUTE format('DROP FUNCTION %s', earlier);
+  END LOOP;
+END $$;
+
+CREATE FUNCTION qidsql.version() RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT ':version' $$;
+
 -- The expressions that columns are grouped by: the column; its text if the type's equality merges values that a reader
 -- can distinguish, or if the type has no equality; its bytes if a collation merges texts. All columns if none is named.
-CREATE OR REPLACE FUNCTION qidsql.compared(relation regclass, columns text[]) RETURNS text[]
+CREATE FUNCTION qidsql.compared(relation regclass, columns text[]) RETURNS text[]
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 DECLARE
   described record;
@@ -57,7 +77,7 @@ BEGIN
 END $$;
 
 -- The number of classes of each size. One scan.
-CREATE OR REPLACE FUNCTION qidsql.class_sizes(relation regclass, compared text[])
+CREATE FUNCTION qidsql.class_sizes(relation regclass, compared text[])
 RETURNS TABLE (class_size bigint, class_count bigint)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 BEGIN
@@ -66,7 +86,7 @@ $sizes$:class_sizes$sizes$
   || ') AS sizes', relation, array_to_string(compared, ', '));
 END $$;
 
-CREATE OR REPLACE FUNCTION qidsql.measures(relation regclass, compared text[], k integer)
+CREATE FUNCTION qidsql.measures(relation regclass, compared text[], k integer)
 RETURNS TABLE (
   "rows" bigint, classes bigint, smallest bigint, largest bigint, k_required bigint, classes_below_k bigint,
   rows_below_k bigint, unique_rows bigint, colliding_pairs numeric, distinct_ratio double precision,
@@ -111,7 +131,7 @@ BEGIN
 END $$;
 
 -- The measures of one column set; of all columns if none is named.
-CREATE OR REPLACE FUNCTION qidsql.profile(relation regclass, columns text[] DEFAULT NULL, k integer DEFAULT 5)
+CREATE FUNCTION qidsql.profile(relation regclass, columns text[] DEFAULT NULL, k integer DEFAULT 5)
 RETURNS TABLE (
   "rows" bigint, classes bigint, smallest bigint, largest bigint, k_required bigint, classes_below_k bigint,
   rows_below_k bigint, unique_rows bigint, colliding_pairs numeric, distinct_ratio double precision,
@@ -122,7 +142,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 $$;
 
 -- The classes below k, smallest first, each with the values of its columns.
-CREATE OR REPLACE FUNCTION qidsql.violations(relation regclass, columns text[] DEFAULT NULL, k integer DEFAULT 5)
+CREATE FUNCTION qidsql.violations(relation regclass, columns text[] DEFAULT NULL, k integer DEFAULT 5)
 RETURNS TABLE (class_size bigint, "values" jsonb)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 DECLARE
@@ -132,9 +152,9 @@ BEGIN
     RAISE EXCEPTION 'qidsql: k must be at least 2: every table is 1-anonymous';
   END IF;
   RETURN QUERY EXECUTE format(
-    'SELECT COUNT(*), jsonb_build_object(%s) FROM %s AS relation GROUP BY %s HAVING COUNT(*) < %s ORDER BY 1',
+    'SELECT COUNT(*), %s FROM %s AS relation GROUP BY %s HAVING COUNT(*) < %s ORDER BY 1',
     (
-      SELECT string_agg(format('%L, %s', attribute.attname, node), ', ')
+      SELECT string_agg(format('jsonb_build_object(%L, %s)', attribute.attname, node), ' || ')
       FROM unnest(compared) WITH ORDINALITY AS nodes (node, place)
       JOIN (
         SELECT attname, row_number() OVER (ORDER BY attnum) AS place
@@ -150,7 +170,7 @@ BEGIN
 END $$;
 
 -- Every single column: its name, its NULLs, and the measures of profile. Two scans per column.
-CREATE OR REPLACE FUNCTION qidsql.columns(relation regclass, k integer DEFAULT 5)
+CREATE FUNCTION qidsql.columns(relation regclass, k integer DEFAULT 5)
 RETURNS TABLE (
   name text, nulls bigint, "rows" bigint, classes bigint, smallest bigint, largest bigint, k_required bigint,
   classes_below_k bigint, rows_below_k bigint, unique_rows bigint, colliding_pairs numeric,

@@ -29,9 +29,9 @@ from tests.duckdb_hosts import OLDER, Host, Module, Shell, build, fetched
 
 CALLS = 100
 PEOPLE = "CREATE TABLE people AS SELECT i AS id, i % 7 AS a, CAST(i % 13 AS VARCHAR) AS b FROM range(300) AS r(i)"
-CALL = "FROM qid_keys('people')"
+CALL = "FROM qidsql.keys('people')"
 SPENT = (
-    "SELECT CAST(sum(seconds) * 1e9 AS BIGINT) AS spent FROM qid_keys('people', trace := true) "
+    "SELECT CAST(sum(seconds) * 1e9 AS BIGINT) AS spent FROM qidsql.keys('people', trace := true) "
     "WHERE statement IS NOT NULL"
 )
 VALUES = ", ".join(f"CAST(hash(i * 8 + {at}) % {2 + 9 * at * at} AS INTEGER) AS c{at}" for at in range(8))
@@ -140,7 +140,7 @@ class Run:
 def audited(host: Host, path: Path) -> Run:
     """A process that opens the file, loads qidsql and audits."""
     with measured() as found:
-        timed(host, [host.load, "SELECT count(*) FROM qid_audit('large', k := 5)"], str(path))
+        timed(host, [host.load, "SELECT count(*) FROM qidsql.audit('large', k := 5)"], str(path))
     return found[0]
 
 

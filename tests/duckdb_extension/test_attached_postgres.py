@@ -84,16 +84,16 @@ def test_names(attaching: Attaching, postgres_store: PostgresStore) -> None:
     quoted, *answers, local, unnamed, wrong, column, where = attaching.run(
         postgres_store.url,
         [
-            f'SELECT columns, rows FROM qid_keys(\'pg.{schema}."A ""table"""\', "distinct" := \'2/3\')',
-            f"SELECT columns, rows FROM qid_keys('pg.{schema}.people')",
-            f'SELECT columns, rows FROM qid_keys(\'"PG"."{schema}"."people"\')',
-            "SELECT columns, rows FROM qid_keys('pg.people')",
+            f'SELECT columns, rows FROM qidsql.keys(\'pg.{schema}."A ""table"""\', distinct_ := \'2/3\')',
+            f"SELECT columns, rows FROM qidsql.keys('pg.{schema}.people')",
+            f'SELECT columns, rows FROM qidsql.keys(\'"PG"."{schema}"."people"\')',
+            "SELECT columns, rows FROM qidsql.keys('pg.people')",
             "CREATE TABLE people AS SELECT 1 AS one",
-            "SELECT columns, rows FROM qid_keys('memory.people')",
-            f"FROM qid_keys('{schema}.people')",
-            f"FROM qid_keys('pg.{schema}.peopel')",
-            "FROM qid_keys('pg.people', columns := ['aa'])",
-            "FROM qid_keys('pg.people', \"where\" := 'a = b')",
+            "SELECT columns, rows FROM qidsql.keys('memory.people')",
+            f"FROM qidsql.keys('{schema}.people')",
+            f"FROM qidsql.keys('pg.{schema}.peopel')",
+            "FROM qidsql.keys('pg.people', columns := ['aa'])",
+            "FROM qidsql.keys('pg.people', where_ := 'a = b')",
         ],
     )
     assert lists(quoted) == [[["x y"], 3]]
@@ -129,7 +129,7 @@ def test_conditions_are_read_by_postgres(attaching: Attaching, postgres_store: P
 
     def asked(where: str) -> str:
         text = where.replace("'", "''")
-        return f"SELECT rows FROM qid_audit('{name}', \"where\" := '{text}') WHERE finding = 'table'"
+        return f"SELECT rows FROM qidsql.audit('{name}', where_ := '{text}') WHERE finding = 'table'"
 
     answers = attaching.run(postgres_store.url, [asked(where) for where in (*accepted, *refused)])
     assert [lists(answer) for answer in answers[: len(accepted)]] == [[[count]] for count in accepted.values()]
@@ -150,10 +150,10 @@ def test_the_rows_are_grouped_inside_postgres(attaching: Attaching, postgres_sto
         postgres_store.url,
         [
             f"SELECT count(DISTINCT a) FROM {name}",
-            f"SELECT rows, classes FROM qid_audit('{name}', k := 2, identifiers := ['id']) WHERE finding = 'table'",
-            f"SELECT columns FROM qid_keys('{name}')",
-            f"SELECT rows FROM qid_uniques('{name}', columns := ['a', 'b']) WHERE finding = 'table'",
-            f"SELECT cells FROM qid_suppress('{name}', columns := ['a', 'b']) WHERE finding = 'table'",
+            f"SELECT rows, classes FROM qidsql.audit('{name}', k := 2, identifiers := ['id']) WHERE finding = 'table'",
+            f"SELECT columns FROM qidsql.keys('{name}')",
+            f"SELECT rows FROM qidsql.uniques('{name}', columns := ['a', 'b']) WHERE finding = 'table'",
+            f"SELECT cells FROM qidsql.suppress('{name}', columns := ['a', 'b']) WHERE finding = 'table'",
         ],
     )
     assert isinstance(fetching, Refused)  # so the view tells
@@ -221,7 +221,7 @@ def test_a_statement_is_cancelled_inside_postgres(attaching: Attaching, postgres
     answer, left = attaching.run(
         postgres_store.url,
         [
-            "SELECT verdict FROM qid_keys('pg.slow', max_seconds := 1)",
+            "SELECT verdict FROM qidsql.keys('pg.slow', max_seconds := 1)",
             f"SELECT * FROM postgres_query('pg', '{running} pg_backend_pid()')",
         ],
     )
@@ -243,7 +243,7 @@ def test_what_the_role_may_not_see_is_said(attaching: Attaching, postgres_store:
     ):
         postgres_store.execute(statement)
     denied, hidden, behind = attaching.run(
-        postgres_store.url_of(reader), [f"FROM qid_keys('pg.{name}')" for name in ("people", "hidden", "behind")]
+        postgres_store.url_of(reader), [f"FROM qidsql.keys('pg.{name}')" for name in ("people", "hidden", "behind")]
     )
     for answer, words in (
         (denied, f'GRANT SELECT ON "{schema}"."people" TO {reader}'),
@@ -267,13 +267,13 @@ def test_no_password_is_shown(attaching: Attaching) -> None:
         answers = attaching.run(
             url,
             [
-                "FROM qid_audit('pg.people')",
-                "FROM qid_audit('pg.people', trace := true)",
-                "FROM qid_mask('pg.people', violates := 3)",
-                "FROM qid_keys('pg.nobody')",
-                "FROM qid_keys('pg.closed')",
-                "FROM qid_keys('pg.people', \"where\" := 'a = b')",
-                "FROM qid_keys('people')",
+                "FROM qidsql.audit('pg.people')",
+                "FROM qidsql.audit('pg.people', trace := true)",
+                "FROM qidsql.mask('pg.people', violates := 3)",
+                "FROM qidsql.keys('pg.nobody')",
+                "FROM qidsql.keys('pg.closed')",
+                "FROM qidsql.keys('pg.people', where_ := 'a = b')",
+                "FROM qidsql.keys('people')",
             ],
         )
         assert "Refused" in {type(answer).__name__ for answer in answers}
@@ -289,7 +289,7 @@ def test_no_password_is_shown(attaching: Attaching) -> None:
 GONE = """
 import os, signal, psycopg
 connection.load_extension("EXTENSION")
-[[good]] = connection.execute("SELECT count(*) FROM qid_keys('pg.people')").fetchall()
+[[good]] = connection.execute("SELECT count(*) FROM qidsql.keys('pg.people')").fetchall()
 with psycopg.connect(sys.argv[2].replace("keeper:s3cr3t@", "postgres:@")) as admin:
     folder = admin.execute("SHOW data_directory").fetchone()[0]
 os.kill(int(open(folder + "/postmaster.pid").readline()), signal.SIGINT)
@@ -297,7 +297,7 @@ try:
     import time
     while os.path.exists(folder + "/postmaster.pid"):
         time.sleep(0.05)
-    connection.execute("FROM qid_keys('pg.people')")
+    connection.execute("FROM qidsql.keys('pg.people')")
 except duckdb.Error as error:
     print(json.dumps([good, str(error)]))
 """

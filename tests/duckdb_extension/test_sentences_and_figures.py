@@ -25,20 +25,20 @@ k = 6
 id = "direct identifier"
 income = "sensitive"
 """
-ON = "\"on\" := ['age=age', 'town=town']"
+ON = "on_ := ['age=age', 'town=town']"
 ROLES = "identifiers := ['id'], sensitive := ['income']"
 QUERIES = [
-    f"FROM qid_report('people', {ROLES})",
-    f"FROM qid_verdict('people', {ROLES})",
-    "FROM qid_verdict('people')",
-    f"FROM qid_anonymize('people', {ROLES}, k := 5)",
-    f"FROM qid_turns('people', {ROLES}, k := 5, turns := ['drop=town', 'age=width:4'])",
-    f"FROM qid_risk('people', {ROLES}, sampling_fraction := '0.5')",
-    f"FROM qid_link('people', 'voters', {ON})",
-    f"FROM qid_kmap('people', 'voters', {ON})",
-    "FROM qid_impact('people', 'copied', k := 2)",
-    f"FROM qid_suppress('people', {ROLES}, k := 5)",
-    "FROM qid_graph(identifiers := ['voters.voter'], sensitive := ['people.income'], accept_names := true)",
+    f"FROM qidsql.report('people', {ROLES})",
+    f"FROM qidsql.verdict('people', {ROLES})",
+    "FROM qidsql.verdict('people')",
+    f"FROM qidsql.anonymize('people', {ROLES}, k := 5)",
+    f"FROM qidsql.turns('people', {ROLES}, k := 5, turns := ['drop=town', 'age=width:4'])",
+    f"FROM qidsql.risk('people', {ROLES}, sampling_fraction := '0.5')",
+    f"FROM qidsql.link('people', 'voters', {ON})",
+    f"FROM qidsql.kmap('people', 'voters', {ON})",
+    "FROM qidsql.impact('people', 'copied', k := 2)",
+    f"FROM qidsql.suppress('people', {ROLES}, k := 5)",
+    "FROM qidsql.graph(identifiers := ['voters.voter'], sensitive := ['people.income'], accept_names := true)",
 ]
 
 
@@ -64,8 +64,8 @@ def test_they_equal_the_command_lines(host: Host, tmp_path: Path) -> None:
         for statement in SETUP:
             connection.execute(statement)
     policy.write_text(POLICY)
-    named = f"FROM qid_verdict('people', policy_file := '{policy}')"
-    missing = "FROM qid_link('people')"
+    named = f"FROM qidsql.verdict('people', policy_file := '{policy}')"
+    missing = "FROM qidsql.link('people')"
     answers = host.run([host.load, *SETUP, *QUERIES, named, missing])[1 + len(SETUP) :]
     lines, verdict, proposed, anonymized, turned, risk, link, kmap, impact, suppressed, graph, by_policy = map(
         rows, answers[:-1]
@@ -94,7 +94,7 @@ def test_they_equal_the_command_lines(host: Host, tmp_path: Path) -> None:
         assert (turned[0]["verdict"], turned[0]["reason"]) == (turns.verdict, turns.reason)
         assert [row["rows_below_k"] for row in turned[1:]] == [each.rows_below_k for each in turns.turns]
         assert [row["cells"] for row in turned[1:]] == [each.cells for each in turns.turns]
-        assert "qid_turns" not in turned[0]["script"][0] and "people_recoded" in turned[0]["script"][0]
+        assert "qidsql.turns" not in turned[0]["script"][0] and "people_recoded" in turned[0]["script"][0]
         found = qidsql.risk(engine, "people", sampling_fraction="0.5", **roles)
         assert found.prosecutor is not None
         assert risk[0]["highest"] == float(found.prosecutor.highest)

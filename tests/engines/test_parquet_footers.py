@@ -143,7 +143,7 @@ def test_views_of_files_under_locked_settings_are_refused(passed: duckdb.DuckDBP
 def test_views_of_files_in_a_shell(host: Host, tmp_path: Path) -> None:
     """A call is bound by one engine and run by another."""
     file = lying(tmp_path / "t.parquet", *LOW_MAXIMUM)
-    audit = "SELECT classes, smallest FROM qid_audit('t', k := 150, columns := ['a']) WHERE finding = 'table'"
+    audit = "SELECT classes, smallest FROM qidsql.audit('t', k := 150, columns := ['a']) WHERE finding = 'table'"
     setting = "SELECT current_setting('disabled_optimizers') AS found"
     answers = host.run([host.load, f"CREATE VIEW t AS FROM '{file}'", audit, audit, setting])
     assert answers[2] == answers[3] == [{"classes": len(set(VALUES)), "smallest": 100}]

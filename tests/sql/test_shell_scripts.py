@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from psycopg.errors import RaiseException
 
+import qidsql
 from qidsql.engines.duckdb.macros import duckdb_macros
 from qidsql.engines.postgres.functions import postgres_functions
 from qidsql.measures.profiles import ClassProfile
@@ -199,6 +200,24 @@ def test_values_are_shown_by_violations_alone(postgres_store: PostgresStore) -> 
         found = connection.execute(asked).fetchall()
         assert connection.execute("SELECT * FROM qidsql.violations('people', k => 2) ORDER BY 2").fetchall() == found
     assert found == [(1, {"a": 1, 'b "c"': None}), (1, {"a": 1, 'b "c"': "x"})]
+
+
+def test_an_earlier_version_is_replaced_and_a_schema_of_another_role_refused(
+    postgres_store: PostgresStore, reader: str
+) -> None:
+    names = [f"c{place}" for place in range(120)]
+    postgres_store.table("wide", dict.fromkeys(names, "INTEGER"), [tuple(range(120))])
+    earlier = """CREATE FUNCTION qidsql.profile(relation regclass, columns text[] DEFAULT NULL, k integer DEFAULT 5)
+    RETURNS TABLE (other_name bigint) LANGUAGE sql AS 'SELECT CAST(1 AS bigint)'"""
+    with session(postgres_store, f"CREATE SCHEMA qidsql; {earlier}") as connection:
+        connection.execute(postgres_functions().replace("COMMIT;", "RESET search_path;").encode())
+        assert connection.execute("SELECT classes FROM qidsql.profile('wide')").fetchall() == [(1,)]
+        [(_, values)] = connection.execute("SELECT * FROM qidsql.violations('wide')").fetchall()
+        assert values == dict(zip(names, range(120), strict=True))
+        assert connection.execute("SELECT qidsql.version()").fetchall() == [(qidsql.__version__,)]
+        connection.execute(f"ALTER SCHEMA qidsql OWNER TO {reader}".encode())
+        with pytest.raises(RaiseException, match="the schema qidsql belongs to another role"):
+            connection.execute(postgres_functions().encode())
 
 
 def test_rows_that_a_policy_hides_are_an_error(postgres_store: PostgresStore, reader: str) -> None:

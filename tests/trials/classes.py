@@ -23,6 +23,7 @@ CLASSES: tuple[str, ...] = (
     "marks",
     "conditions",
     "sessions",
+    "prompts",
     "coverage",
     "min_count",
     "identifiers",

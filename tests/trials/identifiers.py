@@ -293,8 +293,8 @@ def _by_psql(places: Sequence[_Place], store: Store, wrong: dict[str, list[str]]
 def _by_extension(places: Sequence[_Place], store: Store, host: Module, wrong: dict[str, list[str]]) -> None:
     statements = [host.load]
     for place in places:
-        statements.append(f"SELECT columns, rows, classes FROM qid_audit({place.arguments}) WHERE finding = 'table'")
-        statements.append(f"SELECT columns FROM qid_keys({place.arguments}, violates := 2)")
+        statements.append(f"SELECT columns, rows, classes FROM qidsql.audit({place.arguments}) WHERE finding = 'table'")
+        statements.append(f"SELECT columns FROM qidsql.keys({place.arguments}, violates := 2)")
     answers = host.run(statements, database=store.url, read_only=True)[1:]
     for place, audit, keys in zip(places, answers[::2], answers[1::2], strict=True):
         wrong[place.name] += _differ("extension", audit, [{"columns": place.columns, "rows": 5, "classes": 3}])

@@ -14,7 +14,7 @@ from qidsql.engines.duckdb.reading import read_files
 from qidsql.engines.paths import Located
 from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.errors import UsageError
-from qidsql.sql.templates import sql_file
+from qidsql.sql import sql_file
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,6 @@
 The extension passes in the connections.
 """
 
-from collections.abc import Sequence
-
 import duckdb
 from sqlglot import exp
 
@@ -12,11 +10,11 @@ from qidsql.core.budget import bytes_limited
 from qidsql.core.tables import Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
-from qidsql.engines.duckdb.engine import DuckDBEngine
-from qidsql.engines.embedding import CatalogCache, HostConnection, HostError
+from qidsql.engines.duckdb.in_session import InSessionEngine, folded
+from qidsql.engines.embedding import Caller, CatalogCache, HostConnection, HostError
 from qidsql.engines.table_names import parsed_name
 from qidsql.errors import QidsqlError, SourceError, StatementError, UnknownName, UsageError
-from qidsql.sql.relation import table_node
+from qidsql.sql.relation import name_text, table_node
 from qidsql.sql.templates import Filling, Row
 
 LABEL = "this database"
@@ -40,15 +38,15 @@ DRIVER_ERRORS = {  # duckdb_error_type: the exception that the Python driver rai
 }
 
 
-class HostEngine(DuckDBEngine):
-    """The engine inside a user's DuckDB. `search_path` is the caller's, in DuckDB's notation; None if unknown."""
+class HostEngine(InSessionEngine):
+    """The engine inside a user's DuckDB."""
 
-    def __init__(self, connection: HostConnection, search_path: str | None, cache: CatalogCache) -> None:
-        self._cache = cache
+    def __init__(self, connection: HostConnection, caller: Caller, cache: CatalogCache) -> None:
+        self._cache, self.search_path = cache, caller.settings(connection)
         super().__init__(connection, LABEL, folder=None)  # type: ignore[arg-type]  # most audits need none
         self.snapshot = "each statement sees what is committed when it starts, and nothing of an open transaction"
         self._kinds = {str(name).lower(): (str(name), kind) for name, kind in self._catalog("databases")}
-        self._search_path = self._schemas(search_path)
+        self._take_over(caller.search_path)
 
     def expect(self, rows: int) -> None:
         """Nothing: the settings are the user's."""
@@ -73,7 +71,7 @@ class HostEngine(DuckDBEngine):
         """Describes a table. Lists the views, which is slow in DuckDB, only if no table has that name."""
         meant = self._meant(table)[:1]
         for row in self._catalog("tables") if meant else ():
-            if _folded(self._name(row)) == _folded(meant[0]):
+            if folded(self._name(row)) == folded(meant[0]):
                 return self._in_duckdb(table, self._described_row(row, bool(row[5])))
         try:
             return self._in_duckdb(table, super().describe(self._qualified(table)))
@@ -117,14 +115,9 @@ class HostEngine(DuckDBEngine):
             self._cache.rows[template] = super()._catalog(template)
         return self._cache.rows[template]
 
-    def _schemas(self, search_path: str | None) -> list[tuple[str, str]] | None:
-        """Catalog and schema of each entry of the caller's search path, or the default ones if it is empty."""
-        schemas = [(self._default.catalog, self._default.schema)]
-        if search_path and search_path.strip():
-            entries = [parsed_name(entry, "duckdb") for entry in _entries(search_path)]
-            schemas = [(entry.db or entry.name, entry.name if entry.db else "main") for entry in entries if entry]
-        self._default = TableName("", schemas[0][1], schemas[0][0])
-        return None if search_path is None else schemas
+    def name_in_host(self, table: str) -> str:
+        """The name by which DuckDB finds the table whatever the search path is."""
+        return name_text(self.dialect, self.describe(table).name)
 
     def attached_postgres(self, typed: str) -> tuple[str | None, str]:
         """The attached Postgres that the name is in, and the name without it; None if it is in none."""
@@ -140,32 +133,13 @@ class HostEngine(DuckDBEngine):
                 return name, typed
         return None, typed
 
-    def _qualified(self, typed: str | None) -> str | None:
-        """The name with the catalog and schema in which DuckDB itself would find it."""
-        if not (meant := self._meant(typed)):
-            return typed
-        known = {_folded(name): name for name in self.table_names()}
-        found = next((known[_folded(name)] for name in meant if _folded(name) in known), None)
-        return typed if found is None else table_node(found).sql("duckdb")
 
-    def _meant(self, typed: str | None) -> list[TableName]:
-        """The tables that DuckDB would look for, in order: by the search path, and a.b also as table b of database a.
-
-        Empty for a name that includes its database, or is invalid.
-        """
-        node = None if typed is None else parsed_name(typed, "duckdb")
-        if node is None or node.catalog:
-            return []
-        names = [TableName(node.name, node.db or schema, catalog) for catalog, schema in self._search_path or ()]
-        return [*names, TableName(node.name, "main", node.db)] if node.db else names
-
-
-def engine_for(table: str, connection: HostConnection, search_path: str | None, cache: CatalogCache) -> Engine:
+def engine_for(table: str, connection: HostConnection, caller: Caller, cache: CatalogCache) -> Engine:
     """The engine for a table: this database, or the attached Postgres that its name or the search path names.
 
     `connection` belongs to the engine. Only names are looked up. Raises SourceError, StatementError.
     """
-    host = HostEngine(connection, search_path, cache)
+    host = HostEngine(connection, caller, cache)
     database, inside = host.attached_postgres(table)
     if database is None:
         return host
@@ -176,13 +150,3 @@ def engine_for(table: str, connection: HostConnection, search_path: str | None, 
     except BaseException:
         host.close()
         raise
-
-
-def _entries(search_path: str) -> Sequence[str]:
-    """The entries of a search path, whose quoted names can contain commas."""
-    entries: exp.Expr = exp.maybe_parse(f"[{search_path}]", dialect="duckdb")
-    return [part.sql("duckdb") for part in entries.expressions]
-
-
-def _folded(name: TableName) -> tuple[str, ...]:
-    return name.catalog.lower(), name.schema.lower(), name.name.lower()

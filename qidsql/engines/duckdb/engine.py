@@ -42,6 +42,7 @@ from qidsql.errors import (
     StatementError,
     UsageError,
 )
+from qidsql.sql import sql_file
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import name_text
 from qidsql.sql.templates import (
@@ -55,7 +56,6 @@ from qidsql.sql.templates import (
     mark_of_table,
     marks,
     put_together,
-    sql_file,
 )
 from qidsql.wording.texts import count, size
 

@@ -15,6 +15,7 @@ import duckdb
 
 from qidsql.core.budget import limit
 from qidsql.engines.duckdb.beside import Beside, attach_beside
+from qidsql.engines.duckdb.borrowed import BorrowedEngine
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.direct_grouping import CAN_BE_SET, SETTING
 from qidsql.engines.duckdb.driver_errors import open_error
@@ -117,13 +118,13 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
 def open_connection(connection: duckdb.DuckDBPyConnection, writable: bool = False) -> DuckDBEngine:
     """An engine on the database of a connection, by a cursor of its own in one transaction; its settings are kept.
 
-    Tables that are temporary, or whose creation is not committed, are not seen. Raises SourceError, Interrupted,
-    BudgetSpent.
+    Tables that are temporary, or not committed as the connection sees them, are refused. Raises SourceError,
+    Interrupted, BudgetSpent.
     """
     label = "the DuckDB connection"
     with _opening(label):
         cursor = _connected(lambda: without_progress_bar(connection.cursor()))
-        return DuckDBEngine(cursor, label, None, writable=writable, borrowed=True)
+        return BorrowedEngine(connection, cursor, label, writable)
 
 
 def open_frame(frame: Frame, writable: bool = False) -> DuckDBEngine:

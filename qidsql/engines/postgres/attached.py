@@ -24,6 +24,7 @@ from qidsql.engines.postgres.engine import PostgresEngine, PostgresSession, Serv
 from qidsql.engines.postgres.errors import translate
 from qidsql.engines.workers import Session
 from qidsql.errors import AccessError, QidsqlError, StatementError
+from qidsql.sql.relation import name_text
 from qidsql.sql.templates import Row, fill, integer
 
 STATEMENT_SECONDS = 3600
@@ -206,7 +207,7 @@ class AttachedEngine(PostgresEngine):
         self, connection: HostConnection, host: Engine, database: str, typed: str, inside: str, cache: CatalogCache
     ) -> None:
         self._host, self._typed, self._inside, self._cache = host, typed, inside, cache
-        self._connection = connection
+        self._connection, self._database = connection, database
         super().__init__(AttachedServer(connection, database), 1)
         if self._on_one_session(lambda session: cast(AttachedSession, session).isolation) not in ONE_SNAPSHOT:
             self._one_snapshot = False
@@ -229,6 +230,10 @@ class AttachedEngine(PostgresEngine):
         if table not in self._cache.tables:
             self._cache.tables[table] = super().describe(self._inside if table == self._typed else table)
         return self._cache.tables[table]
+
+    def name_in_host(self, table: str) -> str:
+        """The name by which DuckDB finds the table whatever the search path is."""
+        return name_text(DUCKDB, replace(self.describe(table).name, catalog=self._database))
 
 
 def error_of(error: Exception, purpose: str) -> QidsqlError:

@@ -5,9 +5,11 @@ from functools import cache
 from sqlglot import exp
 
 from qidsql.engines.postgres.dialect import POSTGRES
+from qidsql.sql import sql_file
 from qidsql.sql.classes import class_sizes
 from qidsql.sql.relation import ALIAS, Relation
-from qidsql.sql.templates import fill, sql_file
+from qidsql.sql.templates import fill
+from qidsql.version import __version__
 
 
 @cache
@@ -22,4 +24,5 @@ def postgres_functions() -> str:
     sizes = class_sizes(POSTGRES, relation, ("hole_2",)).sql
     sizes = sizes.replace("hole_1", "%1$s").replace(f'{ALIAS}."hole_2"', "%2$s")
     script = sql_file("postgres/shell_functions")
-    return script.replace(":columns_of_table", POSTGRES.render(catalog)).replace(":class_sizes", sizes)
+    script = script.replace(":columns_of_table", POSTGRES.render(catalog)).replace(":class_sizes", sizes)
+    return script.replace("':version'", f"'{__version__}'")

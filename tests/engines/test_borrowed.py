@@ -1,0 +1,45 @@
+"""A user's own DuckDB connection as the source: what it sees is what is audited, or the call says why not."""
+
+import duckdb
+import pytest
+
+import qidsql
+from qidsql.errors import SourceError
+
+OTHER_ROWS = "sees other rows of"
+ANNAS = "CREATE TABLE names AS SELECT unnest(['anna', 'Anna', 'ANNA', 'aNNA', 'annA']) AS n"
+DAYS = """CREATE TABLE e AS SELECT TIMESTAMPTZ '2024-06-01 00:00:00+00' + INTERVAL (i * 4) HOUR AS t FROM range(6) r(i);
+CREATE VIEW d AS SELECT CAST(t AS DATE) AS a FROM e"""
+
+
+@pytest.mark.parametrize(
+    ("session", "options", "expected"),
+    [
+        ("SET threads = 2", {}, "pass"),
+        ("FROM p", {}, "a result that was not fetched to its end"),
+        ("SET lock_configuration = true", {}, "pass"),
+        ("BEGIN; CREATE TABLE o AS FROM p", {}, "pass"),
+        ("USE s", {}, "violation"),
+        ("SET search_path = 's,main'", {}, "violation"),
+        ("CREATE TEMP TABLE p AS FROM s.p", {}, OTHER_ROWS),
+        ("BEGIN; CREATE OR REPLACE TABLE p AS FROM s.p", {}, OTHER_ROWS),
+        ("BEGIN; DROP TABLE p", {}, OTHER_ROWS),
+        (f"{ANNAS}; SET default_collation = 'NOCASE'", {"table": "names", "k": 2}, "violation"),
+        (f"{ANNAS}; SET default_collation = 'NOCASE'", {"table": "names", "where": "n = 'anna'"}, OTHER_ROWS),
+        (f"{DAYS}; SET TimeZone = 'UTC'", {"table": "d", "k": 3}, "pass"),
+        (f"{DAYS}; SET TimeZone = 'America/New_York'", {"table": "d", "k": 3}, "violation"),
+        ("CREATE MACRO hash(a) AS 9; CREATE TEMP TABLE p AS FROM s.p", {}, OTHER_ROWS),
+    ],
+)
+def test_what_the_connection_sees_is_audited_or_refused(
+    session: str, options: dict[str, object], expected: str
+) -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE p AS SELECT 1 AS a FROM range(9); CREATE SCHEMA s")
+        connection.execute("CREATE TABLE s.p AS SELECT i AS a FROM range(9) AS r(i)")
+        connection.execute(session)
+        try:
+            found = str(qidsql.audit(connection, **({"table": "p"} | options)).verdict)  # type: ignore[arg-type]
+        except SourceError as error:
+            found = str(error)
+        assert expected in found

@@ -1,0 +1,238 @@
+"""Sessions at a SQL prompt, against rows fetched in the same session.
+
+A session has tables of one name in two schemas, another database and as it is committed; what decides which rows the
+prompt shows is drawn: USE, search paths, collations, transactions, temporary tables and views, CTEs, variables, time
+zones, macros with the names of DuckDB's functions. Every function must say what its rows say, or refuse; where the
+session sees what is committed, none may refuse.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import duckdb
+
+import qidsql
+from qidsql.errors import QidsqlError
+from tests.duckdb_hosts import build
+from tests.trials import Ground, Trials
+
+COLUMNS = {  # the columns of p, by kind: expressions of the row's number i, which repeat, or nearly never
+    "numbers": ("i % {n}", "i"),
+    "texts": ("chr(97 + CAST(i % {n} AS INTEGER))", "CASE i % 2 WHEN 0 THEN 'a' ELSE 'A' END || i // 2"),
+    "cases": ("'anna'", "list_extract(['anna', 'Anna', 'aNna', 'anNa', 'annA', 'ANna', 'aNNa', 'anNA'], 1 + i % 8)"),
+    "moments": ("TIMESTAMPTZ '2024-06-01 01:00:00+00' + INTERVAL (i % {n}) DAY",
+                "TIMESTAMPTZ '2024-06-01 00:00:00+00' + INTERVAL (i * 4) HOUR"),
+    "periods": ("INTERVAL 1 MONTH", "CASE WHEN i % 4 = 0 THEN INTERVAL 1 MONTH ELSE INTERVAL 30 DAY END"),
+}  # fmt: skip
+OPERATORS = ("+", "-", "*", "/", "||", "//", "%", "~~", "^@", "!~~")
+ALL = "roles := 'none', keep_identifiers := true"
+CALLS = {  # the function, and what it claims about p for k
+    "verdict": "SELECT verdict = 'pass', smallest, rows FROM qidsql.verdict({name}, k := {k}, " + ALL + ")",
+    "audit": "SELECT verdict = 'pass', smallest, rows FROM qidsql.audit({name}, k := {k}, " + ALL + ") "
+    "WHERE finding = 'table'",
+    "profile": "SELECT rows_below_k = 0, smallest, rows FROM qidsql.profile({name}, k := {k})",
+    "violations": "SELECT false, class_size, NULL FROM qidsql.violations({name}, k := {k})",
+    "columns": "SELECT rows_below_k = 0, smallest, rows FROM qidsql.columns({name}, k := {k})",
+    "suppress": "SELECT cells = 0, NULL, NULL FROM qidsql.suppress({name}, k := {k}, keep_identifiers := true) "
+    "WHERE finding = 'table'",
+    "keys": "SELECT false, NULL, NULL FROM qidsql.keys({name}, violates := {k}, columns := ['a'])",
+}
+PYTHON = "python"  # the library on the session's own connection
+
+
+@dataclass
+class Session:
+    """What was drawn: statements in order, the words before a query, the name of p, and whether others see the same."""
+
+    statements: list[str] = field(default_factory=list)
+    before: str = ""
+    name: str = "p"
+    honest: bool = True
+
+
+def prompts(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
+    """One trial is one session with one function."""
+    extension = build(ground.folder)
+    for place in range(number):
+        random = Random(f"{seed}.{place}")
+        session, call, k = _session(random), random.choice((*CALLS, PYTHON)), random.choice((2, 3, 5))
+        try:
+            wrong = _tried(session, call, k, str(extension))
+        except duckdb.Error as error:
+            wrong = f"the session itself: {str(error).splitlines()[0]}"
+        yield wrong and f"{seed}.{place}: {call}, k = {k}: {wrong}: {'; '.join(session.statements)} {session.before}"
+
+
+def _rows(random: Random, unique: bool) -> str:
+    """A query of rows with the column a, and maybe b."""
+    kinds = random.sample(list(COLUMNS), random.choice((1, 2)))
+    shown = [
+        COLUMNS[kind][unique and not place].format(n=random.choice((1, 2, 3))) + f" AS {name}"
+        for place, (kind, name) in enumerate(zip(kinds, "ab", strict=False))
+    ]
+    return f"SELECT {', '.join(shown)} FROM range({random.choice((0, 6, 8, 9, 24))}) AS r(i)"
+
+
+def _session(random: Random) -> Session:
+    session = Session()
+    does = session.statements.append
+    some = random.random() < 0.5
+    for place in ("main", "s"):
+        does(f"CREATE SCHEMA IF NOT EXISTS {place}")
+        some = not some
+        query = _rows(random, unique=some)
+        does(f"CREATE TABLE {place}.p AS {query}")
+    does("ATTACH ':memory:' AS other")
+    does(f"CREATE TABLE other.p AS {_rows(random, unique=random.random() < 0.5)}")
+    for step in random.sample(STEPS, random.choice((0, 1, 1, 2, 3))):
+        step(session, random)
+    return session
+
+
+def _uses(session: Session, random: Random) -> None:
+    session.statements.append(
+        random.choice(("USE s", "USE other", "USE memory.s", "SET search_path = 's,main'", "SET schema = 's'"))
+    )
+
+
+def _names(session: Session, random: Random) -> None:
+    session.name = random.choice(("p", "s.p", "memory.s.p", "other.p", "other.main.p"))
+
+
+def _collates(session: Session, random: Random) -> None:
+    session.statements.append(f"SET default_collation = '{random.choice(('NOCASE', 'NOACCENT', 'binary'))}'")
+
+
+def _zones(session: Session, random: Random) -> None:
+    session.statements.append(f"SET TimeZone = '{random.choice(('America/New_York', 'Asia/Tokyo', 'UTC'))}'")
+
+
+def _shadows(session: Session, random: Random) -> None:
+    """Macros of the file or of the session, with the names of DuckDB's functions."""
+    found = duckdb.execute(
+        "SELECT DISTINCT function_name FROM duckdb_functions() WHERE internal AND regexp_full_match(function_name, "
+        "'[a-z_]+') AND function_type IN ('scalar', 'aggregate') ORDER BY ALL"
+    ).fetchall()
+    for _ in range(random.choice((1, 5, 25))):
+        name = random.choice(OPERATORS) if random.random() < 0.3 else random.choice(found)[0]
+        given = random.choice(("a", "a, b", "a, b")) if name not in OPERATORS else "a, b"
+        kind = random.choice(("", "TEMP "))
+        session.statements.append(f'CREATE OR REPLACE {kind}MACRO "{name}"({given}) AS {random.choice(("9", "a"))}')
+
+
+def _begins(session: Session, random: Random) -> None:
+    change = random.choice(("", "INSERT", "DELETE", "REPLACE"))
+    session.statements.append("BEGIN")
+    if change == "INSERT":
+        session.statements.append("INSERT INTO memory.main.p FROM (FROM memory.main.p LIMIT 1)")
+    elif change == "DELETE":
+        session.statements.append("DELETE FROM memory.main.p WHERE rowid % 5 > 0")
+    elif change == "REPLACE":
+        session.statements.append(f"CREATE OR REPLACE TABLE memory.s.p AS {_rows(random, True)}")
+    session.honest = session.honest and not change
+
+
+def _hides(session: Session, random: Random) -> None:
+    kind = random.choice(("TABLE", "VIEW"))
+    session.statements.append(f"CREATE OR REPLACE TEMP {kind} p AS {_rows(random, random.random() < 0.5)}")
+    session.honest = False
+
+
+def _with(session: Session, random: Random) -> None:
+    session.before = f"WITH p AS ({_rows(random, random.random() < 0.5)}) "
+    session.honest = False
+
+
+def _views(session: Session, random: Random) -> None:
+    """A view in place of p that depends on the session's zone, variables or settings."""
+    shown = random.choice(
+        (
+            "CAST(TIMESTAMPTZ '2024-06-01 00:00:00+00' + INTERVAL (i * 4) HOUR AS DATE)",
+            "CASE WHEN getvariable('role') = 'admin' THEN i END",
+            "CASE WHEN current_setting('TimeZone') = 'Asia/Tokyo' THEN i ELSE 1 END",
+            "CASE WHEN 'a' = list_extract(['a', 'A'], CAST(1 + i % 2 AS INTEGER)) THEN 1 ELSE i END",
+            "CASE WHEN current_schema() = 's' THEN i ELSE 1 END",
+        )
+    )
+    session.statements += [
+        f"SET VARIABLE role = '{random.choice(('admin', 'reader'))}'",
+        "DROP TABLE memory.main.p",
+        f"CREATE VIEW memory.main.p AS SELECT {shown} AS a FROM range(9) AS r(i)",
+    ]
+    session.honest = False
+
+
+STEPS = (_uses, _names, _collates, _zones, _shadows, _begins, _hides, _with, _views)
+
+
+def _tried(session: Session, call: str, k: int, extension: str) -> str | None:
+    with duckdb.connect(config={"allow_unsigned_extensions": "true"}) as connection:
+        connection.load_extension(extension)
+        done = [connection.execute(statement) for statement in session.statements if _valid(connection, statement)]
+        assert done
+        try:
+            sizes = _sizes(connection, session)
+        except duckdb.Error:  # no such table from here
+            sizes = None
+        try:
+            found = _python(connection, session, k) if call == PYTHON else _asked(connection, session, call, k)
+        except (duckdb.Error, QidsqlError) as error:
+            refused = str(error).splitlines()[0]
+            return f"refused: {refused}" if session.honest and sizes and sum(sizes.values()) else None
+    return _compared(found, sizes, call, k)
+
+
+def _valid(connection: duckdb.DuckDBPyConnection, statement: str) -> bool:
+    """Whether DuckDB lets a macro have this name, and what the step changes is a table: else it is left out."""
+    try:
+        if statement.startswith(("CREATE", "DELETE", "DROP", "INSERT")):
+            connection.execute(f"EXPLAIN {statement}").fetchall()
+    except duckdb.Error:
+        return False
+    return True
+
+
+def _sizes(connection: duckdb.DuckDBPyConnection, session: Session) -> Counter[Any]:
+    """The classes of p as this session shows it, by their texts."""
+    rows = connection.execute(f"{session.before}SELECT COLUMNS(*)::VARCHAR FROM {session.name}").fetchall()
+    return Counter(rows)
+
+
+def _asked(connection: duckdb.DuckDBPyConnection, session: Session, call: str, k: int) -> tuple[Any, ...]:
+    query = CALLS[call].format(name=f"'{session.name}'", k=k)
+    answers = connection.execute(session.before + query).fetchall()
+    least = min((smallest for _, smallest, _ in answers if smallest is not None), default=None)
+    return all(good for good, _, _ in answers), least, next((rows for *_, rows in answers), None)
+
+
+def _python(connection: duckdb.DuckDBPyConnection, session: Session, k: int) -> tuple[Any, ...]:
+    if session.before:
+        raise QidsqlError("a CTE is a part of a statement")
+    result = qidsql.audit(connection, session.name, k=k, roles="none", keep_identifiers=True)
+    profile = result.profile
+    return result.verdict == "pass", profile and profile.smallest, profile and profile.rows
+
+
+def _compared(found: tuple[Any, ...], sizes: Counter[Any] | None, call: str, k: int) -> str | None:
+    if sizes is None:
+        return f"answered {found} where the session has no such table"
+    good, smallest, rows = found
+    least = min(sizes.values(), default=0)
+    if call == "columns":
+        columns = list(zip(*sizes.elements(), strict=True))
+        least = min((min(Counter(column).values()) for column in columns), default=0)
+    elif call == "keys":
+        least = min(Counter(row[0] for row in sizes.elements()).values(), default=0)
+    if good and 0 < least < k:
+        return f"claims {k}, the session sees a class of {least}"
+    if rows is not None and rows != sum(sizes.values()):
+        return f"counts {rows} rows, the session sees {sum(sizes.values())}"
+    if smallest is not None and sizes and smallest != least:
+        return f"smallest {smallest}, the session sees {least}"
+    return None
+
+
+TRIALS = Trials("sessions at a SQL prompt, each function against the rows that the session shows", 500, 4, prompts)
