@@ -17,7 +17,7 @@ from tests.postgres_server import PostgresServer
 from tests.stores import PostgresStore
 
 # What the session sees is read through DuckDB: by names that it knows, and conditions that it understands as well.
-THROUGH_DUCKDB = pytest.mark.xfail(reason="refused: the guard reads the table through DuckDB", strict=False)
+THROUGH_DUCKDB = pytest.mark.xfail(reason="refused: the guard reads the table through DuckDB", strict=True)
 
 pytestmark = pytest.mark.exhaustive  # as it takes longer to install than to run
 VERSION = "1.5.5"  # the newest of which PyPI has DuckDB's postgres extension

@@ -49,7 +49,7 @@ SHARED = (
     "ROW(age, city) = ROW(20, 'Oslo')", "id % 3 = 0 AND id % 5 <> 0",
     "octet_length('abc') = 3 AND bit_length(city) > 32", "city COLLATE \"C\" > 'M'",
     "translate(city, 'o', 'a') = 'Osla'", "strpos(city, 's') = 2", "initial = 'O'", "initial < city",
-    "people IS NOT NULL", "EXTRACT(DAY FROM born) = 1",
+    "EXTRACT(DAY FROM born) = 1",
 )  # fmt: skip
 
 POSTGRES = (
@@ -88,8 +88,8 @@ POSTGRES = (
     "~age < -20", "height ^ 2 > 3", "div(age, 7) = 3", "gcd(age, 12) = 12", "scale(height) = 1", "bool(active)",
     "date(seen) = '2020-01-01'", "float8(age) > 20", "text(city) = 'Oslo'", "int4(height) = 2",
     "concat_ws('-', city, age) = 'Oslo-20'", "jsonb_build_object('a', age)->>'a' = '20'", "to_jsonb(age) = '20'",
-    "row_to_json(people)::text LIKE '%Oslo%'", "to_json(city)::text = '\"Oslo\"'", "people::text LIKE '%Oslo%'",
-    "(people).city = 'Oslo'", "string_to_array(city, 's') = '{O,lo}'", "city IN ('x') IS NOT TRUE",
+    "to_json(city)::text = '\"Oslo\"'",
+    "string_to_array(city, 's') = '{O,lo}'", "city IN ('x') IS NOT TRUE",
     "enum_first(mood) = 'sad'", "sha256(city::bytea) IS NOT NULL", "hashtext(city) % 2 = 0",
     "EXTRACT(ISODOW FROM born) = 2", "now() - seen > INTERVAL '1 day'", "convert_to(city, 'UTF8') = 'Oslo'",
     "age::bit(8) = B'00010100'", "city = ANY ('{Oslo,Bergen}')", "(age > 20) = active",
@@ -226,6 +226,9 @@ POSTGRES_WHOLE = (
     "generate_series(1, 2) = 1", "unnest(tags) = 'x'", "ROW(people.*) IS NULL", "jsonb_each(doc) IS NULL",
     "XMLTABLE('/a' PASSING note COLUMNS b int) IS NULL", "JSON_TABLE(doc, '$') IS NULL", "ARRAY(SELECT 1) = '{1}'",
     "MERGE_ACTION() = ''", "GROUPING(age) = 1",
+    # A whole row holds columns that nobody named, of types whose owners define how they are compared and written.
+    "people IS NOT NULL", "row_to_json(people)::text LIKE '%Oslo%'", "people::text LIKE '%Oslo%'",
+    "(people).city = 'Oslo'",
 )  # fmt: skip
 DUCKDB_WHOLE = (
     "age = ANY(FROM people SELECT age)", "(FROM people SELECT 1) = 1", "FROM people", "PIVOT people ON age",

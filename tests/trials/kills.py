@@ -68,7 +68,7 @@ def _trial(site: Site, name: str) -> str | None:
     )
     child.ended(random.random() * 1.1 * site.seconds.get(arguments, 0.8))
     wait_until(lambda: child.heeds_signals or child.over.is_set())  # before that it is Python that ends
-    written, running = child.out, not child.over.is_set()
+    running = not child.over.is_set()
     if isinstance(how, signal.Signals):
         child.kill(how)
     else:
@@ -82,7 +82,7 @@ def _trial(site: Site, name: str) -> str | None:
     if late:
         child.kill(signal.SIGKILL)
         child.ended(60)
-    wrong = "it was alive long after its signal" if late else _wrong(site, child, arguments, how, running, written)
+    wrong = "it was alive long after its signal" if late else _wrong(site, child, arguments, how, running)
     wrong = wrong or _sessions(site)
     return wrong and f"{name} {' '.join(arguments)} {how!r} after {asked - child.started:.2f} s: {wrong}"
 
@@ -101,15 +101,13 @@ def _end_backend(site: Site, how: str, random: Random) -> None:
         admin.execute(f"SELECT pg_{how}_backend(%s)".encode(), [victim])
 
 
-def _wrong(
-    site: Site, child: Child, arguments: tuple[str, ...], how: object, running: bool, written: str
-) -> str | None:
-    """What is wrong with the way it ended."""
+def _wrong(site: Site, child: Child, arguments: tuple[str, ...], how: object, running: bool) -> str | None:
+    """What is wrong with the way it ended: a report that was whole by then stands, with its own exit code."""
     if how is signal.SIGKILL and child.code == KILLED:
         return None
     if child.left:
         return f"left on the disk: {child.left}"
-    if isinstance(how, signal.Signals) and running and not _whole(written) and child.code not in (0, 3):
+    if isinstance(how, signal.Signals) and running and not _whole(child.out) and child.code not in (0, 3):
         return f"a signal ended in {child.code}: {child.err[-300:]}"
     return wrong_end(child, site.expected.get(arguments, site.expected["audit", "risky"]))
 
