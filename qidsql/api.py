@@ -10,46 +10,45 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from qidsql.commands.anonymize.anonymize import anonymize as run_anonymize
-from qidsql.commands.anonymize.request import AnonymizeRequest
+from qidsql.commands.anonymize.command import AnonymizeRequest
 from qidsql.commands.audit.audit import audit as run_audit
-from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.audit.command import AuditRequest
+from qidsql.commands.doctor.command import DoctorRequest
 from qidsql.commands.doctor.doctor import doctor as run_doctor
-from qidsql.commands.doctor.request import DoctorRequest
+from qidsql.commands.graph.command import GraphRequest
 from qidsql.commands.graph.graph import graph as run_graph
-from qidsql.commands.graph.request import GraphRequest
+from qidsql.commands.impact.command import ImpactRequest
 from qidsql.commands.impact.impact import impact as run_impact
-from qidsql.commands.impact.request import ImpactRequest
+from qidsql.commands.init.command import InitRequest
 from qidsql.commands.init.init import init as run_init
-from qidsql.commands.init.request import InitRequest
+from qidsql.commands.keys.command import KeysRequest
 from qidsql.commands.keys.keys import keys as run_keys
-from qidsql.commands.keys.request import KeysRequest
+from qidsql.commands.kmap.command import KmapRequest
 from qidsql.commands.kmap.kmap import kmap as run_kmap
-from qidsql.commands.kmap.request import KmapRequest
+from qidsql.commands.link.command import LinkRequest
 from qidsql.commands.link.link import link as run_link
-from qidsql.commands.link.request import LinkRequest
+from qidsql.commands.mask.command import MaskRequest
 from qidsql.commands.mask.mask import mask as run_mask
-from qidsql.commands.mask.request import MaskRequest
+from qidsql.commands.profile.command import ProfileRequest
 from qidsql.commands.profile.profile import profile as run_profile
-from qidsql.commands.profile.request import ProfileRequest
-from qidsql.commands.risk.request import RiskRequest
+from qidsql.commands.risk.command import RiskRequest
 from qidsql.commands.risk.risk import risk as run_risk
-from qidsql.commands.suppress.request import SuppressRequest
+from qidsql.commands.suppress.command import SuppressRequest
 from qidsql.commands.suppress.suppress import suppress as run_suppress
-from qidsql.commands.tables.request import TablesRequest
+from qidsql.commands.tables.command import TablesRequest
 from qidsql.commands.tables.tables import tables as run_tables
-from qidsql.commands.turns.request import TurnsRequest
+from qidsql.commands.turns.command import TurnsRequest
 from qidsql.commands.turns.turns import turns as run_turns
-from qidsql.commands.uniques.request import UniquesRequest
+from qidsql.commands.uniques.command import UniquesRequest
 from qidsql.commands.uniques.uniques import uniques as run_uniques
-from qidsql.commands.verify.request import VerifyRequest
+from qidsql.commands.verify.command import VerifyRequest
 from qidsql.commands.verify.verify import verify as run_verify
 from qidsql.core.options import size_in_bytes
 from qidsql.core.results import PRESENTATIONS
 from qidsql.declarations.options import python_function
 from qidsql.engines.base import Engine
-from qidsql.engines.connect import connect
+from qidsql.engines.connect import Source, connect
 from qidsql.engines.kind import Frame
-from qidsql.engines.source import Source
 from qidsql.errors import Interrupted, QidsqlError
 from qidsql.operations.table_policy import with_policy
 

@@ -44,7 +44,7 @@ KNOW_AN_ENGINE = {  # files outside engines/ that import from the folder of one,
     "cli/duckdb.py",
     "cli/postgres.py",
     "commands/demo/demo.py",  # makes a DuckDB file
-    "commands/doctor/installation.py",  # shows the versions of the drivers
+    "commands/doctor/doctor.py",  # shows the versions of the drivers
     "sql/templates.py",  # those for the workbench are DuckDB's
 }
 WORKBENCH = "qidsql.engines.duckdb.workbench"  # an embedded DuckDB that computes and is no source

@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from qidsql.cli.exit_codes import ExitCode
 from qidsql.cli.memory import bounded_memory
-from qidsql.cli.parameters import HeadedCommand, number_expected
+from qidsql.cli.options import HeadedCommand, number_expected
 from qidsql.cli.streams import say
 from qidsql.core.budget import Ending, ending
 from qidsql.errors import QidsqlError, Stopped, internal
@@ -92,7 +92,7 @@ def imported(name: str) -> Any:
     from qidsql.cli.command import epilog, perform, request_function, typer_function
 
     if find_spec(f"qidsql.commands.{name}"):
-        declared = import_module(f"qidsql.commands.{name}.request").COMMAND
+        declared = import_module(f"qidsql.commands.{name}.command").COMMAND
         function = typer_function(name, declared, _perform_of(name) if name in OWN_FLOW else perform)
     else:
         module = import_module(f"qidsql.cli.{name}")

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from qidsql.cli.completion import completer
-from qidsql.cli.console import report_text, screen
 from qidsql.cli.dry_run import formatted_sql, write_dry_run
 from qidsql.cli.exit_codes import exit_with
 from qidsql.cli.memory import BESIDE, lower_memory
@@ -31,13 +30,14 @@ from qidsql.cli.options import (
     MinCount,
     Output,
     Quiet,
+    SourceArgument,
     check_min_count,
     format_words,
     report_format,
+    source_and_table,
 )
 from qidsql.cli.progress import showing_progress
-from qidsql.cli.source_argument import SourceArgument, source_and_table
-from qidsql.cli.streams import lines, parts, put, safe_text, say, write_output
+from qidsql.cli.streams import lines, parts, put, report_text, safe_text, say, screen, write_output
 from qidsql.core.options import size_in_bytes
 from qidsql.core.policy import PolicyOptions
 from qidsql.declarations.commands import Command
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from qidsql.core.results import Result
     from qidsql.engines.base import Engine, ExecutedStatement
-    from qidsql.engines.source import Source
+    from qidsql.engines.connect import Source
     from qidsql.operations.document import RunResult
     from qidsql.report.blocks import Block
 
@@ -96,7 +96,7 @@ def typer_function(name: str, command: Command, perform: Perform) -> Callable[..
         if any(each.name == "table" and each.option.argument for each in ours):
             source, values["table"] = source_and_table(source, values.get("table"))
         if issubclass(command.request, PolicyOptions):
-            from qidsql.operations.policy_discovery import policy_files
+            from qidsql.operations.policy_lookup import policy_files
 
             values["given"] = _typed(given["context"])
             values["awaits_policy"] = bool(values["policy_file"] if "policy_file" in values else policy_files(source))
@@ -223,14 +223,14 @@ def _live(
 ) -> Any:
     """The report that is shown while the work goes on, if the command has one and writes to a terminal; else None."""
     on_terminal = format == TERMINAL and line.output is None and sys.stdout is not None and sys.stdout.isatty()
-    if not on_terminal or find_spec(f"qidsql.commands.{name}.live") is None:
+    if not on_terminal or find_spec(f"qidsql.commands.{name}.report") is None:
         return None
 
     def show(blocks: "Iterable[Block]", begun: bool) -> None:
         with out_of_the_way():
             put(report_text(blocks, *screen(None), begun), sys.stdout)
 
-    return import_module(f"qidsql.commands.{name}.live").LiveReport(show)
+    return import_module(f"qidsql.commands.{name}.report").LiveReport(show)
 
 
 def work_of(name: str) -> Callable[..., Any]:
@@ -246,7 +246,7 @@ def source_of(
     watch: "Callable[[Engine], None]",
 ) -> "Source":
     """The source with the connection options of the command line. `watch` is called with each opened engine."""
-    from qidsql.engines.source import Source
+    from qidsql.engines.connect import Source
 
     def watched(engine: "Engine") -> None:
         with suppress(Stopped):  # the next query raises it again
@@ -293,7 +293,7 @@ def renderer(name: str, request: Any, format: str, line: LineOptions) -> Render:
     if find_spec(own) is not None and format in (pictures := import_module(own)).FORMATS:
         draw = pictures.renderer(request, format)
         return lambda result: iter([draw(result)])
-    if import_module(f"qidsql.commands.{name}.request").COMMAND.documents:
+    if import_module(f"qidsql.commands.{name}.command").COMMAND.documents:
         return lambda result: _document(result, format, line.min_count)
     from qidsql.formats.command_reports import CommandReport, report_as
 
@@ -301,7 +301,7 @@ def renderer(name: str, request: Any, format: str, line: LineOptions) -> Render:
 
 
 def _document(result: "Result", format: str, min_count: int | None) -> Iterator[str]:
-    from qidsql.commands.audit.result import AuditResult
+    from qidsql.commands.audit.command import AuditResult
     from qidsql.formats.registry import document_format
     from qidsql.operations.document import as_document
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import typer
 
-from qidsql.cli.source_argument import source_and_table
+from qidsql.cli.options import source_and_table
 from qidsql.declarations.options import Option
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _bare(table: "CatalogTable") -> str:
 
 def _catalog(source: str | None) -> "list[CatalogTable]":
     """The tables of the source; none if it cannot be opened in time."""
-    from qidsql.engines.source import Source
+    from qidsql.engines.connect import Source
 
     with suppress(Exception), Source(source, {"workers": 1}, max_seconds=SECONDS).opened() as engine:
         return list(engine.catalog(None).tables)

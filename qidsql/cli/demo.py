@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from qidsql.cli.command import LineOptions, source_of, work_of
-from qidsql.cli.console import report_text, screen
 from qidsql.cli.progress import showing_progress
-from qidsql.cli.streams import put, write_output
+from qidsql.cli.streams import put, report_text, screen, write_output
 from qidsql.declarations.commands import Command
 
 

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from qidsql.cli.history import opened_history
-from qidsql.cli.listings import write_listing
+from qidsql.cli.history import opened_history, write_listing
 from qidsql.cli.options import LISTINGS, Format, HistoryUrl, Output, PolicyPath, report_format
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
@@ -32,8 +31,8 @@ COMMAND = Command(
 
 def run(request: DiffRequest) -> None:
     """Compares the runs. Raises UsageError, TomlFileError, StoreError."""
-    from qidsql.cli.history_report import diff_report
-    from qidsql.operations.diff import diff
+    from qidsql.cli.history import diff_report
+    from qidsql.operations.changes import diff
 
     format = report_format(LISTINGS, request.format, request.output)
     history = opened_history(request.config, request.history)

@@ -11,7 +11,7 @@ from qidsql.declarations.commands import Command
 
 if TYPE_CHECKING:
     from qidsql.engines.base import Engine
-    from qidsql.engines.source import Source
+    from qidsql.engines.connect import Source
     from qidsql.sql.templates import Statement
 
 FORMATTED = 50  # statements that are formatted for reading; formatting takes far longer than building them
@@ -29,7 +29,7 @@ def write_dry_run(
 
     `completed` adds the policy of the table to the request.
     """
-    from qidsql.engines.source import Source
+    from qidsql.engines.connect import Source
 
     with source.opened() as engine:
         subject = Source(engine) if command.opens else engine

@@ -6,8 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import Annotated
 
-from qidsql.cli.console import drawn, screen
-from qidsql.cli.streams import put
+from qidsql.cli.streams import drawn, put, screen
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UnknownName

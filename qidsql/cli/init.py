@@ -7,7 +7,7 @@ from qidsql.cli.command import LineOptions, renderer, source_of, work_of
 from qidsql.cli.options import TERMINAL, chosen_format
 from qidsql.cli.progress import showing_progress
 from qidsql.cli.streams import put, write_output
-from qidsql.commands.init.request import DEFAULT
+from qidsql.commands.init.command import DEFAULT
 from qidsql.declarations.commands import Command
 
 

@@ -3,11 +3,15 @@
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
+
+from typer.core import TyperCommand
 
 from qidsql.cli.streams import check_output
 from qidsql.declarations.options import Option, Paths
+from qidsql.engines.registry import EXPECTED
 from qidsql.errors import UsageError
 from qidsql.formats.registry import FORMATS, NAMES
 
@@ -133,3 +137,68 @@ def naming_variable(variable: str, given: str | None) -> Iterator[None]:
         if given is None or os.environ.get(variable) != given:
             raise
         raise UsageError(f"{variable}: {error}") from None
+
+
+# Commands whose help is under headings, and what a number on the command line must be.
+
+
+ARGUMENTS, OPTIONS = "Arguments", "Options"
+
+
+class HeadedCommand(TyperCommand):
+    """A command that lists its options under the headings of their panels."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        records: dict[str, list[Any]] = {ARGUMENTS: []}
+        each: Any
+        for each in self.get_params(ctx):
+            if (record := each.get_help_record(ctx)) is not None:
+                panel = ARGUMENTS if _is_argument(each) else each.rich_help_panel or OPTIONS
+                records.setdefault(panel, []).append(record)
+        records[OPTIONS] = records.pop(OPTIONS, [])  # the common ones, such as --help, come last
+        for panel, listed in records.items():
+            if listed:
+                with formatter.section(panel):
+                    formatter.write_dl(listed)
+
+
+def _is_argument(parameter: Any) -> bool:
+    return bool(parameter.param_type_name == "argument")
+
+
+def number_expected(parameter: Any) -> str:
+    """What an option that takes a number expects; empty for others. It never repeats what was typed."""
+    described: Any = getattr(parameter, "type_descriptor", None)
+    if (kind := getattr(described, "annotation", None)) not in (int, float):
+        return ""
+    bounds = described.parameter_info
+    expected = "expected a whole number" if kind is int else "expected a number"
+    if bounds.min is None:
+        return expected
+    return f"{expected} from {bounds.min} " + ("on" if bounds.max is None else f"to {bounds.max}")
+
+
+# The source, the first argument of most commands, and the environment variable that stands for it.
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceArgument:
+    """The source, the first argument of most commands."""
+
+    source: Annotated[
+        str | None,
+        Option(
+            f"{EXPECTED[0].upper()}{EXPECTED[1:]}. Passwords: PGPASSWORD or ~/.pgpass. Default: $QIDSQL_URL.",
+            "SOURCE",
+            argument=True,
+        ),
+    ] = None
+
+
+def source_and_table(source: str | None, table: str | None) -> tuple[str | None, str | None]:
+    """Takes a single argument as the table if QIDSQL_URL gives the source and no file has that name."""
+    if source and table is None and os.environ.get("QIDSQL_URL") and not Path(source).exists():
+        if source.startswith("env:") or any(sign in source for sign in "*?/=@"):
+            return source, table
+        return None, source
+    return source, table

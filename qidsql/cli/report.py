@@ -30,8 +30,8 @@ from qidsql.wording.texts import few, moment
 if TYPE_CHECKING:
     from qidsql.formats.command_reports import CommandReport
     from qidsql.formats.reading import Found
-    from qidsql.operations.alerts.overview import AlertsOverview
-    from qidsql.operations.diff import Diff
+    from qidsql.operations.alerts.delivery import AlertsOverview
+    from qidsql.operations.changes import Diff
     from qidsql.operations.document import RunResult
     from qidsql.operations.history.records import RecordedRuns
 
@@ -124,7 +124,7 @@ def _is_file(name: str) -> bool:
 
 def _document(results: "Sequence[Found]") -> "RunResult | None":
     """The document of the only result, if it is one of a run or an audit."""
-    from qidsql.commands.audit.result import AuditResult
+    from qidsql.commands.audit.command import AuditResult
     from qidsql.operations.document import RunResult, as_document
 
     if len(results) > 1:
@@ -144,11 +144,11 @@ def _dossier(results: "Sequence[Found]", format: str) -> str:
 def _listed(found: "RunResult | RecordedRuns | Diff | AlertsOverview") -> "CommandReport":
     """The report of a command that has none in `qidsql.commands`."""
     from qidsql.cli import alerts, diff, history
-    from qidsql.cli.alerts_report import alerts_report
-    from qidsql.cli.history_report import diff_report, report
+    from qidsql.cli.alerts import alerts_report
+    from qidsql.cli.history import diff_report, report
     from qidsql.cli.run_report import report as run_report
     from qidsql.formats.command_reports import CommandReport, question_of
-    from qidsql.operations.diff import Diff
+    from qidsql.operations.changes import Diff
     from qidsql.operations.document import RunResult
     from qidsql.operations.history.records import RecordedRuns
 

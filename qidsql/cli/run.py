@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qidsql.cli.command import hide_counts
-from qidsql.cli.console import report_text, screen
 from qidsql.cli.exit_codes import ExitCode
 from qidsql.cli.options import (
     DOCUMENTS,
@@ -25,14 +24,14 @@ from qidsql.cli.options import (
     report_format,
 )
 from qidsql.cli.progress import showing_progress
-from qidsql.cli.streams import parts, say
+from qidsql.cli.streams import parts, report_text, say, screen
 from qidsql.core.budget import within
 from qidsql.core.options import STATEMENTS, size_in_bytes
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Size
 from qidsql.errors import QidsqlError, UsageError
 from qidsql.formats.registry import document_format
-from qidsql.operations.exit_codes import FailOn
+from qidsql.operations.findings import FailOn
 from qidsql.operations.presets import PRESETS
 
 if TYPE_CHECKING:
@@ -128,7 +127,7 @@ COMMAND = Command(
 
 def run(request: RunRequest) -> None:
     """Runs once, or at the times of --every, and exits with the exit code. Raises QidsqlError."""
-    from qidsql.cli.alerting import Notifier
+    from qidsql.cli.alerts import Notifier
 
     wanted = reports(request)
     notifier = Notifier(request.quiet)

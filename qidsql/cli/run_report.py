@@ -6,14 +6,42 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from shlex import quote
 
-from qidsql.cli.coverage_report import coverage_report
 from qidsql.core.results import Verdict
-from qidsql.formats.figures import number, percentage
-from qidsql.formats.severity import rank_of
+from qidsql.formats.texts import number, percentage, rank_of
+from qidsql.operations.coverage import RENAMED, Coverage, GapState, Severity
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.table_run import Finding, FindingState, TableRun
 from qidsql.report.blocks import TONES, Cell, Fields, Grid, Head, Next, Outcome, Report, Sentence, Tone
 from qidsql.wording.texts import count, few, plural, seconds
+
+# The coverage section of the report of a run.
+
+
+SHOWN = 12  # gaps
+COVERAGE_TONES = {Severity.VIOLATION: Tone.RISK, Severity.WARNING: Tone.UNKNOWN}
+
+
+def coverage_report(coverage: Coverage) -> Report:
+    """The gaps, violations first."""
+    outside = [each for each in coverage.sources if each.out_of_scope]
+    for place, source in enumerate(outside):
+        many = plural(source.out_of_scope, "table")
+        yield Sentence(f"Out of scope: {many} of {source.source} (scope in the policy file).", close=place > 0)
+    gaps = coverage.by_severity
+    if not gaps:
+        return
+    yield Sentence("Not covered, not confirmed, or changed:", close=bool(outside))
+    rows = [
+        ("  + new" if gap.state is GapState.NEW else "", Cell(gap.severity, COVERAGE_TONES[gap.severity]), gap.text)
+        for gap in gaps[:SHOWN]
+    ]
+    yield Grid([Head("", text=True)] * 3, rows, close=True)
+    if len(gaps) > SHOWN:
+        more = f"... and {count(len(gaps) - SHOWN)} more (--format json lists them all)"
+        yield Sentence(more, close=True, inset=True)
+    if coverage.may_be_renamed:
+        yield Sentence(RENAMED, close=True)
+
 
 SHOWN_ROWS = 1000  # violations first: laying out the rows of many thousands of tables takes a minute
 SHOWN_CHANGES = 12

@@ -17,15 +17,15 @@ POLICY = "policy"
 DOCUMENTS = {
     "run": ("qidsql.operations.document", "RunResult"),
     "history": ("qidsql.operations.history.records", "RecordedRuns"),
-    "alerts": ("qidsql.operations.alerts.overview", "AlertsOverview"),
-    "diff": ("qidsql.operations.diff", "Diff"),
+    "alerts": ("qidsql.operations.alerts.delivery", "AlertsOverview"),
+    "diff": ("qidsql.operations.changes", "Diff"),
 }  # results of commands without a folder of their own
 
 
 def schema_names() -> list[str]:
     """The names with a published schema: commands with JSON reports, and the policy file."""
     folders = [each.name for each in iter_modules(commands.__path__) if each.ispkg]
-    own = [name for name in folders if find_spec(f"qidsql.commands.{name}.result")]
+    own = [name for name in folders if find_spec(f"qidsql.commands.{name}.report")]
     return sorted([*own, *DOCUMENTS, POLICY])
 
 

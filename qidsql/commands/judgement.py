@@ -4,18 +4,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from qidsql.commands.anonymize import verdict as of_anonymize
+from qidsql.commands.anonymize import result as of_anonymize
 from qidsql.commands.anonymize.result import AnonymizeResult
 from qidsql.commands.audit import verdict as of_audit
-from qidsql.commands.audit.result import AuditResult
-from qidsql.commands.keys import verdict as of_keys
-from qidsql.commands.keys.result import KeysResult
-from qidsql.commands.mask import verdict as of_mask
-from qidsql.commands.mask.result import MaskResult
-from qidsql.commands.suppress import verdict as of_suppress
+from qidsql.commands.audit.command import AuditResult
+from qidsql.commands.keys import command as of_keys
+from qidsql.commands.keys.command import KeysResult
+from qidsql.commands.mask import command as of_mask
+from qidsql.commands.mask.command import MaskResult
+from qidsql.commands.suppress import result as of_suppress
 from qidsql.commands.suppress.result import SuppressResult
-from qidsql.commands.uniques import verdict as of_uniques
-from qidsql.commands.uniques.result import UniquesResult
+from qidsql.commands.uniques import command as of_uniques
+from qidsql.commands.uniques.command import UniquesResult
 from qidsql.core.results import Result, Verdict
 
 JUDGED: Mapping[type, Callable[[Any], Result]] = {

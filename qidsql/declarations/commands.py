@@ -2,10 +2,10 @@
 
 The command NAME is a folder `qidsql/commands/NAME/` with
 
-    request.py   the request, which checks its values, and COMMAND, a `Command`
+    command.py   the request, which checks its values, COMMAND, a `Command`, and the result
+                 (in result.py where it needs what --help should not wait for)
     NAME.py      `NAME(engine, request, on_stage)`: does the work and returns a result
                  (and `planned_statements(engine, request)`, if more than the first statement is known in advance)
-    result.py    the result
     report.py    `report(console, result)`: prints the result at a terminal;
                  `opening(result)`: the sentence that its page begins with, for people who sign
 
@@ -29,6 +29,6 @@ class Command:
     exit_codes: str
     formats: tuple[str, ...] = ("terminal", "json", "html", "markdown")
     documents: bool = False
-    opens: bool = False  # the work takes the source (`qidsql.engines.source`) and opens it itself
+    opens: bool = False  # the work takes the source (`qidsql.engines.connect`) and opens it itself
     source_last: bool = False  # the command's own argument comes before the source
     without: tuple[str, ...] = ()  # common options that this command does not have

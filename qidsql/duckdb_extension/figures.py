@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from qidsql.commands.impact.result import ImpactResult
     from qidsql.commands.kmap.result import KmapResult
     from qidsql.commands.link.result import LinkResult
-    from qidsql.commands.risk.result import RiskResult
-    from qidsql.commands.turns.result import TurnsResult
+    from qidsql.commands.risk.command import RiskResult
+    from qidsql.commands.turns.command import TurnsResult
 
 Row: TypeAlias = tuple[Any, ...]
 Columns: TypeAlias = dict[str, str]

@@ -30,11 +30,11 @@ from qidsql.errors import Interrupted, UsageError
 from qidsql.sql import sql_file
 
 if TYPE_CHECKING:
-    from qidsql.commands.audit.result import AuditResult
-    from qidsql.commands.keys.result import KeysResult
-    from qidsql.commands.mask.result import MaskResult
+    from qidsql.commands.audit.command import AuditResult
+    from qidsql.commands.keys.command import KeysResult
+    from qidsql.commands.mask.command import MaskResult
     from qidsql.commands.suppress.result import SuppressResult
-    from qidsql.commands.uniques.result import UniquesResult
+    from qidsql.commands.uniques.command import UniquesResult
     from qidsql.declarations.commands import Command
     from qidsql.declarations.options import Parameter
     from qidsql.engines.base import Engine, ExecutedStatement
@@ -167,7 +167,7 @@ class TableFunction:
 
     @property
     def _declared(self) -> "Command":
-        declared: Command = import_module(f"qidsql.commands.{self.command}.request").COMMAND
+        declared: Command = import_module(f"qidsql.commands.{self.command}.command").COMMAND
         return declared
 
     @property
@@ -199,7 +199,7 @@ class TableFunction:
         options = {**dict(zip(self.tables, tables, strict=True)), **options}
         subject: Any = engine
         if self._declared.opens:
-            from qidsql.engines.source import Source
+            from qidsql.engines.connect import Source
 
             subject = Source(engine)
         if "policy_file" not in options:

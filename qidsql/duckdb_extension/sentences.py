@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from qidsql.commands.audit.result import AuditResult
+    from qidsql.commands.audit.command import AuditResult
 
 WIDTH = 76  # of a line: with DuckDB's frame it fits a terminal of 80 columns
 

@@ -21,7 +21,7 @@ from qidsql.core.catalog import Catalog, CatalogTable
 from qidsql.core.results import Examination
 from qidsql.core.tables import Condition, Table, TableName
 from qidsql.engines.bytes_read import TableBytes, bytes_read
-from qidsql.engines.dependence import asks_zone, in_zone
+from qidsql.engines.condition import asks_zone, in_zone
 from qidsql.engines.private_folder import PrivateFolder, in_memory
 from qidsql.engines.workers import Batch, Session, Work, Worker, end_sessions
 from qidsql.errors import BudgetSpent, ConnectionLost, Interrupted, QidsqlError, SourceError, Stopped, UsageError

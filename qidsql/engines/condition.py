@@ -1,6 +1,8 @@
 """Checks of a user's condition that engines share: the statements that bind it to its table, and the error messages."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from sqlglot import exp
@@ -10,6 +12,7 @@ from qidsql.errors import UnknownName, UsageError
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import table_node, verbatim
 from qidsql.sql.templates import Filling, Row
+from qidsql.wording.texts import few
 
 UNREADABLE = "the where condition cannot be read as one condition in SQL; expected something like: age >= 18"
 NO_QUERY = "the where condition must be a plain condition on the table's columns, without a query inside"
@@ -56,3 +59,64 @@ def hidden_refused(name: str) -> UsageError:
 
 def no_columns(table: Table, names: Sequence[str], known: Sequence[str]) -> UnknownName:
     return UnknownName("column", list(dict.fromkeys(names)), str(table.name), known)
+
+
+# What the values of a relation or a condition depend on besides the rows: who reads them, where, when, and chance.
+#
+# Each engine lists the functions that a relation rests on: those of views, of the views behind, of functions, macros,
+# generated columns, aggregates and domains. The rule is one for all of these, and for conditions.
+
+
+# Keywords of SQL that call a function without parentheses.
+MOMENTS = frozenset({"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"})
+OF_SESSION = frozenset(
+    {"current_catalog", "current_role", "current_schema", "current_user", "session_user", "system_user", "user"}
+)
+
+ZONED = re.compile(r"(?<!without )time zone|timestamp_?tz|timetz|to_timestamp|timestamp_ltz")
+
+
+@dataclass(frozen=True, slots=True)
+class Dependences:
+    """The functions that return another value at each call, those that depend on the session, those that depend on its
+    time zone, and whether others return the time."""
+
+    changing: frozenset[str] = frozenset()
+    session: frozenset[str] = frozenset()
+    zone: bool = False
+    time: bool = False
+
+
+def checked(table: Table, found: Dependences, time_zone: str, more: str = "") -> Table:
+    """The table, marked if it uses the current time or the zone. Raises UsageError if it depends on more than that.
+
+    `more` is a further remedy, for its text.
+    """
+    if found.changing:
+        raise UsageError(
+            f"the {table.kind} {table.name} uses {few(sorted(found.changing))}, so its values can change from "
+            f"statement to statement, and no two figures belong together; audit a copy: CREATE TABLE ... AS SELECT * "
+            f"FROM {table.name}{more}"
+        )
+    if found.session:
+        raise UsageError(
+            f"the {table.kind} {table.name} uses {few(sorted(found.session))}, so it can show other rows to others "
+            f"than to this session, and nothing of it holds for them; audit a copy, made by those who read it: CREATE "
+            f"TABLE ... AS SELECT * FROM {table.name}"
+        )
+    notes = [f"the {table.kind} uses the current time: its values can depend on when it is audited"] * found.time
+    notes += [in_zone(f"values of the {table.kind}", time_zone)] * found.zone
+    return replace(table, notes=(*table.notes, *notes), time_dependent=found.time) if notes else table
+
+
+def asks_zone(table: Table, where: str) -> bool:
+    """Whether a condition has values with a time zone, as far as its words tell: columns or types."""
+    text = where.lower()
+    return (
+        ZONED.search(" ".join([text, *(c.type.lower() for c in table.columns if c.name.lower() in text)])) is not None
+    )
+
+
+def in_zone(what: str, time_zone: str) -> str:
+    """A note on what depends on the session's time zone."""
+    return f"{what} depend on the time zone of the session, here {time_zone}: in another one they can differ"

@@ -2,16 +2,45 @@
 
 import os
 import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from qidsql.core.budget import within, within_bytes
 from qidsql.core.files import resolved, variable
 from qidsql.engines.base import Engine
 from qidsql.engines.kind import ConnectOptions, EngineKind, FileKind, Frame
 from qidsql.engines.paths import PATTERN, Located, exists, located, path_of_url
 from qidsql.engines.registry import EXPECTED, FILES, KINDS, SERVERS, recognized
-from qidsql.engines.unreached import UnreachedEngine
-from qidsql.errors import AccessError, BudgetSpent, SourceError, UsageError, names_a_secret
+from qidsql.errors import AccessError, BudgetSpent, SourceError, Stopped, UsageError, names_a_secret
+from qidsql.sql.dialects import Dialect
+
+# An engine for a source that could not be reached within the time limit. Imports no driver.
+#
+# Commands then report a time limit in the same way, whether it ended the connecting or a later statement.
+
+
+class UnreachedEngine(Engine):
+    """An engine whose every method raises the error that ended the connecting."""
+
+    version = "not connected"
+    snapshot = "the source was not reached"
+    label_beside = "not opened"
+    export_format = ""
+
+    def __init__(self, label: str, dialect: Dialect, stop: Stopped) -> None:
+        super().__init__(1)
+        self.label = label
+        self.dialect = dialect
+        self._stop = stop
+
+    def _stopped(self, *_: Any, **__: Any) -> NoReturn:
+        raise type(self._stop)(str(self._stop))
+
+    _open = translate = exports = table_names = describe = parse_condition = catalog = examine = import_file = _stopped
+    working_copy_name = finish_working_copy = existing_kind = describe_beside = _stopped
 
 
 def connect(
@@ -159,3 +188,42 @@ def source_text(source: str | None) -> tuple[str, str | None]:
             raise UsageError(f"no source given and QIDSQL_URL is not set; expected {EXPECTED}")
         return text, "QIDSQL_URL"
     return resolved(source, "the source"), variable(source)
+
+
+# A source that is not open yet: for commands that open it themselves, or only sometimes.
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source for `connect`, or an engine, which stays open.
+
+    `options` are those of `connect`; `watch` is called with each engine that is opened. `max_seconds` limits connecting
+    and all use of the engine, `max_bytes` what its statements read.
+    """
+
+    given: str | Frame | Engine | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    watch: Callable[[Engine], None] = lambda engine: None
+    max_seconds: float | None = None
+    max_bytes: int | None = None
+
+    @property
+    def text(self) -> str | None:
+        """The source as the user wrote it."""
+        return self.given if isinstance(self.given, str) else None
+
+    @property
+    def named(self) -> bool:
+        """Whether there is a source."""
+        return self.given is not None or bool(os.environ.get("QIDSQL_URL"))
+
+    @contextmanager
+    def opened(self) -> Iterator[Engine]:
+        """An engine on the source. Raises as `connect_or_unreached`."""
+        with within(self.max_seconds), within_bytes(self.max_bytes):
+            if isinstance(self.given, Engine):
+                yield self.given
+                return
+            with connect_or_unreached(self.given, **self.options) as engine:
+                self.watch(engine)
+                yield engine

@@ -10,7 +10,7 @@ from itertools import pairwise
 import svg
 from markupsafe import Markup, escape
 
-from qidsql.formats.figures import number, percentage, share_of
+from qidsql.formats.texts import number, percentage, share_of
 from qidsql.measures.profiles import SizeBin
 from qidsql.operations.table_run import TrendPoint
 from qidsql.wording.texts import moment, plural

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from markupsafe import Markup
 
-from qidsql.commands.audit.result import AuditResult
+from qidsql.commands.audit.command import AuditResult
 from qidsql.core.results import Result, Verdict
 from qidsql.formats.glossary import terms_in
 from qidsql.formats.html import page_body
@@ -69,7 +69,7 @@ class CommandReport:
         """The report of a command's result."""
         folder = type(result).__module__.rpartition(".")[0]
         own = import_module(f"{folder}.report")
-        request = import_module(f"{folder}.request").COMMAND.request
+        request = import_module(f"{folder}.command").COMMAND.request
         found, reason = list(for_readers(own.report(result))), without_options(result.reason)
         if isinstance(result, AuditResult):
             opening = sentences(result)

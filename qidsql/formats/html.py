@@ -10,17 +10,14 @@ from fractions import Fraction
 
 from markupsafe import Markup
 
-from qidsql.commands.audit.result import ColumnFinding
+from qidsql.commands.audit.command import ColumnFinding
 from qidsql.core.policy import question
-from qidsql.formats import charts, figures
+from qidsql.formats import charts, texts
 from qidsql.formats.charts import TrendStep
-from qidsql.formats.figures import Profile
-from qidsql.formats.finding_texts import criterion_of, unit_of
 from qidsql.formats.glossary import GLOSSARY
-from qidsql.formats.person import sentences
-from qidsql.formats.requirement_rows import RequirementRow, requirement_rows
-from qidsql.formats.run_summary import banner, summary_rows
-from qidsql.formats.texts import VERDICTS, breakable, unbroken, without_options
+from qidsql.formats.person import RequirementRow, requirement_rows, sentences
+from qidsql.formats.run_summary import banner, criterion_of, summary_rows, unit_of
+from qidsql.formats.texts import VERDICTS, Profile, breakable, unbroken, without_options
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.operations.coverage import RENAMED
 from qidsql.operations.document import RunResult
@@ -35,11 +32,11 @@ CHANGES = (FindingState.NEW, FindingState.WORSE, FindingState.BETTER, FindingSta
 
 
 FILTERS: Mapping[str, Callable[..., str]] = {
-    "number": figures.number,
+    "number": texts.number,
     "moment": moment,
-    "duration": figures.duration,
-    "ratio": figures.ratio_text,
-    "percentage": lambda value: unbroken(figures.percentage(value)),
+    "duration": texts.duration,
+    "ratio": texts.ratio_text,
+    "percentage": lambda value: unbroken(texts.percentage(value)),
     "breakable": breakable,
     "unoptioned": without_options,
 }
@@ -61,12 +58,12 @@ def _filled(template: str, document: RunResult, prefix: str = "") -> str:
         template,
         FILTERS,
         share=_share,
-        share_of=lambda part, whole: unbroken(figures.share_of(part, whole)),
-        part=lambda profile: figures.part_of(profile.rows_below_k, profile.rows),
+        share_of=lambda part, whole: unbroken(texts.share_of(part, whole)),
+        part=lambda profile: texts.part_of(profile.rows_below_k, profile.rows),
         percent=lambda value: unbroken(percent(value)),
-        classes=figures.classes,
-        distinct_ratio=figures.distinct_ratio,
-        separation_ratio=figures.separation_ratio,
+        classes=texts.classes,
+        distinct_ratio=texts.distinct_ratio,
+        separation_ratio=texts.separation_ratio,
         plural=plural,
         some=few,
         charts=charts,
@@ -150,7 +147,7 @@ def _view(index: int, document: RunResult, table: TableRun) -> _View:
         limits=[limit.meaning for limit in limits_among(audit.account.policy.criteria)] if audit else (),
         sentences=sentences(audit) if audit else (),
         highest=_highest(audit.profile) if audit else None,
-        average=figures.distinct_ratio(audit.profile) if audit and audit.profile else None,
+        average=texts.distinct_ratio(audit.profile) if audit and audit.profile else None,
     )
 
 
@@ -184,7 +181,7 @@ def _trend(points: Sequence[TrendPoint]) -> list[TrendStep]:
 
 def _share(profile: Profile | None) -> str:
     """The share of rows in classes below k."""
-    return unbroken(figures.share_of(profile.rows_below_k, profile.rows)) if profile else figures.UNKNOWN
+    return unbroken(texts.share_of(profile.rows_below_k, profile.rows)) if profile else texts.UNKNOWN
 
 
 def _drivers(audit: Audit) -> list[_Driver]:
@@ -203,4 +200,4 @@ def _drivers(audit: Audit) -> list[_Driver]:
 
 
 def _left(without: Profile | None) -> float:
-    return 2.0 if without is None else figures.part_of(without.rows_below_k, without.rows)
+    return 2.0 if without is None else texts.part_of(without.rows_below_k, without.rows)

@@ -25,7 +25,7 @@ def indented(result: object) -> str:
 
 def written(document: "RunResult") -> Iterator[str]:
     """A run document as JSON text, one part for each table, so that only one table is unpacked."""
-    from qidsql.operations.compact_form import PackedTables, compact  # here: results of other commands are no runs
+    from qidsql.operations.document import PackedTables, compact  # here: results of other commands are no runs
 
     frame, inner = render(replace(document, tables=PackedTables())), STEP * 2
     yield from filled(frame, (_object(compact(table), inner) for table in document.tables), inner)

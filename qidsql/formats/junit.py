@@ -11,7 +11,7 @@ from fractions import Fraction
 from xml.etree import ElementTree
 
 from qidsql.core.policy import Policy
-from qidsql.formats.finding_texts import COVERAGE, DISCLOSURE, HELP, TITLES, UNCOVERED
+from qidsql.formats.run_summary import COVERAGE, DISCLOSURE, HELP, TITLES, UNCOVERED
 from qidsql.operations.coverage import Coverage, SourceCoverage
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.table_run import CAUSES, Finding, FindingKind, FindingState, TableRun

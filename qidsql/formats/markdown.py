@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from qidsql.commands.audit.result import Withheld
+from qidsql.commands.audit.command import Withheld
 from qidsql.core.results import Verdict
-from qidsql.formats.figures import duration, number, share_of
-from qidsql.formats.finding_texts import unit_of
-from qidsql.formats.severity import most_severe, rank_of
+from qidsql.formats.run_summary import unit_of
+from qidsql.formats.texts import duration, most_severe, number, rank_of, share_of
 from qidsql.operations.coverage import Severity
 from qidsql.operations.document import RunResult
 from qidsql.operations.findings import Audit

@@ -28,16 +28,14 @@ tests/formats/test_min_count.py and the trials simulate an attacker who tries ev
 
 from dataclasses import fields, replace
 
-from qidsql.commands.audit.result import AuditResult, ColumnFinding
+from qidsql.commands.audit.command import AuditResult, ColumnFinding
 from qidsql.core.policy import question
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Role
-from qidsql.formats.finding_texts import TITLES, unit_of
+from qidsql.formats.run_summary import TITLES, unit_of
 from qidsql.measures.profiles import ClassProfile
-from qidsql.operations.compact_form import PackedTables
-from qidsql.operations.document import RunResult, verdict_on_new
-from qidsql.operations.exit_codes import exit_code
-from qidsql.operations.findings import Audit
+from qidsql.operations.document import PackedTables, RunResult, verdict_on_new
+from qidsql.operations.findings import Audit, exit_code
 from qidsql.operations.hidden_counts import (
     HiddenAccount,
     HiddenAudit,

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from qidsql.core.results import Account, Verdict
-from qidsql.formats.figures import Profile
+from qidsql.formats.texts import Profile
 from qidsql.operations.coverage import Gap, Severity
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.hidden_counts import HiddenAccount

@@ -6,17 +6,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias, cast, get_type_hints
 
-from qidsql.commands.audit.result import AuditResult
+from qidsql.commands.audit.command import AuditResult
 from qidsql.commands.judgement import judged_again
 from qidsql.core.files import read_json
 from qidsql.core.results import Result
 from qidsql.declarations.results import MISMATCH, loaded
 from qidsql.errors import QidsqlError, UsageError
-from qidsql.operations.alerts.overview import AlertsOverview
-from qidsql.operations.diff import Diff
+from qidsql.operations.alerts.delivery import AlertsOverview
+from qidsql.operations.changes import Diff, run_judged_again
 from qidsql.operations.document import RunResult, as_document
 from qidsql.operations.history.records import RecordedRuns
-from qidsql.operations.judged_runs import run_judged_again
 
 EXPECTED = "expected a file written by a command of qidsql with --format json"
 LISTINGS: Mapping[str, Any] = {"history": RecordedRuns, "diff": Diff, "alerts": AlertsOverview}
@@ -68,6 +67,6 @@ def _judged(found: Found) -> Found | None:
 def class_of_command(command: str) -> Any:
     """The class of a command's result: the return type of its work. None if there is no such command."""
     name = f"qidsql.commands.{command}"
-    if not command.isidentifier() or find_spec(name) is None or find_spec(f"{name}.result") is None:
+    if not command.isidentifier() or find_spec(name) is None or find_spec(f"{name}.report") is None:
         return None
     return get_type_hints(getattr(import_module(f"{name}.{command}"), command))["return"]

@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import quote
 
 from qidsql.core.results import Verdict
-from qidsql.formats.finding_texts import COVERAGE, DISCLOSURE, HELP, TITLES, UNCOVERED
 from qidsql.formats.json import STEP, filled
+from qidsql.formats.run_summary import COVERAGE, DISCLOSURE, HELP, TITLES, UNCOVERED
 from qidsql.operations.coverage import Gap, Severity
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.table_run import CAUSES, FindingKind, FindingState, TableRun

@@ -1,10 +1,18 @@
 """Words that the pages share: verdicts, and names that can be broken between lines."""
 
 import re
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import TypeAlias, TypeGuard
 
 from markupsafe import Markup, escape
 
 from qidsql.core.results import Verdict
+from qidsql.measures.profiles import ClassProfile
+from qidsql.operations.document import RunResult
+from qidsql.operations.hidden_counts import HiddenProfile, Range, Total
+from qidsql.operations.table_run import TableRun
+from qidsql.wording.texts import count, percent, ratio
 
 VERDICTS = {
     Verdict.PASS: "Pass",
@@ -40,3 +48,84 @@ def _word(word: str) -> Markup:
 def without_options(text: str) -> str:
     """The text for readers who do not run commands."""
     return OPTIONS.sub("", text)
+
+
+# Figures of a document as text: a number, or a dash if it is unknown or hidden.
+
+
+UNKNOWN = "–"
+Profile: TypeAlias = ClassProfile | HiddenProfile
+
+
+def number(value: Total) -> str:
+    """12,345; 1 to 21 for a range, as given by --min-count; a dash for None."""
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, Range):
+        return f"{count(value.at_least)} to {count(value.at_most)}"
+    return count(value)
+
+
+def share_of(part: int | None, whole: Total) -> str:
+    """`part` / `whole` in percent, computed from integers."""
+    return percent(Fraction(part, whole)) if part is not None and isinstance(whole, int) and whole else UNKNOWN
+
+
+def percentage(value: float | None) -> str:
+    """A share that the document has as a float, in percent."""
+    return UNKNOWN if value is None else percent(Fraction(value).limit_denominator(10**12))
+
+
+def part_of(part: int | None, whole: Total) -> float:
+    """`part` / `whole` as a float, for display."""
+    return part / whole if part is not None and isinstance(whole, int) and whole else 0.0
+
+
+def classes(profile: Profile) -> int | None:
+    """The number of classes; None if a NULL matches anything, since there are no classes then."""
+    return None if isinstance(profile, ClassProfile) and profile.wildcard else profile.classes
+
+
+def distinct_ratio(profile: Profile) -> Fraction | None:
+    """Classes / rows; None if that has no meaning."""
+    return profile.distinct_ratio if _is_of_rows(profile) and not profile.wildcard else None
+
+
+def separation_ratio(profile: Profile) -> Fraction | None:
+    """The share of the pairs of rows that are separated; None if that has no meaning."""
+    return profile.separation_ratio if _is_of_rows(profile) else None
+
+
+def _is_of_rows(profile: Profile) -> TypeGuard[ClassProfile]:
+    """Whether the profile has ratios, which are only defined for rows."""
+    return isinstance(profile, ClassProfile) and profile.rows > 0 and not profile.entities
+
+
+def ratio_text(value: Fraction | None, digits: int) -> str:
+    """A ratio with this many decimals, as `wording.numbers.ratio`, or a dash."""
+    return UNKNOWN if value is None else ratio(value, digits)
+
+
+def duration(value: float) -> str:
+    """A duration: 4.1 s, 12 min 5 s."""
+    if value < 60:
+        return f"{value:.2g} s" if value < 10 else f"{value:.0f} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+# The order of the tables of a run in reports for people: violations first, then what has no verdict, then passes.
+
+
+ORDER = (Verdict.VIOLATION, Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.PASS)
+
+
+def rank_of(table: TableRun) -> tuple[int, float]:
+    """The place of a table; of several violations the one with the largest share of rows below k comes first."""
+    profile = table.audit.profile if table.audit else None
+    return ORDER.index(table.verdict), -part_of(profile.rows_below_k, profile.rows) if profile else 0.0
+
+
+def most_severe(document: RunResult, verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict to show for a run: a violation also if a table could not be audited, which decides the exit code."""
+    return min((document.verdict, *verdicts), key=ORDER.index)

@@ -22,8 +22,8 @@ from qidsql.operations.coverage import Coverage, Gap, GapKind, Severity, SourceC
 from qidsql.operations.history.records import TABLES as HISTORY_TABLES
 from qidsql.operations.history.records import LastColumns
 from qidsql.operations.plan import PlannedTable, SourcePlan
-from qidsql.operations.policy_discovery import DEFAULT_NAME
 from qidsql.operations.policy_file import PolicyFile, TableEntry
+from qidsql.operations.policy_lookup import DEFAULT_NAME
 
 IDENTIFYING = (PolicyRole.DIRECT_IDENTIFIER, PolicyRole.QUASI_IDENTIFIER)
 LISTING = "quasi-identifier"  # an entry with this role lists all its columns

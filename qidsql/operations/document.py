@@ -1,19 +1,151 @@
 """The run document: the result of a run over many tables. Reports and the history are made from it alone."""
 
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any, TypeAlias, overload
 
-from qidsql.commands.audit.result import AuditResult
+from qidsql.commands.audit.command import AuditResult
 from qidsql.core.policy import Release
 from qidsql.core.results import Verdict
-from qidsql.declarations.results import OMITTED, Rounded
-from qidsql.operations.compact_form import PackedTables
+from qidsql.declarations.results import OMITTED, Rounded, described, loaded, plain
+from qidsql.errors import StoreError, UsageError
 from qidsql.operations.coverage import Coverage, Gap
-from qidsql.operations.exit_codes import Code, FailOn, exit_code
-from qidsql.operations.findings import findings
-from qidsql.operations.table_run import FindingState, TableRun, passes_with
+from qidsql.operations.findings import Code, FailOn, exit_code, findings
+from qidsql.operations.table_run import FindingState, TableRun, passes_with, plain_measures
 from qidsql.version import __version__
+
+# The compact form of a run's tables: for JSON and the history without repetition, and compressed in memory.
+#
+# A finding whose columns are a column set of the table's audit refers to it by index, `column_set`, instead of
+# repeating its measures; its `was` then has only the measures that differ.
+
+
+NOT_WRITTEN = (  # what reading a record raises that qidsql did not write
+    *(ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
+    *(zlib.error, UsageError),
+)
+DAMAGED = "is damaged: it is not as qidsql writes it; restore the history from a backup, or name another"
+Document: TypeAlias = Mapping[str, Any]  # plain lists, dicts, strings and numbers
+
+
+class PackedTables(Sequence[TableRun]):
+    """The tables of a run, compressed; each is unpacked on access, so that a run over a hundred tables with thousands
+    of column sets each fits into memory. `packed` has the tables as returned by `pack`."""
+
+    def __init__(self, packed: Iterable[bytes] = ()) -> None:
+        self.packed = list(packed)
+
+    @classmethod
+    def of(cls, tables: Iterable[TableRun]) -> "PackedTables":
+        return cls(map(pack, tables))
+
+    def append(self, table: TableRun) -> None:
+        self.packed.append(pack(table))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} tables>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PackedTables) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __len__(self) -> int:
+        return len(self.packed)
+
+    @overload
+    def __getitem__(self, place: int) -> TableRun: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[TableRun]: ...
+
+    def __getitem__(self, place: int | slice) -> TableRun | list[TableRun]:
+        if isinstance(place, slice):
+            return [unpack(each) for each in self.packed[place]]
+        return unpack(self.packed[place])
+
+    def __iter__(self) -> Iterator[TableRun]:
+        return map(unpack, self.packed)
+
+    def to_plain(self) -> list[dict[str, Any]]:
+        """The tables in full, each finding with its measures."""
+        return [plain(table) for table in self]
+
+    @classmethod
+    def of_plain(cls, documents: Iterable[Document]) -> "PackedTables":
+        """From tables in full or in the compact form."""
+        return cls.of(map(expand, documents))
+
+    @classmethod
+    def plain_schema(cls, definitions: dict[str, Any]) -> dict[str, Any]:
+        """The JSON Schema of tables in the compact form."""
+        table = described(TableRun, definitions)
+        finding = definitions["Finding"]
+        place = {"type": "integer", "minimum": 0, "description": "its index in the audit's column_sets"}
+        finding["properties"]["column_set"] = place
+        finding["properties"]["was"]["description"] += "; with column_set, only the measures that differ from now"
+        finding["required"].remove("measures")
+        finding["oneOf"] = [{"required": ["measures"]}, {"required": ["column_set"]}]
+        return {"type": "array", "items": table}
+
+
+def pack(table: TableRun) -> bytes:
+    """The table in its compact form as JSON, compressed by zlib."""
+    return zlib.compress(json.dumps(compact(table), ensure_ascii=False).encode("utf-8", "surrogatepass"), 1)
+
+
+def unpack(written: bytes) -> TableRun:
+    """The table that `pack` compressed. Raises StoreError for anything else: it has been in a history."""
+    try:
+        return expand(json.loads(zlib.decompress(written).decode("utf-8", "surrogatepass")))
+    except NOT_WRITTEN as error:
+        raise StoreError(f"a table in the history {DAMAGED}") from error
+
+
+def compact(table: TableRun) -> dict[str, Any]:
+    """The table in the compact form: findings refer to the column set that has the same columns and measures."""
+    written: dict[str, Any] = plain(table)
+    sets = _sets(written)
+    places = {tuple(found["columns"]): place for place, found in reversed(list(enumerate(sets)))}
+    return {**written, "findings": [_referring(each, sets, places) for each in written["findings"]]}
+
+
+def expand(written: Document) -> TableRun:
+    """The inverse of `compact`. Raises KeyError, IndexError, TypeError, ValueError for any other document."""
+    sets = _sets(written)
+    table: TableRun = loaded(
+        TableRun, {**written, "findings": [_resolved(finding, sets) for finding in written["findings"]]}
+    )
+    return table
+
+
+def _sets(table: Document) -> list[Document]:
+    return table["audit"]["column_sets"] if table["audit"] else []
+
+
+def _referring(finding: Document, sets: list[Document], places: Mapping[tuple[str, ...], int]) -> Document:
+    now, was = finding["measures"], finding["was"]
+    place = places.get(tuple(finding["columns"]))
+    if place is None or now != plain_measures(sets[place]) or (was is not None and set(was) != set(now)):
+        return finding
+    changed = None if was is None else {name: figure for name, figure in was.items() if figure != now[name]}
+    return _with(finding, "measures", ("column_set", place), changed)
+
+
+def _resolved(finding: Document, sets: list[Document]) -> Document:
+    if "column_set" not in finding:
+        return finding
+    now, changed = plain_measures(sets[finding["column_set"]]), finding["was"]
+    return _with(finding, "column_set", ("measures", now), None if changed is None else {**now, **changed})
+
+
+def _with(finding: Document, key: str, given: tuple[str, Any], was: Document | None) -> Document:
+    """The finding with `key` replaced by another key and value, and with this `was`."""
+    return dict(given if name == key else (name, was if name == "was" else value) for name, value in finding.items())
+
 
 FORMAT = 3  # of documents of runs
 FRESH = (FindingState.NEW, FindingState.WORSE, FindingState.POLICY_CHANGED)

@@ -1,16 +1,21 @@
 """The findings of an audit: violations of its policy, each with an id that is the same in every run."""
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from qidsql.commands.audit.result import AuditResult, ColumnSetFinding
+from qidsql.commands.audit.command import AuditResult, ColumnSetFinding
 from qidsql.core.policy import Policy
-from qidsql.core.results import Verdict
+from qidsql.core.results import Verdict, worst
 from qidsql.measures.criteria import Criterion, Key, Violates
 from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.hidden_counts import HiddenAudit
 from qidsql.operations.table_run import CAUSES, Finding, FindingKind, Measures
 from qidsql.wording.texts import percent, plural
+
+if TYPE_CHECKING:
+    from qidsql.operations.coverage import Coverage
+
 
 Audit: TypeAlias = AuditResult | HiddenAudit
 
@@ -102,3 +107,28 @@ def _sentence(found: ColumnSetFinding, criterion: Criterion) -> str:
     figures = f"smallest class {profile.smallest}, {percent(profile.share_below_k)} below k"
     exceeding = f"; {criterion.violation(profile)}" if criterion.about and profile.disclosing else ""
     return f"{names} is a {criterion.name}: {figures}{exceeding}"
+
+
+# The exit code of a run.
+
+
+Code: TypeAlias = Literal[0, 1, 2, 3]
+CODES: dict[Verdict, Code] = {Verdict.PASS: 0, Verdict.VIOLATION: 1, Verdict.ERROR: 2, Verdict.INCONCLUSIVE: 3}
+
+
+class FailOn(StrEnum):
+    """Which violations set the exit code."""
+
+    ANY = "any"
+    NEW = "new"  # only those with a finding that is new or worse than in the baseline
+
+
+def exit_code(fail_on: FailOn, verdict: Verdict, on_new: Iterable[Verdict], covered: "Coverage | None") -> Code:
+    """0 pass, 1 violation, 2 error, 3 inconclusive; with `fail_on` new, known violations count as 0.
+
+    `on_new` are the verdicts of the tables, a pass for each known violation.
+    """
+    tables = list(on_new)
+    if fail_on is FailOn.NEW and tables:
+        verdict = worst([*tables, *([covered.verdict_on_new] if covered else [])])
+    return CODES[verdict]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, TypeAlias
 
-from qidsql.commands.audit.result import LeastWithheld, SearchFinding
+from qidsql.commands.audit.command import LeastWithheld, SearchFinding
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Role

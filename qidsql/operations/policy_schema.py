@@ -6,7 +6,7 @@ Sources, exceptions and alerts declare their keys with their classes, settings w
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.audit.command import AuditRequest
 from qidsql.core.files import KeyPath
 from qidsql.core.policy import Release
 from qidsql.declarations.keys import keys_schema

@@ -9,24 +9,21 @@ from datetime import UTC, date, datetime
 from typing import TypeVar
 
 from qidsql.commands.audit.audit import audit
-from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.audit.command import AuditRequest
 from qidsql.core.budget import within, within_bytes
 from qidsql.core.policy import Policy, changed_settings
 from qidsql.core.results import Verdict, worst
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, Stopped, StoreError, UsageError, internal
 from qidsql.operations.changes import expired, verdict_with_exceptions, with_exceptions, with_states
-from qidsql.operations.compact_form import PackedTables
 from qidsql.operations.coverage import Coverage, Gap, GapKind
 from qidsql.operations.coverage_survey import changed_columns, coverage
 from qidsql.operations.current_source import CurrentSource
-from qidsql.operations.document import Baseline, ConfigFile, RunResult, verdict_on_new
-from qidsql.operations.exit_codes import FailOn, exit_code
-from qidsql.operations.findings import complete_kinds, findings
+from qidsql.operations.document import Baseline, ConfigFile, PackedTables, RunResult, verdict_on_new
+from qidsql.operations.findings import FailOn, complete_kinds, exit_code, findings
 from qidsql.operations.history.records import History, PastTable, RunSummary, UnfinishedTable
-from qidsql.operations.plan import PlannedTable, SourcePlan, plan, selected, tables_of
+from qidsql.operations.plan import PlannedTable, Resumption, SourcePlan, plan, selected, tables_of
 from qidsql.operations.policy_file import PolicyFile, TableEntry
-from qidsql.operations.resumption import Resumption
 from qidsql.operations.table_run import Finding, TableRun, passes_with
 from qidsql.sql.relation import table_node
 from qidsql.wording.texts import POLICY_FILE, count, few, plural, written_as

@@ -19,7 +19,7 @@ import duckdb
 import psycopg
 from psycopg import sql
 
-from qidsql.commands.suppress.request import SuppressRequest
+from qidsql.commands.suppress.command import SuppressRequest
 from qidsql.commands.suppress.suppress import suppress
 from qidsql.engines.connect import connect
 

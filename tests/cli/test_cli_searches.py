@@ -16,11 +16,10 @@ import pytest
 
 import qidsql as house
 from qidsql.commands.keys.algorithms import ALGORITHMS
+from qidsql.commands.keys.command import FoundSet, KeysRequest
 from qidsql.commands.keys.keys import keys
-from qidsql.commands.keys.request import KeysRequest
-from qidsql.commands.keys.result import FoundSet
+from qidsql.commands.mask.command import MaskRequest
 from qidsql.commands.mask.mask import mask
-from qidsql.commands.mask.request import MaskRequest
 from qidsql.core.options import Wanted
 from qidsql.core.policy import column_weights
 from qidsql.core.results import Verdict

@@ -12,13 +12,13 @@ import pytest
 from qidsql.cli import app
 from qidsql.cli.app import COMMANDS, GROUPS, HEADINGS, imported
 from qidsql.cli.command import LineOptions
-from qidsql.cli.source_argument import SourceArgument
+from qidsql.cli.options import SourceArgument
 from qidsql.declarations.options import parameters
 from tests.commandline import environment, inside
 from tests.stores import DuckDBStore
 
 PACKAGE = Path(app.__file__).parents[1]
-FOLDERS = [each.parent for each in (PACKAGE / "commands").glob("*/request.py")]
+FOLDERS = [each.parent for each in (PACKAGE / "commands").glob("*/command.py")]
 MODULES = [each for each in (PACKAGE / "cli").glob("*.py") if re.search(r"^(COMMAND|app) = ", each.read_text(), re.M)]
 MODULES = [each for each in MODULES if each.stem != "app"]
 OTHERS = ("qidsql.protection.suppression.plan", "qidsql.protection.anonymization.anonymizer", "qidsql.formats.html")
@@ -35,7 +35,7 @@ finally:
 @pytest.mark.parametrize("name", sorted({*COMMANDS} - {*GROUPS}))
 def test_options_come_from_the_request(name: str) -> None:
     own = find_spec(f"qidsql.commands.{name}")
-    declared = import_module(f"qidsql.commands.{name}.request" if own else f"qidsql.cli.{name}").COMMAND
+    declared = import_module(f"qidsql.commands.{name}.command" if own else f"qidsql.cli.{name}").COMMAND
     of_the_line = (*parameters(LineOptions), *parameters(SourceArgument)) if own else ()
     fields = {each.name: each for each in (*of_the_line, *parameters(declared.request))}
     shown = {each.name: each for each in imported(name).params if each.name not in ("help", "help_all")}

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from qidsql.commands.audit.audit import audit
-from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.audit.command import AuditRequest
+from qidsql.commands.keys.command import KeysRequest
 from qidsql.commands.keys.keys import keys
-from qidsql.commands.keys.request import KeysRequest
+from qidsql.commands.mask.command import MaskRequest
 from qidsql.commands.mask.mask import mask
-from qidsql.commands.mask.request import MaskRequest
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.errors import UsageError

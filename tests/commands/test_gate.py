@@ -9,8 +9,8 @@ import pytest
 
 from qidsql.commands import gate
 from qidsql.commands.keys.algorithms import ALGORITHMS
+from qidsql.commands.keys.command import KeysRequest
 from qidsql.commands.keys.keys import keys
-from qidsql.commands.keys.request import KeysRequest
 from qidsql.commands.table_search import TableSearch
 from qidsql.core.policy import Policy
 from qidsql.engines.connect import connect

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from qidsql.commands.audit.request import AuditRequest
-from qidsql.commands.graph.request import GraphRequest
-from qidsql.commands.keys.request import KeysRequest
+from qidsql.commands.audit.command import AuditRequest
+from qidsql.commands.graph.command import GraphRequest
+from qidsql.commands.keys.command import KeysRequest
 from qidsql.core.options import names
 from qidsql.core.policy import Policy, PolicyOrigin, changed_settings, question
 from qidsql.declarations.results import loaded, plain

@@ -8,7 +8,7 @@ from tests.commandline import environment
 BY_ITS_PARTS = """
 import duckdb
 from qidsql.commands.audit.audit import audit
-from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.audit.command import AuditRequest
 from qidsql.engines.connect import connect
 connection = duckdb.connect()
 connection.execute("CREATE TABLE t AS SELECT i % 7 AS a FROM range(70) AS r(i)")

@@ -10,7 +10,7 @@ import pytest
 
 import qidsql
 from qidsql.core.results import Verdict
-from qidsql.engines.postgres.tokens import tokens
+from qidsql.engines.postgres.condition import tokens
 from qidsql.errors import UnknownName, UsageError
 from tests.commandline import inside as run
 from tests.stores import TWO_ENGINES, DuckDBStore, PostgresStore, Store

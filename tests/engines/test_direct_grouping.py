@@ -6,9 +6,9 @@ import duckdb
 import pytest
 
 from qidsql.commands.audit.audit import audit
-from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.audit.command import AuditRequest
 from qidsql.engines.connect import connect
-from qidsql.engines.duckdb.direct_grouping import CAN_BE_SET, MOST, SETTING, USUAL, bits_for
+from qidsql.engines.duckdb.dialect import CAN_BE_SET, MOST, SETTING, USUAL, bits_for
 from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.sql.templates import Statement
 

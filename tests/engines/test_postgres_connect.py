@@ -192,7 +192,7 @@ def test_the_roles_own_settings_do_not_change_how_literals_are_read(postgres_sto
     except Exception:  # noqa: BLE001 - newer servers have no other way to read literals
         return
     from qidsql.commands.audit.audit import audit
-    from qidsql.commands.audit.request import AuditRequest
+    from qidsql.commands.audit.command import AuditRequest
 
     with postgres_store.connect_as(reader) as engine:
         assert audit(engine, AuditRequest("t", where="a = 'a\\'")).account.rows == 1

@@ -10,7 +10,7 @@ import pytest
 
 import qidsql
 from qidsql.commands.audit.audit import audit
-from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.audit.command import AuditRequest
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.engines.postgres import lock_watch as postgres_lock_watch

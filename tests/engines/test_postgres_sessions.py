@@ -7,8 +7,7 @@ import psycopg
 import pytest
 
 from qidsql.commands.audit.audit import audit
-from qidsql.commands.audit.request import AuditRequest
-from qidsql.commands.audit.result import AuditResult
+from qidsql.commands.audit.command import AuditRequest, AuditResult
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect

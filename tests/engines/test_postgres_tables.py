@@ -7,8 +7,7 @@ import pytest
 
 import qidsql
 from qidsql.commands.audit.audit import audit
-from qidsql.commands.audit.request import AuditRequest
-from qidsql.commands.audit.result import AuditResult
+from qidsql.commands.audit.command import AuditRequest, AuditResult
 from qidsql.core.results import Verdict
 from qidsql.errors import AccessError, QidsqlError, StatementError, UnknownName, UsageError
 from tests.exhaustive import always

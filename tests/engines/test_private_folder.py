@@ -11,8 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from qidsql.engines.file_lock import file_lock
-from qidsql.engines.private_folder import LOCK, PrivateFolder, in_memory
+from qidsql.engines.private_folder import LOCK, PrivateFolder, file_lock, in_memory
 from qidsql.errors import LockHeld, SourceError
 from tests.commandline import command, environment, open_files
 
@@ -136,9 +135,9 @@ def test_a_killed_audit_of_a_csv_leaves_no_row(tmp_path: Path) -> None:
 def test_a_lock_on_a_removed_file_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process may lock and remove the file between its opening and its locking."""
     lock = tmp_path / "lock"
-    monkeypatch.setattr("qidsql.engines.file_lock._lock", lambda descriptor: lock.unlink())
+    monkeypatch.setattr("qidsql.engines.private_folder._lock", lambda descriptor: lock.unlink())
     with pytest.raises(LockHeld), file_lock(lock):
         raise AssertionError("held")
-    monkeypatch.setattr("qidsql.engines.file_lock._lock", lambda descriptor: (lock.unlink(), lock.touch()))
+    monkeypatch.setattr("qidsql.engines.private_folder._lock", lambda descriptor: (lock.unlink(), lock.touch()))
     with pytest.raises(LockHeld), file_lock(lock):
         raise AssertionError("held")

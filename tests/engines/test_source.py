@@ -3,7 +3,7 @@
 import pytest
 
 from qidsql.engines.base import Engine
-from qidsql.engines.source import Source
+from qidsql.engines.connect import Source
 from tests.stores import Store
 
 

@@ -23,16 +23,14 @@ import sqlglot
 from sqlglot import exp
 
 import qidsql
-from qidsql.commands.audit import estimate
+from qidsql.commands.audit import figures
 from qidsql.core.tables import Column, Comparison, Table, TableName
 from qidsql.engines.connect import connect, shown
 from qidsql.engines.spark import kind, session
 from qidsql.engines.spark.address import TOKEN, address
-from qidsql.engines.spark.dialect import SPARK
+from qidsql.engines.spark.dialect import SPARK, column
 from qidsql.engines.spark.doctor import NEEDED, Introduction, checks
-from qidsql.engines.spark.messages import message_class
-from qidsql.engines.spark.session import SparkSession
-from qidsql.engines.spark.types import column
+from qidsql.engines.spark.session import SparkSession, message_class
 from qidsql.errors import SnapshotLost, SourceError, StatementError, UsageError
 from qidsql.linkage.same_attributes import same_attributes
 from qidsql.profiling.profiler import TableProfiler
@@ -142,7 +140,7 @@ def test_unsigned_numbers_have_the_same_answer_as_in_duckdb(command: str, told: 
 
 
 def test_a_sample_of_unsigned_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(estimate, "share_for", lambda rows, k, error: 2)
+    monkeypatch.setattr(figures, "share_for", lambda rows, k, error: 2)
     file = tmp_path / "unsigned.parquet"
     duckdb.sql(f"COPY (SELECT (i % 9)::UBIGINT AS a, (i * i % 50)::UTINYINT AS b FROM range(400) AS t(i)) TO '{file}'")
     found = qidsql.audit(spark_url(), str(file), k=5, approximate=0.1)

@@ -17,8 +17,7 @@ from qidsql.engines.spark.address import address
 from qidsql.engines.spark.doctor import not_promised
 from qidsql.engines.spark.engine import lost_folders
 from qidsql.engines.spark.errors import translate
-from qidsql.engines.spark.messages import message_class
-from qidsql.engines.spark.session import ServerGone, ServerRestarted, SparkSession
+from qidsql.engines.spark.session import ServerGone, ServerRestarted, SparkSession, message_class
 from qidsql.errors import ConnectionLost, SourceError, StatementError, UnknownName
 from tests.spark_server import spark_url
 

@@ -10,13 +10,11 @@ from typing import Any
 import duckdb
 
 from qidsql.commands.audit.audit import audit
-from qidsql.commands.audit.request import AuditRequest
-from qidsql.commands.audit.result import AuditResult
+from qidsql.commands.audit.command import AuditRequest, AuditResult
 from qidsql.core.results import Verdict
 from qidsql.engines.connect import connect
-from qidsql.operations.compact_form import PackedTables
 from qidsql.operations.coverage import Coverage, Gap, GapKind, Severity, SourceCoverage
-from qidsql.operations.document import Baseline, ConfigFile, RunResult, as_document
+from qidsql.operations.document import Baseline, ConfigFile, PackedTables, RunResult, as_document
 from qidsql.operations.table_run import Acceptance, Finding, FindingState, Measures, TableRun, TrendPoint
 from tests.stores import quoted
 

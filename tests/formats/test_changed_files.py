@@ -11,7 +11,7 @@ import pytest
 
 import qidsql as house
 from qidsql.cli.report import ReportRequest, run
-from qidsql.commands.verify.reading import read_result
+from qidsql.commands.verify.verify import read_result
 from qidsql.declarations.results import plain
 from qidsql.errors import QidsqlError, UsageError
 from qidsql.operations.document import as_document

@@ -276,7 +276,7 @@ def test_the_schema_is_one_and_refuses_what_is_no_such_result(name: str) -> None
 
 
 def writes_json(command: str) -> bool:
-    place = f"commands.{command}.request" if find_spec(f"qidsql.commands.{command}") else f"cli.{command}"
+    place = f"commands.{command}.command" if find_spec(f"qidsql.commands.{command}") else f"cli.{command}"
     declared = getattr(import_module(f"qidsql.{place}"), "COMMAND", None)
     return declared is not None and "json" in declared.formats
 

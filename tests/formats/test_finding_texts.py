@@ -1,7 +1,7 @@
 """Each criterion that a policy can require has a kind of finding, and each kind its words."""
 
 from qidsql.core.requirements import LIMITS
-from qidsql.formats.finding_texts import HELP, TITLES
+from qidsql.formats.run_summary import HELP, TITLES
 from qidsql.measures.criteria import Distinct, RowsBelowK, Separation
 from qidsql.measures.disclosure_limits import DisclosureLimit
 from qidsql.operations.table_run import FindingKind

@@ -14,8 +14,7 @@ from qidsql.declarations.results import loaded, plain
 from qidsql.formats.min_count import without_small_counts
 from qidsql.formats.reading import read_document
 from qidsql.formats.registry import rendered
-from qidsql.operations.compact_form import pack, unpack
-from qidsql.operations.document import RunResult
+from qidsql.operations.document import RunResult, pack, unpack
 from tests.commandline import inside
 from tests.exhaustive import always
 from tests.formats.documents import with_tables

@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from qidsql.cli.console import report_text
 from qidsql.cli.run_report import report
+from qidsql.cli.streams import report_text
 from qidsql.declarations.results import plain
 from qidsql.formats.min_count import without_small_counts
 from qidsql.formats.registry import NAMES, document_format, rendered
-from qidsql.operations.compact_form import PackedTables
-from qidsql.operations.document import RunResult
+from qidsql.operations.document import PackedTables, RunResult
 from qidsql.operations.table_run import TableRun
 
 

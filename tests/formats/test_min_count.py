@@ -16,7 +16,7 @@ from qidsql.declarations.results import plain
 from qidsql.formats.min_count import total, without_small_counts
 from qidsql.formats.registry import NAMES, rendered
 from qidsql.operations.document import RunResult
-from qidsql.operations.exit_codes import FailOn
+from qidsql.operations.findings import FailOn
 from qidsql.operations.hidden_counts import Range
 from qidsql.operations.table_run import FindingState
 from tests.commandline import inside

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from lxml import html as lxml_html
 
-from qidsql.commands.audit.result import AuditResult
+from qidsql.commands.audit.command import AuditResult
 from qidsql.declarations.results import loaded, plain
 from qidsql.operations.document import RunResult
 from tests.commandline import inside, refused, several

@@ -9,7 +9,7 @@ import pytest
 from qidsql.declarations.results import loaded
 from qidsql.errors import StoreError
 from qidsql.formats import html, markdown
-from qidsql.operations.alerts.changes import LastSent, changes
+from qidsql.operations.alerts.message import LastSent, changes
 from qidsql.operations.coverage import Coverage
 from qidsql.operations.document import RunResult
 from qidsql.operations.history.records import History

@@ -8,18 +8,24 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from qidsql.commands.audit.result import AuditResult, ColumnFinding, ColumnSetFinding, SearchFinding
+from qidsql.commands.audit.command import AuditResult, ColumnFinding, ColumnSetFinding, SearchFinding
 from qidsql.core.policy import Policy
 from qidsql.core.results import Account, Verdict, worst
 from qidsql.core.tables import Role
 from qidsql.declarations.results import loaded, plain
 from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.changes import MARGIN, Extent, expired, verdict_with_exceptions, with_exceptions, with_states
-from qidsql.operations.compact_form import PackedTables
 from qidsql.operations.coverage import Coverage, Gap, GapKind, GapState, Severity, SourceCoverage
-from qidsql.operations.document import FORMAT, Baseline, ConfigFile, RunResult, as_document, verdict_on_new
-from qidsql.operations.exit_codes import FailOn, exit_code
-from qidsql.operations.findings import complete_kinds, criteria, finding_id, findings
+from qidsql.operations.document import (
+    FORMAT,
+    Baseline,
+    ConfigFile,
+    PackedTables,
+    RunResult,
+    as_document,
+    verdict_on_new,
+)
+from qidsql.operations.findings import FailOn, complete_kinds, criteria, exit_code, finding_id, findings
 from qidsql.operations.policy_entries import Exemption
 from qidsql.operations.table_run import Acceptance, Finding, Measures, TableRun, TrendPoint
 from qidsql.operations.table_run import FindingKind as Kind

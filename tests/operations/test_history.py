@@ -22,10 +22,8 @@ from qidsql.core.results import Verdict
 from qidsql.engines.duckdb.store import DuckDBTransaction
 from qidsql.errors import BudgetSpent, StoreError, UnknownName, UsageError
 from qidsql.formats.registry import rendered
-from qidsql.operations.alerts.changes import VerdictChange
-from qidsql.operations.alerts.message import Message
-from qidsql.operations.compact_form import PackedTables
-from qidsql.operations.document import RunResult
+from qidsql.operations.alerts.message import Message, VerdictChange
+from qidsql.operations.document import PackedTables, RunResult
 from qidsql.operations.history.alerts import AlertRecord
 from qidsql.operations.history.opening import open_history
 from qidsql.operations.history.records import TABLES, History, UnfinishedTable

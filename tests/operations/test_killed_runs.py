@@ -19,9 +19,9 @@ from tests.stores import DuckDBStore
 
 TABLES = 6
 KEEPING = """  # every finished table at once, although the whole run is shorter than the time between two writes
-from qidsql.operations import resumption
+from qidsql.operations import plan
 from qidsql.__main__ import main
-resumption.KEEP_EVERY = 0.0
+plan.KEEP_EVERY = 0.0
 main()
 """
 

@@ -15,14 +15,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from qidsql.cli.console import report_text
 from qidsql.cli.run_report import finding_changes, report
+from qidsql.cli.streams import report_text
 from qidsql.core.results import Verdict, worst
 from qidsql.declarations.results import loaded
 from qidsql.engines.connect import connect
 from qidsql.errors import StoreError
 from qidsql.formats.registry import NAMES
-from qidsql.operations import current_source, resumption
+from qidsql.operations import current_source
+from qidsql.operations import plan as resumption
 from qidsql.operations.current_source import CurrentSource
 from qidsql.operations.document import Baseline, RunResult
 from qidsql.operations.history.records import History

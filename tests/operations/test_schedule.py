@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from qidsql.engines.file_lock import file_lock
+from qidsql.engines.private_folder import file_lock
 from qidsql.errors import LockHeld, SourceError, UsageError
 from qidsql.operations.schedule import CHECK_EVERY, COUNTED, MachineClock, Schedule, StopSignal, _span, repeat
 from tests.commandline import environment
@@ -345,7 +345,7 @@ def test_a_lock_that_cannot_be_opened_is_said_at_each_time(tmp_path: Path) -> No
 HEARTBEAT_SCRIPT = """
 import sys
 from pathlib import Path
-from qidsql.engines.file_lock import file_lock
+from qidsql.engines.private_folder import file_lock
 from qidsql.operations.schedule import Schedule, repeat
 
 folder = Path(sys.argv[1])

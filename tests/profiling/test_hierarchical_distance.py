@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from qidsql.commands.audit.audit import audit
-from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.audit.command import AuditRequest
+from qidsql.commands.keys.command import KeysRequest
 from qidsql.commands.keys.keys import keys
-from qidsql.commands.keys.request import KeysRequest
 from qidsql.core.policy import Policy
 from qidsql.core.recodings import read_hierarchy
 from qidsql.errors import UsageError

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 import duckdb
 import pytest
 
+from qidsql.commands.kmap.command import KmapRequest
 from qidsql.commands.kmap.kmap import kmap
-from qidsql.commands.kmap.request import KmapRequest
 from qidsql.core.tables import names_of
 from qidsql.engines.base import Engine
 from qidsql.measures.criteria import Determines, Key, Violates

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from qidsql.commands.audit.audit import audit
-from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.audit.command import AuditRequest
+from qidsql.commands.keys.command import KeysRequest
 from qidsql.commands.keys.keys import keys
-from qidsql.commands.keys.request import KeysRequest
+from qidsql.commands.mask.command import MaskRequest
 from qidsql.commands.mask.mask import mask
-from qidsql.commands.mask.request import MaskRequest
 from qidsql.core.results import Verdict
 from qidsql.core.tables import has_order
 from qidsql.engines.base import Engine

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qidsql.cli.console import report_text
+from qidsql.cli.streams import report_text
 from qidsql.core.policy import Policy
 from qidsql.measures.profiles import SizeBin
 from qidsql.report.blocks import LONGEST

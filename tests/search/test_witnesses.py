@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
+from qidsql.commands.mask.command import MaskRequest
 from qidsql.commands.mask.mask import mask
-from qidsql.commands.mask.request import MaskRequest
 from qidsql.commands.table_search import TableSearch
 from qidsql.core.policy import Policy
 from qidsql.measures.criteria import RowsBelowK, Violates

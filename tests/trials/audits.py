@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any
 
 import qidsql
-from qidsql.commands.audit.result import AuditResult
+from qidsql.commands.audit.command import AuditResult
 from qidsql.engines.base import Engine
 from qidsql.errors import QidsqlError
 from qidsql.measures.profiles import ClassProfile

@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 
 import qidsql
+from qidsql.commands.init.command import InitRequest
 from qidsql.commands.init.init import write_file
-from qidsql.commands.init.request import InitRequest
 from qidsql.operations.coverage import Coverage
 from qidsql.operations.document import RunResult
 from qidsql.operations.history.opening import open_history

@@ -25,8 +25,8 @@ import pytest
 
 import qidsql
 from qidsql.engines.base import Engine
-from qidsql.engines.duckdb.csv_files import BLANKS
 from qidsql.engines.duckdb.macros import duckdb_macros
+from qidsql.engines.duckdb.text_files import BLANKS
 from qidsql.engines.postgres.functions import postgres_functions
 from qidsql.errors import QidsqlError, SourceError
 from tests.commandline import inside

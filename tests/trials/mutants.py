@@ -58,7 +58,6 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "qidsql/operations/findings.py": FINDINGS,
     "qidsql/operations/table_run.py": FINDINGS,
     "qidsql/operations/document.py": FINDINGS,
-    "qidsql/operations/exit_codes.py": FINDINGS,
     "qidsql/operations/changes.py": FINDINGS,
     "qidsql/operations/coverage.py": FINDINGS,
     "qidsql/cli/exit_codes.py": ("tests/cli/test_exit_codes.py",),

@@ -8,7 +8,7 @@ from random import Random
 import duckdb
 
 import qidsql
-from qidsql.commands.audit.result import AuditResult
+from qidsql.commands.audit.command import AuditResult
 from qidsql.core.tables import Role
 from qidsql.engines.base import Engine
 from tests.trials import Ground, Trials

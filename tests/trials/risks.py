@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import qidsql
-from qidsql.commands.risk.result import RiskResult
+from qidsql.commands.risk.command import RiskResult
 from qidsql.engines.base import Engine
 from qidsql.errors import QidsqlError
 from qidsql.measures.individual_risk import individual_risk

@@ -7,7 +7,7 @@ from typing import Any
 
 import qidsql
 from qidsql.commands.keys.algorithms import ALGORITHMS
-from qidsql.commands.keys.result import KeysResult
+from qidsql.commands.keys.command import KeysResult
 from qidsql.core.options import Wanted
 from qidsql.engines.base import Engine
 from qidsql.errors import QidsqlError, UsageError

@@ -3,25 +3,63 @@
 import time
 from collections.abc import Callable
 
+from sqlglot import exp
+
 from qidsql.commands import gate
-from qidsql.commands.anonymize.request import AnonymizationMethod, AnonymizeRequest
-from qidsql.commands.anonymize.result import AnonymizeResult
-from qidsql.commands.anonymize.script import anonymizing
-from qidsql.commands.anonymize.verdict import judged
-from qidsql.commands.table_protection import TableProtection
+from qidsql.commands.anonymize.command import AnonymizationMethod, AnonymizeRequest
+from qidsql.commands.anonymize.result import AnonymizeResult, judged
+from qidsql.commands.table_protection import Printed, TableProtection
 from qidsql.commands.table_search import one_answer
+from qidsql.core.copies import Script
 from qidsql.core.options import names
 from qidsql.core.results import Verdict
+from qidsql.core.tables import FILES, TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, Stopped, UsageError
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer, shares_by_mask, write_plan
 from qidsql.protection.certificates import CellPlan
-from qidsql.protection.copies import GivenBack, ProtectedCopy
+from qidsql.protection.copies import GivenBack, ProtectedCopy, plan_by_codes
 from qidsql.protection.row_patterns import RowPatterns
+from qidsql.sql.copies import create_table, create_view, suppressed_by_plan
 from qidsql.sql.relation import Relation
-from qidsql.wording.texts import plural
+from qidsql.sql.templates import integer
+from qidsql.wording.texts import count, plural
+
+# A statement that anonymizes a table by a plan, printed instead of a copy.
+
+
+MAX_LINES = 10_000  # of a plan within a printed statement
+
+
+def anonymizing(engine: Engine, protection: TableProtection, patterns: RowPatterns, script: Script) -> Printed:
+    """The statement, by the table `shares` of the workbench. The plan in it consists of codes: it contains no value.
+
+    Raises UsageError, StatementError.
+    """
+    table, columns, dialect = protection.table, protection.columns, engine.dialect
+    if table.kind in FILES:
+        raise UsageError(f"a {table.kind} takes no statements; --into writes a copy of it")
+    if dialect.own_hashes:
+        raise UsageError("no statement can make the codes of the plan in this engine by itself; leave out --sql")
+    write_plan(patterns)
+    codes = [f"c{place}" for place in range(len(columns))]
+    ends = ["first_row", "last_row"]
+    in_order = plan_by_codes(len(columns), parting=True).order_by("plan.pattern", "plan.first_row")
+    rows = patterns.bench.query(in_order, "plan")
+    if len(rows) > MAX_LINES:
+        raise UsageError(
+            f"the plan has {count(len(rows))} lines, too many for one statement ({count(MAX_LINES)}); write the "
+            f"copy with --into, or anonymize fewer columns (--column)"
+        )
+    lines = [tuple(map(integer, row)) for row in rows] or [(0,) * (len(codes) + 3)]
+    plan = exp.values(lines, alias="lines", columns=["mask", *codes, *ends])
+    query = suppressed_by_plan(dialect, table, columns, protection.copied, plan, patterns.shuffle_key, parting=True)
+    name = TableName(dialect.name_beside(table.name.name, "_anonymized"), table.name.schema, table.name.catalog)
+    make = create_view if script is Script.VIEW else create_table
+    return Printed(dialect.script(make(dialect, name, query)), query, protection.copied)
+
 
 MEMORY = 1 << 30  # bytes, if the source runs in another process
 

@@ -3,16 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from qidsql.commands.accounting import Accounting
-from qidsql.commands.audit.causes import allow, search
+from qidsql.commands.audit.causes import allow, search, withhold
+from qidsql.commands.audit.command import AuditRequest, AuditResult, ColumnFinding
 from qidsql.commands.audit.draft import Draft
-from qidsql.commands.audit.estimate import estimated
-from qidsql.commands.audit.figures import findings_of, measure
-from qidsql.commands.audit.remedies import withhold
-from qidsql.commands.audit.request import AuditRequest
-from qidsql.commands.audit.result import AuditResult, ColumnFinding
+from qidsql.commands.audit.figures import estimated, findings_of, measure
 from qidsql.commands.audit.verdict import assumptions, verdict_on
-from qidsql.commands.table_search import comparison_notes, order_notes, table_profiler, unknown_table
+from qidsql.commands.table_search import Accounting, comparison_notes, order_notes, table_profiler, unknown_table
 from qidsql.core.budget import within, within_bytes
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict

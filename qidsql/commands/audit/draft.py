@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from qidsql.commands.audit.result import (
+from qidsql.commands.audit.command import (
     ColumnFinding,
     ColumnSetFinding,
     LeastWithheld,

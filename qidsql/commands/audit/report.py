@@ -1,9 +1,10 @@
 """The audit report: the verdict first, then its basis, then the next step."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
-from qidsql.commands.audit.result import AuditResult, ColumnFinding, SearchFinding
+from qidsql.commands.audit.command import AuditRequest, AuditResult, ColumnFinding, SearchFinding
 from qidsql.commands.audit.verdict import with_them
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
@@ -214,3 +215,34 @@ def _next(result: AuditResult) -> list[tuple[str, str]]:
     named += "".join(f" --{ROLE_OPTIONS[each.role]} {shlex.quote(each.name)}" for each in proposed)
     again = command("audit", result.account, roles(result.account.policy) + named + k)
     return [(again, "if these roles are right" if proposed else "")] if named else []
+
+
+# The audit report on a terminal, section by section, as soon as each is final.
+
+
+class LiveReport:
+    """Shows each section once. `show` draws blocks on the screen, below others or as the first."""
+
+    def __init__(self, show: Callable[[Iterable[Block], bool], None]) -> None:
+        self._show = show
+        self._shown = 0
+        self._opening: tuple[Verdict, bool] | None = None  # the verdict as shown, and whether it says: interrupted
+
+    def streamed(self, request: AuditRequest) -> AuditRequest:
+        """The request with each part of its report shown as it becomes final."""
+        return replace(request, on_part=self.part)
+
+    def part(self, result: AuditResult) -> None:
+        """Show the sections of a result so far that are not on the screen."""
+        if not self._shown:
+            self._opening = result.verdict, result.interrupted
+        for section in sections(result)[self._shown :]:
+            self._show(section, self._shown > 0)
+            self._shown += 1
+
+    def last(self, result: AuditResult) -> None:
+        """Show the rest of the report; the verdict again if the audit was interrupted after it was shown."""
+        self.part(result)
+        self._show(last_section(result), True)
+        if (result.verdict, result.interrupted) != self._opening:
+            self._show([verdict(result)], True)

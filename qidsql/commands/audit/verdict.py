@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from qidsql.commands.audit.command import AuditResult, ColumnFinding
 from qidsql.commands.audit.draft import Draft
-from qidsql.commands.audit.result import AuditResult, ColumnFinding
 from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.results import Verdict
 from qidsql.core.roles import EMPTY, NO_RIGHT

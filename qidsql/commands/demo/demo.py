@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.audit.command import AuditRequest
 
 PATIENTS = 20_000
 AUDIT = AuditRequest("patients", k=5, sensitive=("diagnosis",))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from qidsql.commands.doctor.result import DoctorResult
+from qidsql.commands.doctor.command import DoctorResult
 from qidsql.core.results import Check, State, Verdict
 from qidsql.report.blocks import Fields, Heading, Labelled, Outcome, Report, Sentence, Tone, Verbatim
 from qidsql.wording.texts import count, few, plural, seconds

@@ -8,7 +8,7 @@ from itertools import islice
 from qidsql.attribute_graph.graph import Membership, Path, attribute_graph, every_path, leading, network, paths
 from qidsql.attribute_graph.separation import CutAlgorithm, bypass, least_protection, separate
 from qidsql.commands.graph.building import BuiltGraph, matching_attributes
-from qidsql.commands.graph.request import GraphRequest
+from qidsql.commands.graph.command import GraphRequest
 from qidsql.commands.graph.result import (
     AttributeFinding,
     Cut,

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from qidsql.attribute_graph.graph import AttributeGraph, GraphTable, Refusal, attribute_graph
 from qidsql.attribute_graph.outside import Outside, outside_names, read_outside
-from qidsql.commands.graph.request import GraphRequest
+from qidsql.commands.graph.command import GraphRequest
 from qidsql.commands.table_search import interruptible, table_profiler
 from qidsql.core.catalog import Attribute, Catalog, Dependency, find_attribute
 from qidsql.core.policy import Policy

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from qidsql.commands.graph.command import GraphRequest
 from qidsql.commands.graph.pictures import dot, mermaid, page
-from qidsql.commands.graph.request import GraphRequest
 from qidsql.commands.graph.result import GraphResult
 from qidsql.errors import UsageError
 

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 
-from qidsql.commands.accounting import Accounting
 from qidsql.commands.graph.answer import Answer
 from qidsql.commands.graph.building import build, with_dependencies
-from qidsql.commands.graph.follow_up import follow
-from qidsql.commands.graph.request import GraphRequest
+from qidsql.commands.graph.command import GraphRequest
+from qidsql.commands.graph.report import follow
 from qidsql.commands.graph.result import GraphAccount, GraphResult
+from qidsql.commands.table_search import Accounting
 from qidsql.core.options import names
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
-from qidsql.engines.source import Source
+from qidsql.engines.connect import Source
 from qidsql.errors import Stopped
 
 

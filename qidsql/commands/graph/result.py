@@ -6,9 +6,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
-from qidsql.commands.audit.result import AuditResult
-from qidsql.commands.graph.request import Then
-from qidsql.commands.mask.result import MaskResult
+from qidsql.commands.audit.command import AuditResult
+from qidsql.commands.graph.command import Then
+from qidsql.commands.mask.command import MaskResult
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.core.results import Result, Verdict
 from qidsql.declarations.results import FLAT, Rounded, reported

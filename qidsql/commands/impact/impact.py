@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import fsum
 from typing import TypeVar
 
-from qidsql.commands.impact.request import ImpactRequest
+from qidsql.commands.impact.command import ImpactRequest
 from qidsql.commands.impact.result import (
     CovariateImpact,
     FittedModel,

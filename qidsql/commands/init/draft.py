@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qidsql.column_roles.proposal import OR_ROWS, Proposal, TableProposal
-from qidsql.commands.init.result import NO_COLUMNS, InitResult, SkippedTable
+from qidsql.commands.init.command import NO_COLUMNS, InitResult, SkippedTable
 from qidsql.core.files import KeyPath, TomlFile, parsed
 from qidsql.core.policy import EACH_ROW
 from qidsql.core.tables import PolicyRole, TableName, fits

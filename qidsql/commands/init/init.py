@@ -13,15 +13,14 @@ from pathlib import Path
 from qidsql.column_roles.labels import labels_of, read_labels
 from qidsql.column_roles.proposal import ValueCounts
 from qidsql.column_roles.table_proposals import TableProposals
+from qidsql.commands.init.command import NO_COLUMNS, InitRequest, InitResult, SkippedTable
 from qidsql.commands.init.draft import draft, slug, updated
-from qidsql.commands.init.request import InitRequest
-from qidsql.commands.init.result import NO_COLUMNS, InitResult, SkippedTable
 from qidsql.core.budget import check_time
 from qidsql.core.catalog import Catalog, CatalogTable
 from qidsql.core.files import read_toml
 from qidsql.core.tables import TableName
 from qidsql.engines.base import Engine
-from qidsql.engines.source import Source
+from qidsql.engines.connect import Source
 from qidsql.errors import AccessError, BudgetSpent, ConnectionLost, Interrupted, StatementError, Stopped, UsageError
 from qidsql.profiling.budget import Budget
 from qidsql.profiling.profiler import TableProfiler

@@ -2,7 +2,7 @@
 
 import shlex
 
-from qidsql.commands.init.result import InitResult
+from qidsql.commands.init.command import InitResult
 from qidsql.report.blocks import Fields, Grid, Head, Next, Report, Sentence
 from qidsql.wording.texts import count, few, plural, seconds
 

@@ -4,8 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from qidsql.commands.keys.request import KeysRequest
-from qidsql.commands.keys.result import FoundSet, KeysResult
+from qidsql.commands.keys.command import FoundSet, KeysRequest, KeysResult
 from qidsql.declarations.results import plain
 
 

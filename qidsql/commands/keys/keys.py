@@ -5,9 +5,7 @@ from functools import partial
 
 from qidsql.commands import gate
 from qidsql.commands.keys.algorithms import ALGORITHMS
-from qidsql.commands.keys.request import WORDS, KeysRequest
-from qidsql.commands.keys.result import FoundSet, KeysResult
-from qidsql.commands.keys.verdict import judged
+from qidsql.commands.keys.command import WORDS, FoundSet, KeysRequest, KeysResult, judged
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
 from qidsql.core.options import Wanted
 from qidsql.core.results import Verdict

@@ -1,6 +1,6 @@
 """The keys report: the answer first, then the sets and their proof."""
 
-from qidsql.commands.keys.result import KeysResult
+from qidsql.commands.keys.command import KeysResult
 from qidsql.core.options import Wanted
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Nulls

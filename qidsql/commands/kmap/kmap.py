@@ -7,10 +7,9 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from qidsql.commands.accounting import Accounting
-from qidsql.commands.kmap.request import KmapRequest
+from qidsql.commands.kmap.command import KmapRequest
 from qidsql.commands.kmap.result import KmapResult, PopulationFigures
-from qidsql.commands.table_search import one_answer, unknown_table
+from qidsql.commands.table_search import Accounting, one_answer, unknown_table
 from qidsql.core.options import names
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Table, ValueKind

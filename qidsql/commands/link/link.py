@@ -4,10 +4,9 @@ import time
 from collections.abc import Callable
 from fractions import Fraction
 
-from qidsql.commands.accounting import Accounting
-from qidsql.commands.link.request import LinkRequest
+from qidsql.commands.link.command import LinkRequest
 from qidsql.commands.link.result import Join, LinkResult, Matches
-from qidsql.commands.table_search import one_answer, unknown_table
+from qidsql.commands.table_search import Accounting, one_answer, unknown_table
 from qidsql.core.options import names
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine

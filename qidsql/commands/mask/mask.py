@@ -1,22 +1,56 @@
 """Which columns of a table can be published together, and a script to publish them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from qidsql.column_roles.table_proposals import proposed_roles
 from qidsql.commands import gate
-from qidsql.commands.mask.request import MaskRequest
-from qidsql.commands.mask.result import MaskResult
-from qidsql.commands.mask.script import publishing
-from qidsql.commands.mask.undecided import undecided
-from qidsql.commands.mask.verdict import judged
+from qidsql.commands.mask.command import MaskRequest, MaskResult, judged
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
 from qidsql.core.options import DELTA
 from qidsql.core.results import LeftOut, Verdict
-from qidsql.core.tables import Table
+from qidsql.core.tables import FILES, PolicyRole, Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
 from qidsql.protection.masking import MaskingPlan, exact_masking, greedy_masking, sampled_masking
+from qidsql.sql.copies import granting_columns, publishing_view
+
+# Statements that publish columns of a table, printed by `mask`.
+
+
+def publishing(engine: Engine, table: Table, published: Sequence[str], view: str | None, role: str) -> tuple[str, ...]:
+    """A view of these columns, or a grant of them to the role. Empty for files and if nothing is published."""
+    dialect = engine.dialect
+    if not published or table.kind in FILES:
+        return ()
+    name = TableName(view or dialect.name_beside(table.name.name, "_published"), table.name.schema, table.name.catalog)
+    statements = publishing_view(dialect, table, published, name, role)
+    if dialect.has_roles and table.condition is None:  # a grant of columns would publish every row
+        statements += granting_columns(dialect, table, published, role)
+    return dialect.script(*statements)
+
+
+# Columns that `mask` leaves out until somebody decides: what looks like a name is not published unasked.
+
+
+NOT_PUBLISHED = (PolicyRole.SENSITIVE, PolicyRole.DIRECT_IDENTIFIER)
+
+
+def undecided(engine: Engine, table: Table) -> dict[str, str]:
+    """The columns that `init` would propose as sensitive or as identifiers, with the reason for leaving them out.
+
+    Queries only the system catalog.
+    """
+    try:
+        proposals = proposed_roles(engine, table)
+    except Stopped:
+        return {}
+    return {
+        name: f"proposed as {proposal.role} ({proposal.reason}), undecided; --column {name} searches it too"
+        for name, proposal in proposals.items()
+        if proposal.role in NOT_PUBLISHED and not proposal.doubt
+    }
 
 
 @one_answer

@@ -1,6 +1,6 @@
 """The mask report: the answer first, then the columns, their measures, the script."""
 
-from qidsql.commands.mask.result import MaskResult
+from qidsql.commands.mask.command import MaskResult
 from qidsql.core.results import Verdict
 from qidsql.core.tables import FILES
 from qidsql.report.blocks import Next, Outcome, Report, Sentence

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from qidsql.commands.profile.request import ProfileRequest
-from qidsql.commands.profile.result import ProfiledSet, ProfileResult
+from qidsql.commands.profile.command import ProfiledSet, ProfileRequest, ProfileResult
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
 from qidsql.core.results import Disclosed, Verdict
 from qidsql.engines.base import Engine

@@ -1,6 +1,6 @@
 """The profile report."""
 
-from qidsql.commands.profile.result import ProfileResult
+from qidsql.commands.profile.command import ProfileResult
 from qidsql.report.blocks import Fields, Report
 from qidsql.report.sections import chart_of_sizes, cost, disclosed_lines
 from qidsql.wording.texts import count, counted, few, percent, plural, ratio, share

@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from qidsql.commands.risk.request import SAMPLES, RiskRequest
-from qidsql.commands.risk.result import (
+from qidsql.commands.risk.command import (
+    SAMPLES,
     Backtest,
     EstimatedUniques,
     MethodError,
     PopulationRisk,
     ProsecutorRisk,
+    RiskRequest,
     RiskResult,
     WeightedRisk,
 )

@@ -1,6 +1,6 @@
 """The suppress report: the outcome, the losses by column, rows by cells, the next step."""
 
-from qidsql.commands.suppress.request import Attack, SuppressionMethod
+from qidsql.commands.suppress.command import Attack, SuppressionMethod
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.core.copies import Script
 from qidsql.core.results import Verdict

@@ -1,23 +1,22 @@
 """The fewest cells to suppress so that no row stands out: the plan, a script for it, or the copy itself."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from sqlglot import exp
 
 from qidsql.commands import gate
-from qidsql.commands.suppress.request import Attack, SuppressionMethod, SuppressRequest
-from qidsql.commands.suppress.result import ColumnLoss, SuppressResult, ValueLoss
-from qidsql.commands.suppress.script import suppressing
-from qidsql.commands.suppress.verdict import judged
-from qidsql.commands.table_protection import TableProtection
+from qidsql.commands.suppress.command import Attack, SuppressionMethod, SuppressRequest
+from qidsql.commands.suppress.result import ColumnLoss, SuppressResult, ValueLoss, judged
+from qidsql.commands.table_protection import Printed, TableProtection
 from qidsql.commands.table_search import one_answer
 from qidsql.core.budget import WorkLimit
+from qidsql.core.copies import Script
 from qidsql.core.options import names
 from qidsql.core.results import Verdict
-from qidsql.core.tables import Nulls
+from qidsql.core.tables import FILES, Nulls, TableName, names_of, weight_of
 from qidsql.engines.base import Engine
-from qidsql.errors import BudgetSpent, Stopped
+from qidsql.errors import BudgetSpent, Stopped, UsageError
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.certificates import CellPlan
 from qidsql.protection.copies import GivenBack, ProtectedCopy
@@ -27,10 +26,46 @@ from qidsql.protection.suppression.known_people import KnownPeople, known_people
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.values_lost import CellsLost, values_lost
 from qidsql.protection.suppression.verification import released_sizes, sizes_of_copy, wildcard_check
+from qidsql.sql.copies import create_table, create_view, suppressed_by_counts, suppression_in_place
 from qidsql.sql.masks import people_and_rows
 from qidsql.sql.relation import Relation
 from qidsql.sql.row_codes import values_at
 from qidsql.sql.templates import Statement, integer
+from qidsql.wording.texts import count
+
+# Statements that suppress the cells of a plan in the engine alone, printed instead of a copy.
+
+
+MAX_WINDOWS = 200  # column sets that a printed statement tries: each is a sort of the table there
+
+
+def suppressing(engine: Engine, protection: TableProtection, masks: Collection[int], k: int, script: Script) -> Printed:
+    """The statements; each row loses the lightest of these column sets that make it safe. Raises UsageError."""
+    table, dialect = protection.table, engine.dialect
+    if table.kind in FILES:
+        raise UsageError(f"a {table.kind} takes no statements; --into writes a copy of it")
+    ordered = sorted(masks, key=lambda mask: (weight_of(mask, protection.weights), mask))
+    if len(ordered) > MAX_WINDOWS:
+        raise UsageError(
+            f"the plan suppresses {count(len(ordered))} different column sets, too many for one statement "
+            f"({MAX_WINDOWS}); write the copy with --into, or suppress fewer columns (--column)"
+        )
+    if script is Script.UPDATE:
+        if not table.row_address:
+            raise UsageError(f"{table.name} is a {table.kind}, whose rows have no addresses; use --sql view")
+        lost = {name for mask in ordered for name in names_of(mask, protection.names)}
+        fixed = [column.name for column in protection.columns if column.name in lost and not column.nullable]
+        if fixed:
+            raise UsageError(f"{', '.join(fixed)} may not be NULL in {table.name}; use --sql view, or --into")
+        columns = tuple(column for column in table.columns if column.readable)
+        query = suppressed_by_counts(dialect, table, protection.columns, columns, ordered, k)
+        made = suppression_in_place(dialect, table, protection.columns, ordered, k)
+        return Printed(dialect.script(made), query, columns)
+    name = TableName(dialect.name_beside(table.name.name, "_suppressed"), table.name.schema, table.name.catalog)
+    query = suppressed_by_counts(dialect, table, protection.columns, protection.copied, ordered, k)
+    make = create_view if script is Script.VIEW else create_table
+    return Printed(dialect.script(make(dialect, name, query)), query, protection.copied)
+
 
 NAMED_VALUES = 3
 WHOLE = exp.select("pattern", "mask", "size").from_("plan").join("patterns", using=["pattern"])

@@ -1,6 +1,6 @@
 """The tables report."""
 
-from qidsql.commands.tables.result import ListedTable, TablesResult
+from qidsql.commands.tables.command import ListedTable, TablesResult
 from qidsql.report.blocks import Fields, Grid, Head, Outcome, Report, Sentence
 from qidsql.wording.texts import count, few, plural, share
 

@@ -1,6 +1,6 @@
 """The report of `turns`: the table of turns, and what could be done next."""
 
-from qidsql.commands.turns.result import Turn, TurnsResult
+from qidsql.commands.turns.command import Turn, TurnsResult
 from qidsql.core.results import Verdict
 from qidsql.report.blocks import Grid, Head, Next, Outcome, Report, Sentence
 from qidsql.report.next_steps import column_set, command

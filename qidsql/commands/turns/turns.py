@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from qidsql.commands import gate
 from qidsql.commands.table_search import TableSearch, one_answer
-from qidsql.commands.turns.request import Change, TurnsRequest
-from qidsql.commands.turns.result import Turn, TurnsResult
+from qidsql.commands.turns.command import Change, Turn, TurnsRequest, TurnsResult
 from qidsql.core.copies import keeping
 from qidsql.core.options import names
 from qidsql.core.recodings import Recoding

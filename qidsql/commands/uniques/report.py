@@ -1,7 +1,6 @@
 """The uniques report: the number of combinations, then by size, column, column set and row."""
 
-from qidsql.commands.uniques.request import By, ScoreKind
-from qidsql.commands.uniques.result import Scores, UniquesResult
+from qidsql.commands.uniques.command import By, ScoreKind, Scores, UniquesResult
 from qidsql.report.blocks import Grid, Head, Outcome, Report, Sentence, bar
 from qidsql.report.sections import CODES_LEFT, cost, facts
 from qidsql.wording.texts import count, percent, plural, share

@@ -8,16 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, islice
 from math import comb
 
+from qidsql.commands.audit.causes import obstacles
+from qidsql.commands.audit.command import AuditRequest, AuditResult, SearchFinding
 from qidsql.commands.audit.draft import Draft
-from qidsql.commands.audit.estimate import estimate_by, overview_of
-from qidsql.commands.audit.figures import findings_of, measure
-from qidsql.commands.audit.remedies import obstacles
-from qidsql.commands.audit.request import AuditRequest
-from qidsql.commands.audit.result import AuditResult, SearchFinding
+from qidsql.commands.audit.figures import estimate_by, findings_of, measure, overview_of
 from qidsql.commands.audit.verdict import assumptions, judged
 from qidsql.commands.table_search import TableSearch
-from qidsql.commands.verify.named_sets import how_many_sets, masks_of
-from qidsql.commands.verify.result import Claim, Holds, held, same
+from qidsql.commands.verify.column_sets import how_many_sets, masks_of
+from qidsql.commands.verify.command import Claim, Holds, held, same
 from qidsql.core.tables import positions
 from qidsql.measures.criteria import Criterion, Key
 from qidsql.profiling.disclosing import disclosing

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from qidsql.commands.anonymize.anonymize import anonymizing
 from qidsql.commands.anonymize.result import AnonymizeResult
-from qidsql.commands.anonymize.script import anonymizing
-from qidsql.commands.suppress.request import Attack, SuppressionMethod
+from qidsql.commands.suppress.command import Attack, SuppressionMethod
 from qidsql.commands.suppress.result import SuppressResult
-from qidsql.commands.suppress.script import suppressing
+from qidsql.commands.suppress.suppress import suppressing
 from qidsql.commands.table_protection import Printed, TableProtection
-from qidsql.commands.verify.result import CODED, Claim, Holds, held, same
+from qidsql.commands.verify.command import CODED, Claim, Holds, held, same
 from qidsql.core.budget import check_time
 from qidsql.core.copies import Script
 from qidsql.core.results import Verdict

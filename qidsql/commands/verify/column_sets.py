@@ -7,14 +7,11 @@ to meet it, decide all their subsets or supersets, and a few measured sets prove
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from qidsql.commands.keys.request import KeysRequest
-from qidsql.commands.keys.result import KeysResult
-from qidsql.commands.mask.request import MaskRequest
-from qidsql.commands.mask.result import MaskResult
-from qidsql.commands.mask.script import publishing
+from qidsql.commands.keys.command import KeysRequest, KeysResult
+from qidsql.commands.mask.command import MaskRequest, MaskResult
+from qidsql.commands.mask.mask import publishing
 from qidsql.commands.table_search import TableSearch
-from qidsql.commands.verify.named_sets import how_many_sets, masks_of
-from qidsql.commands.verify.result import Claim, Holds, held
+from qidsql.commands.verify.command import Claim, Holds, held
 from qidsql.core.options import Wanted
 from qidsql.core.tables import positions, weight_of
 from qidsql.engines.base import Engine
@@ -23,6 +20,23 @@ from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile
 from qidsql.search.hitting_sets import MinimalHittingSets, hits_all, minimal_masks, minimum_hitting_set
 from qidsql.wording.texts import decimal, plural, weighing
+
+# The column sets that a result names.
+
+
+def masks_of(names: Sequence[str], sets: Sequence[Sequence[str]], kind: str = "its") -> list[int]:
+    """The sets as masks of these columns. Raises UsageError if one has another, none of columns of this kind."""
+    places = {name: place for place, name in enumerate(names)}
+    try:
+        return [sum(1 << places[name] for name in set(each)) for each in sets]
+    except KeyError as missing:
+        raise UsageError(f"the result names {missing.args[0]}, which is none of {kind} columns") from None
+
+
+def how_many_sets(masks: Sequence[int]) -> str:
+    """How many, in words."""
+    return plural(len(masks), "column set")
+
 
 DOUBTFUL = 16  # sets that are measured where the proof leaves some open
 

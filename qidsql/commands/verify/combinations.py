@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qidsql.commands.table_search import TableSearch
-from qidsql.commands.uniques.result import Scores, UniquesResult
+from qidsql.commands.uniques.command import Scores, UniquesResult
 from qidsql.commands.uniques.uniques import FRACTION, keys_of
-from qidsql.commands.verify.named_sets import masks_of
-from qidsql.commands.verify.result import CODED, Claim, Holds, held, same
+from qidsql.commands.verify.column_sets import masks_of
+from qidsql.commands.verify.command import CODED, Claim, Holds, held, same
 from qidsql.core.copies import FILE_KINDS
 from qidsql.core.tables import Nulls
 from qidsql.engines.base import Engine
@@ -100,7 +100,7 @@ class CombinationClaims:
         return f"of up to {plural(self._largest, 'column')}"
 
     def _of_all(self, patterns: RowPatterns, unique: "UniquesByDefinition") -> Iterator[Claim]:
-        from qidsql.commands.uniques.figures import figures_of
+        from qidsql.commands.uniques.uniques import figures_of
         from qidsql.protection.uniques.minimal_uniques import UniqueCounts
 
         claimed, profiler = self._claimed, self._search.profiler
@@ -121,7 +121,7 @@ class CombinationClaims:
             yield same("the list has a line for each of them", {"listed": (claimed.listed, lines)}, how)
 
     def _of_scores(self, scores: Scores, patterns: RowPatterns, counts: "UniqueCounts") -> Claim:
-        from qidsql.commands.uniques.figures import scores_of
+        from qidsql.commands.uniques.uniques import scores_of
 
         keys = None
         if any(each.key is not None for each in scores.top):

@@ -1,6 +1,6 @@
 """The verify report: the verdict, then each claim with what was compared."""
 
-from qidsql.commands.verify.result import Holds, VerifyResult
+from qidsql.commands.verify.command import Holds, VerifyResult
 from qidsql.report.blocks import Fields, Outcome, Report
 from qidsql.report.sections import CODES_LEFT, NOTHING_LEFT, cost, facts
 from qidsql.wording.texts import plural

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from qidsql.engines.duckdb.file_reader import Execute
-from qidsql.engines.duckdb.files import DataFiles, allowed_paths, find_files, how_read
-from qidsql.engines.duckdb.missing_marks import OPTION
+from qidsql.engines.duckdb.files import DataFiles, Execute, allowed_paths, find_files, how_read
 from qidsql.engines.duckdb.reading import read_files
+from qidsql.engines.duckdb.text_files import OPTION
 from qidsql.engines.paths import Located
 from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.errors import UsageError

@@ -9,11 +9,13 @@ from sqlglot import exp
 from qidsql.core.tables import Condition, Table
 from qidsql.engines.condition import (
     CHANGES,
+    MOMENTS,
     NO_GROUPS,
     NO_PARAMETER,
     NO_QUERY,
     NO_STAR,
     NOT_OF_A_ROW,
+    OF_SESSION,
     SESSION,
     UNKNOWN,
     UNREADABLE,
@@ -23,7 +25,6 @@ from qidsql.engines.condition import (
     hidden_refused,
     no_columns,
 )
-from qidsql.engines.dependence import MOMENTS, OF_SESSION
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.errors import UsageError
 from qidsql.sql.templates import Row

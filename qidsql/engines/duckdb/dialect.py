@@ -1,10 +1,12 @@
 """DuckDB's dialect: the leaves that differ from engine to engine."""
 
+import re
 from collections.abc import Sequence
 
+import duckdb
 from sqlglot import exp
 
-from qidsql.core.tables import Comparison, ValueKind
+from qidsql.core.tables import Comparison, ValueKind, kind_of
 from qidsql.sql.dialects import Dialect
 
 
@@ -79,3 +81,54 @@ DUCKDB = DuckDBDialect(
         (ValueKind.TIMESTAMP, r"timestamp(_s|_ms)?"),
     ),
 )
+
+
+# The kinds of values of DuckDB's types.
+
+
+DIGITS, SCALE = 38, 10  # of the decimal type used for comparisons: `Dialect.decimal`
+PATTERNS = (
+    (ValueKind.HUGE, r"ubigint|hugeint"),
+    (ValueKind.WHOLE, r"u?(tiny|small|big)?int(eger)?"),
+    (ValueKind.DECIMAL, r"decimal\(.*\)"),
+    (ValueKind.FLOAT, r"float|double"),
+    (ValueKind.TEXT, r"varchar|enum"),
+    (ValueKind.DATE, r"date"),
+    (ValueKind.TIMESTAMP, r"timestamp(_s|_ms|_ns)?"),
+    (ValueKind.ZONED, r"timestamp with time zone"),
+    (ValueKind.TIME, r"time"),
+    (ValueKind.UUID, r"uuid"),
+)
+
+
+def value_kind(type_name: str) -> ValueKind | None:
+    """The kind of a type's values; None if they cannot be compared, such as decimals with too many digits."""
+    kind = kind_of(type_name, PATTERNS)
+    if kind is ValueKind.DECIMAL:
+        digits, scale = map(int, re.findall(r"\d+", type_name))
+        return kind if scale <= SCALE and digits - scale <= DIGITS - SCALE else None
+    return kind
+
+
+# Grouping in an array with a place for each combination of values, which DuckDB prefers to a hash table where it is
+# small: for a million rows grouped by three small integers it takes half the time. How small is a setting of a session.
+
+
+SETTING = "perfect_ht_threshold"  # the most bits of a place; a column of integers or dates takes those of its range
+USUAL = 12  # DuckDB's own
+MOST = 24
+PLACE = 9  # bytes
+PART = 4  # of the memory limit, for the arrays of all threads
+CAN_BE_SET = tuple(map(int, duckdb.__version__.split(".")[:2])) >= (1, 5)  # in a sealed connection (`allowed_configs`)
+
+
+def bits_for(rows: int, threads: int, memory: int | None) -> int:
+    """The setting for statements on so many rows, run by so many threads, each with an array of its own.
+
+    An array with no more places than a thread has rows is filled faster than a hash table. A larger one is slow,
+    however few the rows: its empty places are read too.
+    """
+    places = rows // threads
+    if memory is not None:
+        places = min(places, memory // (PART * PLACE * threads))
+    return max(USUAL, min(MOST, places.bit_length() - 1))

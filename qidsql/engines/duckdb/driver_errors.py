@@ -5,7 +5,6 @@ from pathlib import Path
 
 import duckdb
 
-from qidsql.engines.duckdb.signals import by_signal
 from qidsql.errors import (
     AccessError,
     ConnectionLost,
@@ -16,6 +15,13 @@ from qidsql.errors import (
     SourceError,
     StatementError,
 )
+
+# Signals that arrive while DuckDB runs in the main thread.
+
+
+def by_signal(error: BaseException) -> bool:
+    """Whether a signal's handler raised while DuckDB ran: it then raises an error of its own instead."""
+    return isinstance(error, RuntimeError) and "interrupted" in str(error)
 
 
 def open_error(error: Exception, label: str) -> QidsqlError:

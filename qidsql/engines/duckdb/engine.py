@@ -18,20 +18,16 @@ from qidsql.core.results import Examination
 from qidsql.core.tables import FILES, Column, Comparison, Condition, Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
-from qidsql.engines.dependence import Dependences, checked
+from qidsql.engines.condition import Dependences, checked
 from qidsql.engines.duckdb.beside import Beside, catalog_beside
 from qidsql.engines.duckdb.condition import parse_condition
-from qidsql.engines.duckdb.ddl import indexed_columns, query_of_view
-from qidsql.engines.duckdb.dependences import dependences, generated
-from qidsql.engines.duckdb.dialect import DUCKDB
-from qidsql.engines.duckdb.direct_grouping import CAN_BE_SET, SETTING, USUAL, bits_for
+from qidsql.engines.duckdb.dependences import dependences, generated, indexed_columns, query_of_view
+from qidsql.engines.duckdb.dialect import CAN_BE_SET, DUCKDB, SETTING, USUAL, bits_for, value_kind
 from qidsql.engines.duckdb.doctor import examine
 from qidsql.engines.duckdb.driver_errors import translate
-from qidsql.engines.duckdb.file_reader import path_list
-from qidsql.engines.duckdb.files import DataFiles, how_read, in_place, versions
+from qidsql.engines.duckdb.files import DataFiles, how_read, in_place, path_list, versions
 from qidsql.engines.duckdb.measuring import MEASURED, Measuring, rests_on_files
 from qidsql.engines.duckdb.spill import LITTLE, SpillRoom, SpillWatch, bytes_on_disk
-from qidsql.engines.duckdb.types import value_kind
 from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.engines.table_names import find_table, no_schema
 from qidsql.engines.workers import Worker

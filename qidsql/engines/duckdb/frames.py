@@ -1,11 +1,16 @@
 """Which columns of a data frame or an Arrow table DuckDB does not keep as they are: it merges some of their values."""
 
 import re
+from datetime import date, time, timedelta
+from decimal import Decimal
+from numbers import Number
 from typing import Any
+from uuid import UUID
 
 import duckdb
 
 from qidsql.engines.duckdb.dialect import DUCKDB
+from qidsql.engines.workers import next_wait
 
 # Types as which DuckDB reads durations and times that have nanoseconds, which it cuts off, and types that hold those.
 CUT = re.compile(r"INTERVAL|TIME|\[|STRUCT|MAP")
@@ -38,3 +43,34 @@ def _kept(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> int
 def _different(column: Any) -> int:
     """The number of different values of a column of pandas: of times by value, of objects by their texts."""
     return int((column if column.dtype.kind in "mM" else column.dropna().map(str)).nunique())
+
+
+# Objects in a pandas frame as texts.
+#
+# DuckDB would call their `__str__` inside a statement, which then cannot be stopped, and which aborts a Python that
+# ends.
+
+
+OWN = {"string", "bytes", "floating", "integer", "decimal", "boolean", "datetime", "date", "time", "empty"}  # of pandas
+KNOWN = (str, bytes, bytearray, memoryview, Number, Decimal, date, time, timedelta, UUID, list, tuple, dict, type(None))
+LIBRARIES = {"numpy", "pandas", "duckdb", "builtins"}  # whose scalars DuckDB converts
+
+
+def with_texts(frame: Any, deadline: float | None) -> Any:
+    """The frame, or a shallow copy with texts for objects that DuckDB has no type for. Raises BudgetSpent."""
+    from pandas.api.types import infer_dtype, is_object_dtype  # type: ignore[import-untyped]
+
+    copy = None
+    for name in getattr(frame, "columns", ()):
+        column = frame[name]
+        if is_object_dtype(column.dtype) and infer_dtype(column, skipna=True) not in OWN:
+            copy = frame.copy(deep=False) if copy is None else copy
+            copy[name] = column.map(lambda value: _known(value, deadline)).astype(object)
+    return frame if copy is None else copy
+
+
+def _known(value: Any, deadline: float | None) -> Any:
+    if isinstance(value, KNOWN) or type(value).__module__.partition(".")[0] in LIBRARIES:
+        return value
+    next_wait(deadline)
+    return str(value)

@@ -16,21 +16,18 @@ import duckdb
 from qidsql.core.budget import limit
 from qidsql.engines.duckdb.beside import Beside, attach_beside
 from qidsql.engines.duckdb.borrowed import BorrowedEngine
-from qidsql.engines.duckdb.dialect import DUCKDB
-from qidsql.engines.duckdb.direct_grouping import CAN_BE_SET, SETTING
+from qidsql.engines.duckdb.dialect import CAN_BE_SET, DUCKDB, SETTING
 from qidsql.engines.duckdb.driver_errors import open_error
 from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.engines.duckdb.files import DataFiles, allowed_paths, file_token, find_files, in_place
-from qidsql.engines.duckdb.frame_texts import with_texts
-from qidsql.engines.duckdb.frames import merged_columns
+from qidsql.engines.duckdb.frames import merged_columns, with_texts
 from qidsql.engines.duckdb.measuring import MEASURED
-from qidsql.engines.duckdb.missing_marks import OPTION, Marks
 from qidsql.engines.duckdb.progress_bar import without_progress_bar
 from qidsql.engines.duckdb.reading import read_files
 from qidsql.engines.duckdb.spill import bytes_on_disk
-from qidsql.engines.file_lock import writers_kept_out
+from qidsql.engines.duckdb.text_files import OPTION, Marks
 from qidsql.engines.kind import Frame
-from qidsql.engines.private_folder import MEMORY, FolderOnDisk, PrivateFolder, remove_name
+from qidsql.engines.private_folder import MEMORY, FolderOnDisk, PrivateFolder, remove_name, writers_kept_out
 from qidsql.engines.workers import next_wait, run_in_thread
 from qidsql.errors import BudgetSpent, Interrupted, LockHeld, SourceError, UsageError
 from qidsql.wording.texts import few

@@ -11,14 +11,10 @@ from pathlib import Path
 from sqlglot import exp
 
 from qidsql.core.tables import TableName
-from qidsql.engines.duckdb.csv_files import csv_contents
 from qidsql.engines.duckdb.dialect import DUCKDB
-from qidsql.engines.duckdb.file_reader import Contents, Execute, FileReader
-from qidsql.engines.duckdb.files import DataFiles
-from qidsql.engines.duckdb.json_files import json_contents
-from qidsql.engines.duckdb.missing_marks import OPTION, Marks, note_of_marks, without_marks
-from qidsql.engines.duckdb.parquet_files import parquet_contents
-from qidsql.engines.duckdb.parquet_nulls import check_nulls
+from qidsql.engines.duckdb.files import Contents, DataFiles, Execute, FileReader
+from qidsql.engines.duckdb.parquet_files import check_nulls, parquet_contents
+from qidsql.engines.duckdb.text_files import OPTION, Marks, csv_contents, json_contents, note_of_marks, without_marks
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import name_text
 from qidsql.sql.templates import fill, in_pieces, integer, mark_of_table, marks, put_together

@@ -17,8 +17,8 @@ import duckdb
 from sqlglot import exp
 
 from qidsql.engines.duckdb.dialect import DUCKDB
-from qidsql.engines.duckdb.signals import by_signal
-from qidsql.engines.file_lock import file_lock
+from qidsql.engines.duckdb.driver_errors import by_signal
+from qidsql.engines.private_folder import file_lock
 from qidsql.engines.store import PATIENCE, Prepared, Store, Transaction
 from qidsql.errors import StoreError
 from qidsql.sql.relation import inserting

@@ -24,14 +24,13 @@ from qidsql.core.results import Examination
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName, kind_of
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
-from qidsql.engines.dependence import Dependences, checked
+from qidsql.engines.condition import Dependences, checked
 from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.postgres.condition import parse_condition
-from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
+from qidsql.engines.postgres.dialect import PATTERNS, POSTGRES, SYSTEM_PATH
 from qidsql.engines.postgres.doctor import examine
 from qidsql.engines.postgres.errors import not_connected, translate, understood, unreadable
 from qidsql.engines.postgres.lock_watch import LockWatch, hang_up
-from qidsql.engines.postgres.types import PATTERNS
 from qidsql.engines.table_names import find_table, no_schema
 from qidsql.engines.workers import Batch, Session, Work, Worker, end_sessions
 from qidsql.errors import (

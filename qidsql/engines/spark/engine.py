@@ -18,16 +18,15 @@ from qidsql.core.results import Examination
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName, Version, kind_of
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
-from qidsql.engines.dependence import Dependences, checked
+from qidsql.engines.condition import Dependences, checked
 from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.spark.address import Address, address
 from qidsql.engines.spark.condition import parse_condition
-from qidsql.engines.spark.dialect import SPARK
+from qidsql.engines.spark.dialect import PATTERNS, SPARK, column, width
 from qidsql.engines.spark.doctor import NEEDED, Introduction, checks, not_promised
 from qidsql.engines.spark.errors import not_there, translate, unreachable
 from qidsql.engines.spark.plans import planned_bytes, planned_sizes, unsigned
 from qidsql.engines.spark.session import ServerGone, SparkSession
-from qidsql.engines.spark.types import PATTERNS, column, width
 from qidsql.engines.table_names import find_table, parsed_name
 from qidsql.engines.workers import Session, Worker
 from qidsql.errors import AccessError, QidsqlError, SnapshotLost, StatementError, Stopped, UnknownName, UsageError

@@ -9,8 +9,7 @@ from typing import Any
 
 import grpc
 
-from qidsql.engines.spark.messages import message_class
-from qidsql.engines.spark.session import ServerGone, ServerRestarted
+from qidsql.engines.spark.session import ServerGone, ServerRestarted, message_class
 from qidsql.errors import AccessError, ConnectionLost, QidsqlError, SourceError, StatementError
 
 Code = grpc.StatusCode

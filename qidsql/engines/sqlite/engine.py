@@ -16,7 +16,7 @@ from qidsql.core.results import Check, Examination, State
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
-from qidsql.engines.dependence import Dependences, checked
+from qidsql.engines.condition import Dependences, checked
 from qidsql.engines.sqlite.dialect import (
     SQLITE,
     WideSum,

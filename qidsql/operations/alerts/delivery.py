@@ -7,16 +7,16 @@ killed. Messages that could not be delivered are tried again in the next run.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import Annotated, Protocol
 
+from qidsql.core.results import Verdict
 from qidsql.errors import SecretMissing, Undelivered
-from qidsql.operations.alerts.changes import LastSent, changes
-from qidsql.operations.alerts.message import Message
-from qidsql.operations.alerts.settings import Alert
-from qidsql.operations.alerts.undelivered import with_timeout
+from qidsql.operations.alerts.channels import with_timeout
+from qidsql.operations.alerts.message import LastSent, Message, changes
+from qidsql.operations.alerts.settings import Alert, Snooze
 from qidsql.operations.document import RunResult
 from qidsql.wording.texts import plural
 
@@ -196,17 +196,17 @@ def deliver(alert: Alert, message: Message, folder: Path) -> None:
     """One attempt of at most `alert.timeout` seconds. A command runs in `folder`. Raises Undelivered."""
     try:
         if alert.kind == "command":
-            from qidsql.operations.alerts import command
+            from qidsql.operations.alerts import channels as command
 
             command.run(alert, message, folder)
         elif alert.kind == "email":
-            from qidsql.operations.alerts import mail
+            from qidsql.operations.alerts import channels as mail
 
             with_timeout(alert.timeout, lambda: mail.send(alert, message))
         else:
-            from qidsql.operations.alerts import webhook
+            from qidsql.operations.alerts import channels
 
-            with_timeout(alert.timeout, lambda: webhook.post(alert, message))
+            with_timeout(alert.timeout, lambda: channels.post(alert, message))
     except SecretMissing as missing:
         raise Undelivered(str(missing), transient=False) from None
 
@@ -215,3 +215,72 @@ def sample_message(alert: Alert, now: datetime) -> Message:
     """A message without changes, for testing an alert."""
     id = f"test-{now:%Y%m%dT%H%M%S}/{alert.name}"
     return Message(id=id, alert=alert.name, run="test", started=now, changes=())
+
+
+# The alerts of a policy file, with the last verdicts sent and the messages not yet delivered.
+
+
+@dataclass(frozen=True, slots=True)
+class SentVerdict:
+    """The last verdict that an alert sent of a table, unless it is a pass; an empty table means the whole run."""
+
+    source: str
+    table: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMessage:
+    """A message that has not been delivered."""
+
+    id: str
+    since: datetime
+    attempts: int
+    failure: Annotated[str, "why the last attempt failed; empty before the first"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertState:
+    """An alert with its filters and its state, without addresses."""
+
+    alert: Annotated[str, "its name in the policy file"]
+    kind: str
+    on: tuple[str, ...]
+    owners: Annotated[tuple[str, ...], "only tables of these owners; empty: all"]
+    tables: Annotated[tuple[str, ...], "only these tables and patterns; empty: all"]
+    snoozed: Annotated[tuple[Snooze, ...], "those still in effect"]
+    told: tuple[SentVerdict, ...]
+    kept: Annotated[tuple[KeptMessage, ...], "oldest first"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertsOverview:
+    """The alerts of a policy file."""
+
+    format: int = field(default=1, init=False)
+    kind: str = field(default="alerts", init=False)
+    alerts: tuple[AlertState, ...]
+
+
+def overview(alerts: Sequence[Alert], record: Record, today: date) -> AlertsOverview:
+    """The alerts with their recorded state. Raises QidsqlError."""
+    return AlertsOverview(alerts=tuple(_state(alert, record, today) for alert in alerts))
+
+
+def _state(alert: Alert, record: Record, today: date) -> AlertState:
+    sent = sorted(record.last_sent(alert.name).items(), key=lambda each: each[0])
+    return AlertState(
+        alert=alert.name,
+        kind=alert.kind,
+        on=alert.on,
+        owners=alert.owners,
+        tables=alert.tables,
+        snoozed=tuple(snooze for snooze in alert.snoozes if today < snooze.until),
+        told=tuple(SentVerdict(*subject, last.verdict) for subject, last in sent if last.verdict is not Verdict.PASS),
+        kept=tuple(
+            KeptMessage(each.message.id, each.since, each.attempts, each.failure, each.message.text)
+            for each in record.pending()
+            if each.message.alert == alert.name
+        ),
+    )

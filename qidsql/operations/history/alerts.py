@@ -8,9 +8,8 @@ from typing import Any
 from qidsql.core.results import Verdict
 from qidsql.declarations.results import loaded, plain
 from qidsql.engines.store import Transaction
-from qidsql.operations.alerts.changes import LastSent
 from qidsql.operations.alerts.delivery import PendingMessage
-from qidsql.operations.alerts.message import Message
+from qidsql.operations.alerts.message import LastSent, Message
 from qidsql.operations.changes import Extent
 from qidsql.operations.history.records import History
 from qidsql.sql.templates import Row, integer

@@ -7,16 +7,15 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, cast
 
-from qidsql.commands.audit.result import AuditResult
+from qidsql.commands.audit.command import AuditResult
 from qidsql.core.budget import check_time, limit
 from qidsql.core.policy import Policy, question
 from qidsql.core.results import Verdict
 from qidsql.declarations.results import OMITTED, loaded, plain
 from qidsql.engines.store import Store, Transaction
 from qidsql.errors import StoreError, UnknownName, UsageError
-from qidsql.operations.compact_form import DAMAGED, NOT_WRITTEN, PackedTables, pack, unpack
 from qidsql.operations.coverage import Coverage
-from qidsql.operations.document import RunResult
+from qidsql.operations.document import DAMAGED, NOT_WRITTEN, PackedTables, RunResult, pack, unpack
 from qidsql.operations.table_run import TableRun, TrendPoint
 from qidsql.sql.templates import Row, integer
 from qidsql.wording.texts import plural

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import qidsql
-from qidsql.commands.audit import estimate
+from qidsql.commands.audit import figures
 from qidsql.core.results import Verdict
 from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
@@ -26,7 +26,7 @@ SAMPLING = pytest.mark.engines("duckdb", "postgres", SAIL)
 @pytest.fixture
 def one_in_two(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the tables of the tests were large."""
-    monkeypatch.setattr(estimate, "share_for", lambda rows, k, error: 2)
+    monkeypatch.setattr(figures, "share_for", lambda rows, k, error: 2)
 
 
 @SAMPLING

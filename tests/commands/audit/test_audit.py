@@ -4,7 +4,7 @@ import re
 from fractions import Fraction
 
 from qidsql.commands.audit.audit import audit
-from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.audit.command import AuditRequest
 from qidsql.core.results import Verdict
 from tests import rendering
 from tests.stores import EVERY_ENGINE, Store

@@ -8,13 +8,13 @@ from random import Random
 
 import pytest
 
-from qidsql.cli.console import report_text
-from qidsql.commands.audit import causes, remedies
+from qidsql.cli.streams import report_text
+from qidsql.commands.audit import causes
+from qidsql.commands.audit import causes as remedies
 from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.causes import largest_size
-from qidsql.commands.audit.live import LiveReport
-from qidsql.commands.audit.request import AuditRequest
-from qidsql.commands.audit.result import AuditResult
+from qidsql.commands.audit.command import AuditRequest, AuditResult
+from qidsql.commands.audit.report import LiveReport
 from qidsql.commands.table_search import table_profiler
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
@@ -58,7 +58,7 @@ def test_the_best_of_each_step_is_measured_and_the_others_are_estimates(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remedies, "ENOUGH", 100)
-    monkeypatch.setattr(remedies, "LARGE", 0)
+    monkeypatch.setattr(causes, "SAMPLED_ROWS", 0)
     monkeypatch.setattr(remedies, "FEW_ROWS", 0)
     result = audit(engine, AuditRequest("t", k=K))
     left = set(NAMES)
@@ -83,7 +83,7 @@ def test_where_the_sample_is_small_all_that_it_cannot_rank_are_measured(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remedies, "ENOUGH", 100)
-    monkeypatch.setattr(remedies, "LARGE", 0)
+    monkeypatch.setattr(causes, "SAMPLED_ROWS", 0)
     monkeypatch.setattr(remedies, "FEW_ROWS", 10**9)
     result = audit(engine, AuditRequest("t", k=K))
     [*measured] = [column.name for column in result.columns if column.without is not None]
@@ -218,7 +218,7 @@ def test_keys_of_a_wide_table_are_searched_up_to_a_size(tmp_path: Path, monkeypa
     """All keys of the size promised are found, and a list without the larger ones is not called complete."""
     monkeypatch.setattr(causes, "WIDE", 3)
     monkeypatch.setattr(causes, "MANY_SETS", 15)  # of 6 columns: sizes 1 and 2
-    monkeypatch.setattr(remedies, "WIDE", 3)
+    monkeypatch.setattr(causes, "MANY_COLUMNS", 3)
     monkeypatch.setattr(remedies, "TRIED", 3)
     names = "abcdef"
     cells = [
@@ -247,7 +247,7 @@ def test_what_the_keys_tell_about_the_columns_left_is_not_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remedies, "ENOUGH", 100)
-    monkeypatch.setattr(remedies, "LARGE", 0)
+    monkeypatch.setattr(causes, "SAMPLED_ROWS", 0)
     monkeypatch.setattr(remedies, "STEPS", 1)
     with DuckDBStore(tmp_path / "t.duckdb") as store:
         rows = [(i % 50, i // 50, i % 50 + 1, i // 50 + 1) for i in range(3_000)]  # any three columns are a key

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from qidsql.commands.audit.command import ColumnFinding
 from qidsql.commands.audit.draft import Draft
-from qidsql.commands.audit.result import ColumnFinding
 from qidsql.commands.audit.verdict import anonymity, assumptions, judge, of_persons, verdict_on
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict

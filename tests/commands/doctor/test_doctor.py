@@ -12,8 +12,8 @@ import pytest
 import sqlglot
 
 import qidsql as package
-from qidsql.commands.doctor import installation
-from qidsql.commands.doctor.result import DoctorResult
+from qidsql.commands.doctor import doctor as installation
+from qidsql.commands.doctor.command import DoctorResult
 from qidsql.core.results import State
 from qidsql.errors import UnknownName, UsageError
 from tests.commandline import inside, several

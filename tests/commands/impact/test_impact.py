@@ -12,8 +12,8 @@ import numpy
 import pytest
 
 from qidsql import impact, suppress
+from qidsql.commands.impact.command import ImpactRequest
 from qidsql.commands.impact.impact import impact as run
-from qidsql.commands.impact.request import ImpactRequest
 from qidsql.commands.impact.result import ImpactResult
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine

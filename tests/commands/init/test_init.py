@@ -18,10 +18,9 @@ import pytest
 import qidsql as package
 from qidsql.column_roles.labels import read_labels
 from qidsql.commands.demo.demo import write_demo
+from qidsql.commands.init.command import NO_COLUMNS, InitRequest, InitResult, SkippedTable
 from qidsql.commands.init.draft import draft, updated
 from qidsql.commands.init.init import write_file
-from qidsql.commands.init.request import InitRequest
-from qidsql.commands.init.result import NO_COLUMNS, InitResult, SkippedTable
 from qidsql.core.files import parsed
 from qidsql.core.tables import TableName
 from qidsql.errors import UsageError

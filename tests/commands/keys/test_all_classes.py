@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
+from qidsql.commands.keys.command import KeysRequest
 from qidsql.commands.keys.keys import keys
-from qidsql.commands.keys.request import KeysRequest
 from qidsql.errors import UsageError
 from tests.exhaustive import always
 from tests.stores import EVERY_ENGINE, Store

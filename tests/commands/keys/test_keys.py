@@ -10,9 +10,8 @@ import pytest
 
 import qidsql as house
 from qidsql.commands.keys.algorithms import ALGORITHMS
+from qidsql.commands.keys.command import KeysRequest, KeysResult
 from qidsql.commands.keys.keys import keys
-from qidsql.commands.keys.request import KeysRequest
-from qidsql.commands.keys.result import KeysResult
 from qidsql.core.options import Wanted
 from qidsql.core.policy import column_weights
 from qidsql.core.results import LeftOut, Verdict

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 import qidsql as house
+from qidsql.commands.mask.command import MaskRequest, MaskResult
 from qidsql.commands.mask.mask import mask
-from qidsql.commands.mask.request import MaskRequest
-from qidsql.commands.mask.result import MaskResult
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect

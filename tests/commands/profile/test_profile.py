@@ -2,8 +2,8 @@
 
 import json
 
+from qidsql.commands.profile.command import ProfileRequest
 from qidsql.commands.profile.profile import profile
-from qidsql.commands.profile.request import ProfileRequest
 from qidsql.core.results import Verdict
 from tests import rendering
 from tests.commandline import inside

@@ -9,8 +9,7 @@ from random import Random
 import pytest
 
 import qidsql
-from qidsql.commands.risk.request import RiskRequest
-from qidsql.commands.risk.result import PopulationRisk, RiskResult, WeightedRisk
+from qidsql.commands.risk.command import PopulationRisk, RiskRequest, RiskResult, WeightedRisk
 from qidsql.commands.risk.risk import risk
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import qidsql as house
-from qidsql.commands.suppress.request import SuppressionMethod, SuppressRequest
+from qidsql.commands.suppress.command import SuppressionMethod, SuppressRequest
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.commands.suppress.suppress import suppress
 from qidsql.core.copies import Script
@@ -501,7 +501,7 @@ def test_the_report_and_json(store: Store) -> None:
 
 @ONE_ENGINE
 def test_too_many_column_sets_for_a_statement(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("qidsql.commands.suppress.script.MAX_WINDOWS", 2)
+    monkeypatch.setattr("qidsql.commands.suppress.suppress.MAX_WINDOWS", 2)
     store.table("people", COLUMNS, people())
     with pytest.raises(UsageError, match="--into"):
         ask(store, sql=Script.VIEW)

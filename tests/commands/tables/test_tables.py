@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 import qidsql as package
-from qidsql.commands.tables.result import TablesResult
+from qidsql.commands.tables.command import TablesResult
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.errors import UnknownName

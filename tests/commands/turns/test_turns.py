@@ -12,7 +12,7 @@ import pytest
 
 import qidsql
 from qidsql.commands import gate
-from qidsql.commands.turns.request import TurnsRequest
+from qidsql.commands.turns.command import TurnsRequest
 from qidsql.commands.turns.turns import turns
 from qidsql.core.results import Verdict
 from qidsql.errors import BudgetSpent, Refuted, UnknownName, UsageError

@@ -14,8 +14,7 @@ import duckdb
 import pytest
 
 import qidsql as house
-from qidsql.commands.uniques.request import ScoreKind, UniquesRequest
-from qidsql.commands.uniques.result import UniquesResult
+from qidsql.commands.uniques.command import ScoreKind, UniquesRequest, UniquesResult
 from qidsql.commands.uniques.uniques import uniques
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine

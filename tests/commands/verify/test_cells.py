@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import qidsql as house
-from qidsql.commands.verify.result import VerifyResult
+from qidsql.commands.verify.command import VerifyResult
 from qidsql.protection import certificate_check
 from qidsql.protection.row_patterns import Records
 from tests.commandline import inside

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import qidsql as house
-from qidsql.commands.verify.result import Holds, VerifyResult
+from qidsql.commands.verify.command import Holds, VerifyResult
 from qidsql.errors import UsageError
 from tests.commandline import inside
 from tests.commands.keys.test_keys import NAMES, ROWS, TYPES

@@ -6,8 +6,7 @@ from typing import Any
 
 from qidsql.core.results import Verdict, worst
 from qidsql.operations.alerts.settings import Alert, read_alerts
-from qidsql.operations.compact_form import PackedTables
-from qidsql.operations.document import RunResult
+from qidsql.operations.document import PackedTables, RunResult
 from qidsql.operations.table_run import Finding, FindingKind, FindingState, Measures, TableRun
 
 SECRET = "T0K3N-hidden-in-the-path"

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from qidsql.commands.audit.result import AuditResult
+from qidsql.commands.audit.command import AuditResult
 from qidsql.core.policy import Policy
 from qidsql.core.results import Account, Verdict
-from qidsql.operations.alerts.changes import POLICY_CHANGED, LastSent, changes
+from qidsql.operations.alerts.message import POLICY_CHANGED, LastSent, changes
 from qidsql.operations.alerts.settings import Alert
-from qidsql.operations.compact_form import PackedTables
-from qidsql.operations.document import RunResult
+from qidsql.operations.document import PackedTables, RunResult
 from qidsql.operations.table_run import Finding
 from tests.operations.alerts.runs import alert, finding, run_document, violation
 

@@ -16,7 +16,6 @@ import trustme
 from qidsql.core.results import Verdict
 from qidsql.declarations.results import loaded, plain
 from qidsql.errors import Undelivered
-from qidsql.operations.alerts.changes import VerdictChange, changes
 from qidsql.operations.alerts.delivery import (
     MAX_PENDING,
     MemoryRecord,
@@ -25,10 +24,9 @@ from qidsql.operations.alerts.delivery import (
     notify,
     sample_message,
 )
-from qidsql.operations.alerts.message import Message, body
+from qidsql.operations.alerts.message import Message, VerdictChange, body, changes
 from qidsql.operations.alerts.settings import Alert
-from qidsql.operations.compact_form import PackedTables
-from qidsql.operations.document import RunResult
+from qidsql.operations.document import PackedTables, RunResult
 from tests.operations.alerts.receivers import HttpReceiver, http_receiver, mail_receiver
 from tests.operations.alerts.runs import SECRET, alert, finding, run_document, violation
 from tests.postgres_server import wait_until

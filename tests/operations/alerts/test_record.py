@@ -15,10 +15,16 @@ from qidsql.engines.duckdb.store import DuckDBStore
 from qidsql.engines.postgres.store import PostgresStore
 from qidsql.engines.store import Store
 from qidsql.errors import LockHeld, StoreError
-from qidsql.operations.alerts.changes import LastSent, VerdictChange
-from qidsql.operations.alerts.delivery import MemoryRecord, PendingMessage, Record, deliver_pending, notify
-from qidsql.operations.alerts.message import Message
-from qidsql.operations.alerts.overview import SentVerdict, overview
+from qidsql.operations.alerts.delivery import (
+    MemoryRecord,
+    PendingMessage,
+    Record,
+    SentVerdict,
+    deliver_pending,
+    notify,
+    overview,
+)
+from qidsql.operations.alerts.message import LastSent, Message, VerdictChange
 from qidsql.operations.alerts.settings import Snooze
 from qidsql.operations.changes import Extent
 from qidsql.operations.history.alerts import AlertRecord

@@ -1,0 +1,281 @@
+"""The request of `audit`: one table against one policy."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from functools import cached_property
+from typing import Annotated, ClassVar
+
+from qidsql.core.options import (
+    BUDGET,
+    COLUMNS,
+    STATEMENTS,
+    Approximate,
+    Columns,
+    ColumnWeights,
+    Empty,
+    Entity,
+    Exclude,
+    Identifiers,
+    MaxBytes,
+    MaxSeconds,
+    MaxSize,
+    NullRule,
+    TableName,
+    Where,
+    Workspace,
+    chance,
+    choice,
+)
+from qidsql.core.policy import Audited, PolicyOptions, Weighted
+from qidsql.core.requirements import Requirements
+from qidsql.core.results import Account, Disclosed, Result
+from qidsql.core.tables import Nulls, Role
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Option, parameters
+from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, reported
+from qidsql.errors import UsageError
+from qidsql.measures.profiles import ClassProfile, SizeBin
+from qidsql.measures.sampling import ClassEstimate
+from qidsql.wording.texts import count, plural, setting
+
+# The result of `audit`: the verdict, the columns, the column sets to blame, and what would help.
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnFinding:
+    """A column: its role in the audit, the reason for it, and its own profile where it was measured."""
+
+    name: str
+    type: str
+    role: Role
+    reason: Annotated[str, "empty for an audited column, unless it is NULL in every row and may have values"]
+    profile: ClassProfile | None
+    nulls: int | None
+    without: Annotated[
+        ClassProfile | None, "of the other audited columns together: the effect of withholding this one"
+    ] = None
+    without_about: Annotated[Fraction | None, UNWRITTEN] = None  # an estimate of the share below k, if not measured
+    recognised: Annotated[bool, "a direct identifier that was not declared"] = False
+    proposed: Annotated[bool, "its role, which leaves it out, is a proposal that nobody has confirmed"] = False
+
+    @reported
+    def audited(self) -> bool:
+        return self.role is Role.QUASI_IDENTIFIER
+
+
+@dataclass(frozen=True, slots=True)
+class Persons:
+    """A column that may identify the persons, and the classes of the audited columns counted in its values."""
+
+    column: str
+    profile: Annotated[ClassProfile | None, "null: it is published itself, or a requirement measures rows"] = None
+    unnamed: Annotated[int, "rows without a value of the column"] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnSetFinding:
+    """A minimal column set that meets a criterion, with its measures."""
+
+    criterion: str
+    columns: tuple[str, ...]
+    profile: Annotated[ClassProfile, FLAT]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchFinding:
+    """The state of the search for the minimal column sets that meet one criterion; they are among `column_sets`."""
+
+    criterion: str
+    complete: Annotated[bool, "the list is proved complete"]
+    complete_to_size: int
+    algorithm: str
+    impossible: Annotated[str, "why there can be none, so that no search was needed"] = ""
+    unfinished: Annotated[str, "why the list is not complete"] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Withheld:
+    """The table without these columns."""
+
+    columns: tuple[str, ...]
+    passes: Annotated[bool, "the policy would be met then"]
+    still: Annotated[str, "the remaining obstacles, in words"]
+    profile: Annotated[ClassProfile, FLAT]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeastWithheld:
+    """The fewest columns to withhold so that the others reach k: one choice of them, and the proved minimum."""
+
+    columns: tuple[str, ...]
+    at_least: int
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AuditResult(Result):
+    """The result of one audit."""
+
+    format: int = field(default=3, init=False)
+    account: Annotated[Account, FLAT]
+    entities: int | None
+    columns: tuple[ColumnFinding, ...]
+    profile: Annotated[ClassProfile | None, "of all audited columns together"]
+    profile_with_proposed: Annotated[
+        ClassProfile | None, OMITTED, "of the audited columns and those left out by proposal together"
+    ] = None
+    estimate: Annotated[ClassEstimate | None, OMITTED, "instead of the profile, by a sample of the classes"] = None
+    class_sizes: tuple[SizeBin, ...]
+    disclosed: Annotated[tuple[Disclosed, ...], "what the audited columns disclose about each sensitive column"] = ()
+    persons: Annotated[
+        tuple[Persons, ...] | None, OMITTED, "columns that are named like the persons and repeat, if rows were counted"
+    ] = None
+    column_sets: Annotated[tuple[ColumnSetFinding, ...], "of each search the smallest first, then by rows below k"]
+    searches: tuple[SearchFinding, ...]
+    withheld: tuple[Withheld, ...]
+    least_withheld: LeastWithheld | None
+    assumptions: Annotated[tuple[str, ...], "assumptions behind the verdict"]
+    interrupted: Annotated[bool, UNWRITTEN] = False  # the user asked to stop
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        audited, (_, *others) = sum(column.audited for column in self.columns), self.account.policy.criteria
+        return (f"k = {self.account.policy.k}", *(each.name for each in others), plural(audited, "column"))
+
+    @property
+    def unit(self) -> str:
+        """What was counted."""
+        rows, policy = self.account.rows, self.account.policy
+        if policy.entity is not None:
+            return f"{count(self.entities or 0)} values of {policy.entity}, each taken for a person"
+        return f"{plural(rows or 0, 'row')}, each {'' if policy.each_row else 'taken for '}another person"
+
+    @property
+    def helpful(self) -> tuple[Withheld, ...]:
+        """The options without which more rows are safe, or the policy is met."""
+        return tuple(each for each in self.withheld if each.passes or _fewer(each.profile, self.profile))
+
+    @reported
+    def complete(self) -> Annotated[bool, "nothing is left undone, and every list is proved complete"]:
+        return not self.account.unfinished and all(search.complete for search in self.searches)
+
+    def found_by(self, search: SearchFinding) -> tuple[ColumnSetFinding, ...]:
+        """The column sets of one search."""
+        return tuple(found for found in self.column_sets if found.criterion == search.criterion)
+
+
+def _fewer(profile: ClassProfile, before: ClassProfile | None) -> bool:
+    """Whether fewer rows are below k, or in classes that disclose too much."""
+    if before is None or profile.rows_below_k < before.rows_below_k:
+        return True
+    return sum(each.rows for each in profile.disclosing) < sum(each.rows for each in before.disclosing)
+
+
+class UndeclaredRoles(StrEnum):
+    """The roles of columns that are not declared."""
+
+    PROPOSED = "proposed"
+    ACCEPTED = "accepted"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
+    """Is this table k-anonymous, and if not, which columns are to blame?
+
+    Prints the verdict, the measures of every column, the smallest column sets below k, the keys, and the effect of
+    withholding each column. Reads only; no row and no cell value leaves the database.
+    """
+
+    weighs: ClassVar[bool] = True
+    confirmed: ClassVar[bool] = True
+
+    table: TableName = None
+    _: KW_ONLY
+    columns: Columns = ()
+    exclude: Exclude = ()
+    identifiers: Identifiers = ()
+    keep_identifiers: Annotated[
+        bool, Option("search recognised direct identifiers too", panel=COLUMNS, in_policies=True)
+    ] = False
+    roles: Annotated[
+        str,
+        Option(
+            "the roles of columns that are not declared. proposed: by names and counts, as in init, and a pass must "
+            "also hold with the columns left out so; accepted: you confirm them; none: all are quasi-identifiers",
+            "proposed|accepted|none",
+            panel=COLUMNS,
+        ),
+    ] = UndeclaredRoles.PROPOSED
+    unconfirmed: Mapping[str, str] = field(default_factory=dict, repr=False)  # roles marked CHECK in the policy file
+    where: Where = None
+    entity: Entity = None
+    empty: Empty = ()
+    nulls: NullRule = "equal"
+    weights: ColumnWeights = None
+    max_size: MaxSize = None
+    max_statements: Annotated[
+        int | None,
+        Option(
+            f"statements at most; default: 5000 that read at most 12 billion values; {STATEMENTS}",
+            "N",
+            panel=BUDGET,
+            in_policies=True,
+        ),
+    ] = None
+    max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
+    workspace: Workspace = False
+    approximate: Approximate = None
+    on_part: Callable[[AuditResult], None] | None = field(default=None, repr=False, compare=False)  # facts so far
+
+    def check(self) -> None:
+        _ = self.policy, self.column_weights, self.undeclared
+        if self.error is not None:
+            refuse_what_is_not_estimated(self)
+
+    @cached_property
+    def error(self) -> Fraction | None:
+        """The share of the rows to which those below k are estimated; None: they are counted. Raises UsageError."""
+        return chance("approximate", self.approximate)
+
+    @cached_property
+    def undeclared(self) -> UndeclaredRoles:
+        """The treatment of columns whose role is not declared. Raises UsageError."""
+        return choice(UndeclaredRoles, "roles", self.roles)
+
+    @classmethod
+    def taken(cls) -> tuple[str, ...]:
+        """All settings of a policy file."""
+        return tuple(each.name for each in parameters(AuditRequest) if each.option.in_policies)
+
+
+def refuse_what_is_not_estimated(request: AuditRequest) -> None:
+    """Raises UsageError for options that an estimate does not take into account."""
+    policy = request.policy
+    given = {
+        "entity": policy.entity is not None,
+        "nulls": policy.nulls != Nulls.EQUAL,
+        "workspace": request.workspace,
+    }
+    for name, is_given in given.items():
+        if is_given:
+            raise UsageError(f"{setting('approximate')} counts classes of rows: leave out {setting(name)}")
+    if len(policy.criteria) > 1:
+        raise UsageError(f"{setting('approximate')} estimates rows below k only: leave out the other requirements")
+
+
+COMMAND = Command(
+    AuditRequest,
+    examples=(
+        "qidsql audit warehouse.duckdb patients --k 5 --identifier patient_id --sensitive diagnosis",
+        "qidsql audit warehouse.duckdb patients --sensitive diagnosis --l 3 --t 0.3",
+        "qidsql audit postgresql://auditor@db.example.org/clinic public.visits --entity patient_id",
+        "qidsql audit people.csv -c zip -c birth_date -c sex --format json --output audit.json",
+        "qidsql audit warehouse.duckdb patients --output report.html",
+        "qidsql audit sc://spark:15002 lake.clinic.visits --approximate 0.01",
+    ),
+    exit_codes="0 pass, 1 policy violated, 2 error, 3 inconclusive",
+    documents=True,
+)

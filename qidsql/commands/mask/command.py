@@ -1,0 +1,181 @@
+"""The request of `mask`: the forbidden criterion, and how far to search."""
+
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
+
+from qidsql.core.options import (
+    COPY,
+    DELTA,
+    Columns,
+    ColumnWeights,
+    Entity,
+    Exclude,
+    Identifiers,
+    MaxBytes,
+    MaxSeconds,
+    MaxStatements,
+    NullRule,
+    SampleOptions,
+    TableName,
+    Where,
+    Workspace,
+)
+from qidsql.core.policy import Policy, PolicyOptions, Weighted
+from qidsql.core.requirements import CriterionOptions, given_criteria
+from qidsql.core.results import Result, SearchAccount, Verdict
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Option
+from qidsql.declarations.results import FLAT, OMITTED, reported
+from qidsql.errors import UsageError
+from qidsql.measures.criteria import Criterion
+from qidsql.measures.profiles import ClassProfile
+from qidsql.search.result import Certificate
+from qidsql.wording.texts import count, decimal, plural
+
+
+@dataclass(frozen=True)
+class MaskRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
+    """Which columns can be published together?
+
+    Prints the columns to publish and to withhold, the distance from the optimum, and statements to carry it out; runs
+    none of them. A ratio of exactly --distinct or --separation may be published.
+    """
+
+    weighs: ClassVar[bool] = True
+
+    table: TableName = None
+    _: KW_ONLY
+    exact: Annotated[bool, Option("prove that no choice publishes more")] = False
+    weights: ColumnWeights = None
+    view: Annotated[str | None, Option("the view's name; default: TABLE_published", "NAME", panel=COPY)] = None
+    role: Annotated[str, Option("the role that may read it, in the script", "NAME", panel=COPY)] = "reader"
+    columns: Columns = ()
+    exclude: Exclude = ()
+    identifiers: Identifiers = ()
+    where: Where = None
+    entity: Entity = None
+    nulls: NullRule = "equal"
+    max_statements: MaxStatements = None
+    max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
+    workspace: Workspace = False
+
+    def check(self) -> None:
+        _ = self.column_weights
+        self.policy.check(self.forbidden)
+        sampling = self.sampling
+        if sampling.given and not self.sampled:
+            raise UsageError(
+                "--delta, --seed and --no-verify are for samples: give --epsilon or --sample-sizes as well"
+            )
+        if (sampling.epsilon is not None and sampling.sizes) or len(sampling.sizes) > 1:
+            raise UsageError("a masking draws one sample: choose --epsilon, or one number for --sample-sizes")
+        if self.sampled:
+            if self.exact:
+                raise UsageError("--exact searches the full table and --epsilon a sample; choose one")
+            self.criterion.near_sample(sampling.epsilon or DELTA, sampling.delta or DELTA, 1)
+            if self.entity is not None:
+                raise UsageError("a sample of rows does not measure entities; omit --entity or --epsilon")
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the columns are chosen on a sample."""
+        return self.sampling.epsilon is not None or bool(self.sampling.sizes)
+
+    @cached_property
+    def policy(self) -> Policy:
+        return Policy.of(self, k=self.violates or self.k, **self.disclosure)
+
+    def settings_of(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """The k of the policy is the criterion if none is given: it forbids more than keys."""
+        forbids = "k" in settings and not given_criteria(self) and self.reveals is None
+        return {**settings, "violates": settings["k"]} if forbids else settings
+
+    @cached_property
+    def forbidden(self) -> Criterion:
+        """The criterion that the published columns must not meet."""
+        return self.criterion.forbidden
+
+    @property
+    def plan(self) -> str:
+        """A description of the search."""
+        how = "implicit-hitting-set, proved" if self.exact else "sampled" if self.sampled else "greedy"
+        return f"columns to publish without a {self.forbidden.name}, by {how}"
+
+
+COMMAND = Command(
+    MaskRequest,
+    examples=(
+        "qidsql mask warehouse.duckdb patients --violates 5",
+        "qidsql mask warehouse.duckdb patients --separation 0.8 --exact --weights zip_code=3",
+    ),
+    exit_codes="0 finished, 2 error, 3 inconclusive",
+)
+
+
+# The result of `mask`: the columns to publish, how good that choice is, and the script for it.
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class MaskResult(Result):
+    """Which columns can be published together."""
+
+    account: Annotated[SearchAccount, FLAT]
+    criterion: Annotated[str, "must not hold for the published columns"]
+    options: Annotated[str, "the options that ask for the criterion"]
+    algorithm: str
+    published: tuple[str, ...]
+    withheld: tuple[str, ...]
+    weight: Annotated[int, "of the published columns"]
+    bound: Annotated[int | None, "a proved upper bound of the weight of every choice; null if no column is known yet"]
+    safe: Annotated[bool | None, "whether the full table confirms it; null if only a sample was profiled"]
+    profile: Annotated[ClassProfile | None, "of the published columns, on the full table"]
+    quasi_identifiers: Annotated[
+        tuple[tuple[str, ...], ...] | None,
+        "column sets that meet the criterion: every choice withholds a column of each, which proves the bound (qidsql "
+        "verify); null if there are too many to list",
+    ]
+    certificate: Certificate | None
+    view: Annotated[str | None, OMITTED, "the view that the script creates, if one was named"] = None
+    role: Annotated[str, "the role that may read it, in the script"] = "reader"
+    script: Annotated[tuple[str, ...], "statements that would carry it out, none of which was run"]
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return (f"no {self.criterion}", plural(len(self.account.columns), "column"))
+
+    @reported
+    def optimal(self) -> Annotated[bool, "no choice publishes more, by the proved bound"]:
+        return self.safe is True and self.weight == self.bound
+
+
+# The verdict of `mask` and the sentence that gives its reason: both follow from the other facts of the result.
+
+
+def judged(result: MaskResult) -> MaskResult:
+    """The result with its verdict and reason."""
+    account = result.account
+    rows = account.rows if account.policy.entity is None else account.entities
+    open_ = bool(account.unfinished) or rows == 0
+    reason = "there is nothing to measure: no row" if rows == 0 else _reason(result)
+    return replace(result, verdict=Verdict.INCONCLUSIVE if open_ else Verdict.FINISHED, reason=reason)
+
+
+def _reason(result: MaskResult) -> str:
+    if result.algorithm == "none" or result.bound is None:
+        return "the search did not finish: no columns are known to be safe"
+    published = len(result.published)
+    what = f"{count(published)} of {plural(len(result.account.columns), 'column')} can be published"
+    if result.safe is False:
+        return (
+            f"the {plural(published, 'column')} found on a sample are not safe on the full table: the error of "
+            f"probability delta occurred"
+        )
+    if result.safe is None and result.certificate is not None:
+        return f"{what}, but for a chance of {decimal(result.certificate.delta)}; not measured on the full table"
+    if result.optimal:
+        return f"{what}; proved: no choice publishes {'a greater weight' if result.account.weights else 'more'}"
+    gap = result.bound - result.weight
+    more = f"the weight {count(gap)}" if result.account.weights else count(gap)
+    return f"{what}; not proved to be the most: at most {more} more could be"

@@ -1,0 +1,228 @@
+"""The request of `risk`: one column set of one table, and what is known of the population."""
+
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Annotated
+
+from qidsql.core.options import (
+    COLUMNS,
+    MAX_SEED,
+    SAMPLE,
+    Entity,
+    Exclude,
+    Identifiers,
+    MaxBytes,
+    MaxSeconds,
+    MaxStatements,
+    NullRule,
+    Sensitive,
+    TableName,
+    Where,
+    names,
+    positive_share,
+)
+from qidsql.core.policy import Policy, PolicyOptions
+from qidsql.core.results import Result, SearchAccount
+from qidsql.core.tables import Nulls
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Names, Option, Ratio
+from qidsql.declarations.results import FLAT, SIGNED, Rounded
+from qidsql.errors import UsageError
+from qidsql.measures.individual_risk import RiskBin
+from qidsql.measures.population_uniques import Method
+from qidsql.measures.profiles import SizeBin
+from qidsql.wording.texts import few
+
+POPULATION = "The population of which the table is a sample"
+SAMPLES = 5  # of the table, that test the estimates
+
+
+@dataclass(frozen=True)
+class RiskRequest(PolicyOptions):
+    """The risk that people are re-identified by a column set: in the table, in its population, per record.
+
+    For a table that is a random sample of a population, estimates how many are unique in the whole population, by
+    three methods, and measures how far each is off when this table is the population. With survey weights, also the
+    risk of each record. Only counts and sums leave the database. There is no verdict: the exit code is 0 whatever the
+    risk is, 3 if a budget ended the work or there is no row.
+    """
+
+    table: TableName = None
+    _: KW_ONLY
+    columns: Annotated[
+        Names,
+        Option("a column of the set (repeat); default: all columns together", "COLUMN", ("-c", "--column"), COLUMNS),
+    ] = ()
+    exclude: Exclude = ()
+    identifiers: Identifiers = ()
+    sensitive: Sensitive = ()
+    k: Annotated[int, Option("the threshold: a risk above 1/K is counted", "K")] = 5
+    sampling_fraction: Annotated[
+        Ratio, Option("the share of the population that is in the table, such as 0.1", "RATIO", panel=POPULATION)
+    ] = None
+    population_size: Annotated[
+        int | None, Option("the same as a number: the rows that the whole population would have", "N", panel=POPULATION)
+    ] = None
+    weight: Annotated[
+        str | None,
+        Option("column of the rows' survey weights: how many people each represents", "COLUMN", panel=POPULATION),
+    ] = None
+    seed: Annotated[int, Option("the samples that test the estimates", "N", panel=SAMPLE)] = 0
+    where: Where = None
+    entity: Entity = None
+    nulls: NullRule = "equal"
+    max_statements: MaxStatements = None
+    max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
+
+    def check(self) -> None:
+        _ = self.policy, self.fraction
+        if self.nulls == Nulls.WILDCARD:
+            raise UsageError("--nulls wildcard has no classes, on which every risk here is defined; omit it")
+        if self.sampling_fraction is not None and self.population_size is not None:
+            raise UsageError("--sampling-fraction and --population-size say the same; give one of them")
+        if self.population_size is not None and self.population_size < 1:
+            raise UsageError(f"--population-size must be at least 1, got {self.population_size}")
+        if not 0 <= self.seed < MAX_SEED // SAMPLES:
+            raise UsageError(f"--seed must lie between 0 and {MAX_SEED // SAMPLES - 1}, not at {self.seed}")
+        if self.entity is not None and self.weight is not None:
+            raise UsageError(
+                "--weight is the weight of a row, and --entity counts persons with several; omit one of them"
+            )
+        if self.weight is not None and self.weight in names(self.columns):
+            raise UsageError(f"{self.weight} cannot be the weight and a column of the set")
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The policy; the weight is not among the columns."""
+        weight = () if self.weight is None else (self.weight,)
+        return Policy.of(self, exclude=(*names(self.exclude), *weight))
+
+    @property
+    def fraction(self) -> Fraction | None:
+        """The sampling fraction, above 0 and at most 1. Raises UsageError."""
+        given = self.sampling_fraction
+        return None if given is None else positive_share("sampling_fraction", given)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the population is known."""
+        return self.sampling_fraction is not None or self.population_size is not None
+
+
+COMMAND = Command(
+    RiskRequest,
+    examples=(
+        "qidsql risk survey.duckdb answers -c age -c sex -c zip",
+        "qidsql risk survey.duckdb answers -c age -c sex -c zip --sampling-fraction 0.1",
+        "qidsql risk survey.csv -c age -c sex --weight weight",
+    ),
+    exit_codes="0 finished, 2 error, 3 inconclusive",
+)
+
+
+# The result of `risk`.
+
+
+ROUNDED = Rounded(9, significant=True)
+ESTIMATE = Rounded(6, significant=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProsecutorRisk:
+    """The risk of a person who is known to be in the table: 1 / the rows of the class. With an entity, entities."""
+
+    rows: int
+    classes: int
+    unique_rows: int
+    rows_below_k: Annotated[int, "in classes of fewer than k: their risk is above 1/k"]
+    highest: Annotated[Fraction, ROUNDED]
+    average: Annotated[Fraction, ROUNDED]
+    expected: Annotated[
+        Fraction, "re-identifications, if every row is attacked: for rows, the number of classes", ROUNDED
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodError:
+    """How far one method is off on samples of the table, whose unique rows are known."""
+
+    method: Method
+    uniques: Annotated[tuple[float | None, ...], "its estimate on each sample; null: it did not converge", ESTIMATE]
+    mean_error: Annotated[float | None, "relative to the table's unique rows; below 0: too few", SIGNED, ESTIMATE]
+    worst_error: Annotated[float | None, "the one furthest from 0", SIGNED, ESTIMATE]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backtest:
+    """The estimates with the table in the place of the population, from samples of the same sampling fraction."""
+
+    seed: int
+    samples: int
+    sample_rows: int
+    unique_rows: Annotated[int, "of the table, which every estimate should find"]
+    methods: tuple[MethodError, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimatedUniques:
+    """The rows that are unique in the whole population, as one method estimates them."""
+
+    method: Method
+    uniques: Annotated[float | None, "an estimate; null: the method did not converge", ESTIMATE]
+    share_of_sample_uniques: Annotated[
+        float | None, "an estimate: of the table's unique rows, those that are unique in the population", ESTIMATE
+    ]
+    failure: Annotated[str | None, "why the method did not converge"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PopulationRisk:
+    """Unique rows of the population of which the table is a random sample."""
+
+    rows: Annotated[int, "of the table; with an entity, entities"]
+    size: int
+    sampling_fraction: Annotated[float, ROUNDED]
+    unique_rows: Annotated[int, "of the table"]
+    exact: Annotated[int | None, "the unique rows of the population, where no estimate is needed"]
+    estimates: tuple[EstimatedUniques, ...]
+    lowest: Annotated[float | None, "of the estimates", ESTIMATE]
+    highest: Annotated[float | None, ESTIMATE]
+    backtest: Backtest | None
+    obstacle: Annotated[str | None, "why there are no estimates"]
+
+    @property
+    def tested_rows(self) -> int:
+        """The rows of a sample of the backtest: at least 2 and fewer than the table has; 0 if there is none."""
+        rows = round(Fraction(self.rows * self.rows, self.size))
+        return rows if self.estimates and 1 < rows < self.rows else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightedRisk:
+    """The risk of each row by survey weights. All figures but counts of rows are estimates."""
+
+    weight: str
+    population: Annotated[float, "the sum of the weights", ROUNDED]
+    capped_rows: Annotated[int, "in classes whose weights add up to fewer than their rows"]
+    rows_above: Annotated[int, "whose risk is above 1/k"]
+    highest: Annotated[float, ESTIMATE]
+    average: Annotated[float, ESTIMATE]
+    expected: Annotated[float, "re-identifications in the population, if every row is attacked", ESTIMATE]
+    bins: Annotated[tuple[RiskBin, ...], "the rows by risk: above low, at most high"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RiskResult(Result):
+    """The re-identification risk by one column set."""
+
+    account: Annotated[SearchAccount, FLAT]
+    prosecutor: Annotated[ProsecutorRisk | None, "null: not measured"]
+    population: Annotated[PopulationRisk | None, "null: no population was given, or it was not measured"]
+    weighted: Annotated[WeightedRisk | None, "null: no weights were given, or they were not measured"]
+    class_sizes: tuple[SizeBin, ...]
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return (f"k = {self.account.policy.k}", few(self.account.columns, 4))

@@ -1,0 +1,91 @@
+"""The request of `tables`: which tables of a source to list."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated
+
+from qidsql.core.options import MaxSeconds, Schema
+from qidsql.core.results import Result
+from qidsql.core.tables import TableName
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Option
+from qidsql.declarations.results import OMITTED
+
+
+@dataclass(frozen=True)
+class TablesRequest:
+    """Which tables and columns does this source have? Their names as the other commands take them.
+
+    Only the catalog is read. One table is listed with its columns and their types. With `rank` one statement reads each
+    table once, to count its rows and about how many of them differ: the tables that single out most rows come first.
+    """
+
+    table: Annotated[
+        str | None, Option("a table, or a pattern such as 'visits_*'; default: all tables", "TABLE", argument=True)
+    ] = None
+    schema: Schema = None
+    rank: Annotated[
+        bool, Option("read each table once, and list those first of whose rows most differ; to choose what to audit")
+    ] = False
+    max_seconds: MaxSeconds = None
+
+
+COMMAND = Command(
+    TablesRequest,
+    examples=(
+        "qidsql tables warehouse.duckdb",
+        "qidsql tables postgresql://auditor@db.example.org/clinic --schema public",
+        "qidsql tables env:CLINIC_URL public.visits",
+        "qidsql tables warehouse.duckdb --rank",
+    ),
+    exit_codes="0 listed, 2 error, 3 there is no table",
+    without=("dry_run", "show_sql"),
+)
+
+
+# The result of `tables`.
+
+
+@dataclass(frozen=True, slots=True)
+class ListedColumn:
+    """A column of a table."""
+
+    name: str
+    type: str
+    nullable: bool
+    readable: Annotated[bool, "whether this user may read it"]
+
+
+@dataclass(frozen=True, slots=True)
+class TableCounts:
+    """What one scan tells about a table."""
+
+    rows: int
+    distinct_rows: Annotated[int, "about"]
+    identifiers: Annotated[tuple[str, ...], "columns with about as many values as rows"]
+
+    @property
+    def rank(self) -> tuple[Fraction, int]:
+        """More is more identifying: the share of rows that differ, then their number."""
+        return Fraction(min(self.distinct_rows, self.rows), self.rows or 1), self.rows
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTable:
+    """A table or view, and its columns."""
+
+    table: TableName
+    kind: str
+    estimated_rows: Annotated[int | None, "the catalog's guess"]
+    columns: tuple[ListedColumn, ...]
+    obstacle: Annotated[str | None, "why this user cannot read the table"]
+    counts: Annotated[TableCounts | None, OMITTED, "if the tables are ranked"] = None
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TablesResult(Result):
+    """The tables of a source, in the order of their names. The verdict is `inconclusive` if there is none."""
+
+    source: str
+    engine: str
+    tables: tuple[ListedTable, ...]

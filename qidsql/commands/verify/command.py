@@ -1,0 +1,106 @@
+"""The request of `verify`: a result that an earlier command wrote."""
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+
+from qidsql.core.options import MaxBytes, MaxSeconds, MaxStatements, size_in_bytes
+from qidsql.core.policy import Policy
+from qidsql.core.results import Result, SearchAccount
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Option
+from qidsql.declarations.results import FLAT, plain
+from qidsql.wording.texts import few, moment
+
+
+@dataclass(frozen=True)
+class VerifyRequest:
+    """Does an earlier result of audit, uniques, keys, mask, suppress or anonymize still hold?
+
+    The result, as --format json wrote it, has what proves it: for audit, its lists of minimal column sets; for keys,
+    the column sets that miss the criterion; for mask, those that meet it; for suppress and anonymize, the plan and
+    prices of rows. What is claimed must follow from them and from the table, the verdict and its reason too; a copy
+    must be the table with the planned cells blank. A violation: some claim does not hold, or no longer. Cells and
+    combinations are checked on codes of the distinct rows, which leave the engine. What a result says of its own work
+    (algorithm, statements, time, notes) is not checked.
+    """
+
+    result: Annotated[str, Option("the result, a file of --format json", "RESULT", argument=True)]
+    _: KW_ONLY
+    protected: Annotated[
+        str | None,
+        Option(
+            "the copy that suppress or anonymize wrote, in the same source; default: the table that the result names",
+            "TABLE",
+        ),
+    ] = None
+    max_statements: MaxStatements = None
+    max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
+
+    def __post_init__(self) -> None:
+        most = size_in_bytes("max_bytes", self.max_bytes)
+        Policy(max_statements=self.max_statements, max_seconds=self.max_seconds, max_bytes=most)  # checks the budgets
+
+
+COMMAND = Command(
+    VerifyRequest,
+    examples=(
+        "qidsql audit clinic.duckdb patients --output audit.json; qidsql verify audit.json clinic.duckdb",
+        "qidsql keys clinic.duckdb patients --output keys.json && qidsql verify keys.json clinic.duckdb",
+        "qidsql verify mask.json postgresql://auditor@db.example.org/clinic --max-seconds 60",
+        "qidsql verify suppress.json warehouse.duckdb --protected patients_public",
+    ),
+    exit_codes="0 every claim holds, 1 some claim does not, 2 error, 3 inconclusive (ended early, or without a proof)",
+    source_last=True,
+)
+
+
+# The result of `verify`: each claim of an earlier result, and whether it holds.
+
+
+CODED = "on the codes of the rows"
+
+
+class Holds(StrEnum):
+    """Whether a claim holds."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the result, and what was compared."""
+
+    text: str
+    holds: Holds
+    how: str
+
+
+def held(holds: bool) -> Holds:
+    return Holds.YES if holds else Holds.NO
+
+
+def same(text: str, figures: Mapping[str, tuple[object, object]], how: str) -> Claim:
+    """The claim that figures of the result, each with the one that was found here, are right."""
+    wrong = [name for name, (stated, found) in figures.items() if plain(stated) != plain(found)]
+    return Claim(text, held(not wrong), how + (f"; others: {few(wrong)}" if wrong else ""))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class VerifyResult(Result):
+    """The claims of a result, each checked on the table as it is now."""
+
+    account: Annotated[SearchAccount, FLAT]
+    verified: Annotated[str, "the command whose result this is about"]
+    criterion: str
+    written: Annotated[datetime, "when that command began"]
+    checks: tuple[Claim, ...]
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return (f"of {self.verified}, {moment(self.written)}", self.criterion)
