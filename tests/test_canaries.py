@@ -142,3 +142,15 @@ def test_the_hunt_finds_every_kind_of_value(aviary: dict[str, Store]) -> None:
     assert len(cells) == 2 * len(SHARED) + len(OF_DUCKDB) + len(OF_POSTGRES) - 1
     for name, cell in cells.items():
         assert HIDDEN.search(f"{cell} {cell!r}") or name == "grp there", (name, cell)
+
+
+def test_a_secret_in_a_wrong_place_is_not_repeated(tmp_path: Path) -> None:
+    """Typed where a condition or the name of a copy belongs."""
+    path = str(tmp_path / "t.csv")
+    Path(path).write_text("a,b\n1,2\n")
+    for arguments in (
+        ("audit", path, "--where", "api_key=hunter2"),
+        ("suppress", path, "--into", "Server=h;Uid=u;Pwd=hunter2;"),
+    ):
+        outcome = inside(*arguments)
+        assert outcome.code == 2 and outcome.err and "hunter2" not in outcome.out + outcome.err

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from qidsql.core.options import Into, Keep, Replace, choice
 from qidsql.core.policy import Policy
-from qidsql.errors import UsageError
+from qidsql.errors import UsageError, names_a_secret
 
 FILE_KINDS = (".parquet", ".csv")  # of copies of files, and of lists
 
@@ -40,6 +40,8 @@ class CopyOptions:
 
     def check_copy(self) -> None:
         """Check these options. Raises UsageError."""
+        if self.into is not None and names_a_secret(str(self.into)):  # reports name the copy
+            raise UsageError("--into looks like a connection string with a secret; expected a table or a file")
         if self.into is not None and self.script is not None:
             raise UsageError("--into writes the copy and --sql prints statements for it; choose one")
         if self.replace and self.into is None:

@@ -8,7 +8,7 @@ from typing import Protocol
 from sqlglot import exp
 
 from qidsql.core.tables import Table
-from qidsql.errors import UnknownName, UsageError
+from qidsql.errors import UnknownName, UsageError, names_a_secret
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import table_node, verbatim
 from qidsql.sql.templates import Filling, Row
@@ -58,7 +58,10 @@ def hidden_refused(name: str) -> UsageError:
 
 
 def no_columns(table: Table, names: Sequence[str], known: Sequence[str]) -> UnknownName:
-    return UnknownName("column", list(dict.fromkeys(names)), str(table.name), known)
+    shown = list(dict.fromkeys(names))
+    if names_a_secret("=".join(shown)):  # a name beside api_key or the like may be its value
+        shown = shown[:1]
+    return UnknownName("column", shown, str(table.name), known)
 
 
 # What the values of a relation or a condition depend on besides the rows: who reads them, where, when, and chance.
