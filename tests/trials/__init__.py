@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tests.stores import PostgresStore, Store
+if TYPE_CHECKING:  # the runner of mutants must not know qidsql before it forks
+    from tests.stores import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,10 @@ class Ground:
     patience: float = 1.0
 
     @contextmanager
-    def stores(self, *kinds: type[Any]) -> Iterator[list[Store]]:
+    def stores(self, *kinds: type[Any]) -> Iterator[list["Store"]]:
         """An empty store of each kind: a file in the folder, or a schema on the server."""
+        from tests.stores import PostgresStore
+
         with ExitStack() as held:
             stores: list[Store] = []
             for kind in kinds:
