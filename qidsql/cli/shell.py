@@ -7,6 +7,7 @@ from typing import Annotated
 
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
+from qidsql.sql import quoted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +44,7 @@ def run(request: ShellRequest) -> None:
     host = find_shell()
     if not host.extension.is_file():
         install([host])
-    load = "LOAD '{}'".format(str(host.extension).replace("'", "''"))
+    load = f"LOAD {quoted(str(host.extension))}"
     command = [str(host.shell), "-unsigned", "-cmd", load]
     command += ["-readonly"] * request.readonly
     for statement in request.sql:

@@ -28,6 +28,7 @@ from qidsql.duckdb_extension.functions import (
 from qidsql.duckdb_extension.interrupts import raising_interrupts
 from qidsql.duckdb_extension.values import LogicalType, argument, put_rows
 from qidsql.errors import Interrupted, QidsqlError, SourceError, UsageError, internal
+from qidsql.sql import quoted
 
 if TYPE_CHECKING:
     from qidsql.engines.base import Engine
@@ -226,7 +227,7 @@ class _Process:
 
         def seen() -> list[str]:
             connection.execute(call.caller.settings(connection))
-            asked = [f"FROM qidsql.main.seen({_literal(name)}, {_literal(each)})" for name, each in pairs]
+            asked = [f"FROM qidsql.main.seen({quoted(name)}, {quoted(each)})" for name, each in pairs]
             return [str(connection.execute(sql).fetchall()[0][0]) for sql in asked]
 
         try:
@@ -306,10 +307,6 @@ def _message(error: BaseException) -> str:
 
 def _one_line(error: QidsqlError) -> str:
     return in_sql(" ".join(str(error).split()))
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _new_cache() -> "CatalogCache":

@@ -27,7 +27,7 @@ from qidsql.duckdb_extension.figures import (
 )
 from qidsql.duckdb_extension.sentences import REPORT, VERDICT, report_rows, verdict_rows
 from qidsql.errors import Interrupted, UsageError
-from qidsql.sql import sql_file
+from qidsql.sql import quoted, sql_file
 
 if TYPE_CHECKING:
     from qidsql.commands.audit.command import AuditResult
@@ -497,7 +497,7 @@ OWN = (  # the macros that need no Python
 def help_definition() -> str:
     """The statement that creates the macro help: the functions, or the parameters of one."""
     lines = [("", *each) for each in OWN] + [line for function in FUNCTIONS for line in function.help]
-    cells = (", ".join("'" + cell.replace("'", "''") + "'" for cell in line) for line in lines)
+    cells = (", ".join(map(quoted, line)) for line in lines)
     values = ",\n  ".join(f"({line})" for line in cells)
     return (
         "CREATE OR REPLACE MACRO qidsql.main.help(function := '') AS TABLE\n"

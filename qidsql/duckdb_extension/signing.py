@@ -11,6 +11,7 @@ from qidsql.duckdb_extension.hosts import Host
 from qidsql.duckdb_extension.install import write_extension
 from qidsql.duckdb_extension.settings import SUFFIX, Settings, user_settings
 from qidsql.errors import SourceError
+from qidsql.sql import quoted
 
 PART = 1 << 20  # bytes per hashed part
 
@@ -54,10 +55,10 @@ def public_key(key: Path) -> str:
 
 def repository_sql(folder: Path, key: Path) -> str:
     """The SQL to run once in DuckDB 2.0; later a LOAD is enough."""
-    where = str(folder.resolve()).replace("'", "''")
+    where = quoted(str(folder.resolve()))
     return (
         f"SET allow_extension_repositories = 'allowed';\n"
-        f"CREATE EXTENSION REPOSITORY qidsql WITH PREFIX '{where}' USING PUBLIC KEY '{public_key(key)}';\n"
+        f"CREATE EXTENSION REPOSITORY qidsql WITH PREFIX {where} USING PUBLIC KEY '{public_key(key)}';\n"
         f"INSTALL qidsql FROM qidsql;\n"
         f"LOAD qidsql FROM qidsql;\n"
     )

@@ -6,6 +6,8 @@ Imports stay light, since a shell waits for them when it loads the extension.
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from qidsql.sql import quoted
+
 if TYPE_CHECKING:
     from qidsql.core.tables import Table
     from qidsql.sql.templates import Row
@@ -53,8 +55,7 @@ class Caller:
         if str(collation).lower() not in ("", "binary"):
             statements.append("SET SESSION default_collation = 'binary'")
         if self.time_zone and self.time_zone != zone:
-            name = self.time_zone.replace("'", "''")
-            statements.append(f"SET SESSION TimeZone = '{name}'")
+            statements.append(f"SET SESSION TimeZone = {quoted(self.time_zone)}")
         return "; ".join(statements)
 
 

@@ -11,3 +11,8 @@ def sql_file(name: str) -> str:
     packaged = Path(__file__).parents[1] / "sql_templates"
     folder = packaged if packaged.is_dir() else Path(__file__).parents[2] / "sql_templates"
     return (folder / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def quoted(text: str) -> str:
+    """A text as a literal of SQL, for scripts of shells; statements have `Dialect.literal`."""
+    return "'" + text.replace("'", "''") + "'"

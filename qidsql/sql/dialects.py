@@ -9,6 +9,7 @@ import sqlglot
 from sqlglot import exp
 
 from qidsql.core.tables import Column, Comparison, ValueKind
+from qidsql.sql import quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +97,7 @@ class Dialect:
 
     def literal(self, text: str) -> str:
         """The text of a text, likewise."""
-        quoted = text.replace("'", "''")
-        return f"'{quoted}'" if self.quote else self.render(exp.Literal.string(text))
+        return quoted(text) if self.quote else self.render(exp.Literal.string(text))
 
     def ran_on(self, version: str) -> bool:
         """Whether the tests ran on this engine, by its `Engine.version`."""

@@ -1,5 +1,5 @@
 -- What a session sees of a table: the names of its columns, the number of its rows, and the sum of their hashes. Two
--- sessions with the same answer see the same rows. Values whose hash depends on a collation, or is the same for values
+-- sessions that see other rows have another answer, unless sums of 64-bit hashes happen to be equal. Values whose hash depends on a collation, or is the same for values
 -- that a reader can distinguish, are hashed by their text.
 -- Parameters: :rows a text, the query of the rows
 -- Result: one row: seen

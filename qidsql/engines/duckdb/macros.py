@@ -5,7 +5,7 @@ Does not import sqlglot, which would delay a shell.
 
 from functools import cache
 
-from qidsql.sql import sql_file
+from qidsql.sql import quoted, sql_file
 
 
 @cache
@@ -24,7 +24,7 @@ def seen_macro() -> str:
 def seen_query(table: str, where: str = "") -> str:
     """The query of what a session sees of a table (its name in SQL), as the macro."""
     rows = f"FROM {table}" + (f" WHERE ({where}\n)" if where else "")
-    return _seen("'" + rows.replace("'", "''") + "'")
+    return _seen(quoted(rows))
 
 
 def _seen(rows: str) -> str:

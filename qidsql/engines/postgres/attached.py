@@ -24,6 +24,7 @@ from qidsql.engines.postgres.engine import PostgresEngine, PostgresSession, Serv
 from qidsql.engines.postgres.errors import translate
 from qidsql.engines.workers import Session
 from qidsql.errors import AccessError, QidsqlError, StatementError
+from qidsql.sql import quoted
 from qidsql.sql.relation import name_text
 from qidsql.sql.templates import Row, fill, integer
 
@@ -73,9 +74,9 @@ class AttachedSession:
     def export(self, sql: str, path: Path) -> None:
         """For codes and counts: integers and texts, which look the same in DuckDB's csv and Postgres'."""
         target = self._passed_on(sql)
-        name = str(path).replace("'", "''")
         self._execute(
-            self._in_transaction(), f"COPY ({target}) TO '{name}' (FORMAT csv, HEADER false, USE_TMP_FILE false)"
+            self._in_transaction(),
+            f"COPY ({target}) TO {quoted(str(path))} (FORMAT csv, HEADER false, USE_TMP_FILE false)",
         )
 
     def load(self, sql: str, path: Path) -> None:
