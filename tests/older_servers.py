@@ -17,6 +17,12 @@ WHEELS = {"16": ("pgserver==0.1.4", "pgserver/pginstall/bin")}
 NOBODY = "nobody"  # Postgres does not start as root
 
 
+def open_to_servers(folder: Path) -> None:
+    """Let a server of another user read a folder of a test: with workers, pytest's own is one level higher."""
+    for each in (folder, *(above for above in folder.parents if above.name.startswith(("pytest-", "popen-")))):
+        each.chmod(0o755)
+
+
 @contextmanager
 def older_server(version: str) -> Iterator[str]:
     """The superuser's URL of a running server of that major version. Skips where there are no programs of it."""

@@ -11,6 +11,7 @@ from qidsql.commands.audit.command import AuditRequest, AuditResult
 from qidsql.core.results import Verdict
 from qidsql.errors import AccessError, QidsqlError, StatementError, UnknownName, UsageError
 from tests.exhaustive import always
+from tests.older_servers import open_to_servers
 from tests.stores import PostgresStore, quoted
 
 NAMES = [
@@ -179,8 +180,7 @@ def test_foreign_tables(postgres_store: PostgresStore, tmp_path: Path) -> None:
     if postgres_store.admin.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'file_fdw'").fetchone():
         file = tmp_path / "rows.csv"
         file.write_text("1\n1\n")
-        for folder in (tmp_path, *tmp_path.parents[:2]):
-            folder.chmod(0o755)
+        open_to_servers(tmp_path)
         postgres_store.execute(
             "CREATE EXTENSION file_fdw; CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;"
             f"CREATE FOREIGN TABLE f (a int) SERVER files OPTIONS (filename '{file}', format 'csv')"

@@ -13,7 +13,7 @@ from qidsql.engines.connect import connect
 from qidsql.operations.policy_file import read_policy_file
 from qidsql.operations.run import RunCallbacks, run
 from qidsql.operations.table_run import TableRun
-from tests.older_servers import older_server
+from tests.older_servers import older_server, open_to_servers
 from tests.policies import RISKY, SAFE, entries, fill, history_of, policy_file
 from tests.stores import DuckDBStore, PostgresStore
 
@@ -238,10 +238,7 @@ def test_the_session_belongs_to_the_state(postgres_store: PostgresStore, reader:
 def test_a_foreign_file_below_a_table(tmp_path: Path, parent: str) -> None:
     """The case of the issue, on a server that can read files."""
     file = tmp_path / "rows.csv"
-    tmp_path.chmod(0o755)
-    for each in tmp_path.parents:  # the server's user reads it; with workers there is one folder more
-        if each.name.startswith(("pytest-", "popen-")):
-            each.chmod(0o755)
+    open_to_servers(tmp_path)
     file.write_text("".join(f"{sex},{ward}\n" for sex, ward in SAFE))
     with older_server("15") as url, PostgresStore(url) as store:
         store.execute("CREATE EXTENSION file_fdw; CREATE SERVER files FOREIGN DATA WRAPPER file_fdw")
