@@ -40,9 +40,7 @@ DRIVERS = {"duckdb": "engines/duckdb", "psycopg": "engines/postgres", "sqlite3":
 DRIVERS |= dict.fromkeys(("grpc", "google", "pyarrow", "pyspark", "pysail"), "engines/spark")
 ENGINES = sorted(path.name for path in (HOUSE / "engines").iterdir() if (path / "__init__.py").exists())
 KNOW_AN_ENGINE = {  # files outside engines/ that import from the folder of one, or name it
-    "cli/app.py",  # its commands are called qidsql duckdb and qidsql postgres
-    "cli/duckdb.py",
-    "cli/postgres.py",
+    "cli/shell.py",  # installs what DuckDB's and Postgres' shells load
     "commands/demo/demo.py",  # makes a DuckDB file
     "commands/doctor/doctor.py",  # shows the versions of the drivers
     "sql/templates.py",  # those for the workbench are DuckDB's
@@ -52,7 +50,7 @@ SAME_ROLE = {  # names that several modules have, each in the same role
     *("perform", "opening", "report", "run", "judged"),  # of commands
     *("render", "renderer", "written"),  # of formats
     *("connect", "examine", "parse_condition", "translate"),  # of engines
-    "main",
+    *("main", "subcommands"),
 }
 OTHER_COMMANDS = {  # that a command runs, or whose results it reads
     "demo": {"audit"},

@@ -57,7 +57,7 @@ def test_the_wheel_brings_the_manual(installed: Path, tmp_path: Path) -> None:
 
 
 def test_the_wheel_brings_what_sql_shells_need(installed: Path, tmp_path: Path) -> None:
-    assert "MACRO qidsql.main.profile" in run(installed / "qidsql", "duckdb", "macros", cwd=tmp_path)
+    assert "MACRO qidsql.main.profile" in run(installed / "qidsql", "shell", "macros", cwd=tmp_path)
     assert "FUNCTION qidsql.profile" in run(installed / "qidsql", "postgres", "functions", cwd=tmp_path)
 
 
@@ -67,9 +67,9 @@ def test_the_extension_comes_compiled_in_the_wheel(installed: Path, tmp_path: Pa
         pytest.skip("no C compiler (cc, gcc, clang)")
     nothing = {"HOME": str(tmp_path), "PATH": str(tmp_path), "CC": ""}
     assert "no C compiler is needed" in run(
-        "/bin/sh", "-c", f"{installed}/qidsql duckdb doctor || true", cwd=tmp_path, **nothing
+        "/bin/sh", "-c", f"{installed}/qidsql shell doctor || true", cwd=tmp_path, **nothing
     )
-    assert "In Python: " in run(installed / "qidsql", "duckdb", "install", cwd=tmp_path, **nothing)
+    assert "In Python: " in run(installed / "qidsql", "shell", "install", cwd=tmp_path, **nothing)
     run(installed / "python", "-c", LOADED, cwd=tmp_path, **nothing)
 
 

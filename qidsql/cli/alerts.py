@@ -1,4 +1,4 @@
-"""qidsql alerts"""
+"""qidsql history alerts"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,7 +109,7 @@ def _failed_run(reason: str) -> "RunResult":
     )
 
 
-# The report of `qidsql alerts`.
+# The report of `qidsql history alerts`.
 
 
 def alerts_report(found: AlertsOverview) -> Report:
@@ -155,9 +155,13 @@ class AlertsRequest:
     quiet: Quiet = False
 
 
-COMMAND = Command(
+ALERTS = Command(
     AlertsRequest,
-    examples=("qidsql alerts", "qidsql alerts qidsql.toml --test team", "qidsql alerts --retry"),
+    examples=(
+        "qidsql history alerts",
+        "qidsql history alerts qidsql.toml --test team",
+        "qidsql history alerts --retry",
+    ),
     exit_codes="0 finished, 2 error, or a message could not be delivered",
 )
 

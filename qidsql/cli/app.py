@@ -53,20 +53,12 @@ HEADINGS = {
     "Operate": {
         "init": "Write qidsql.toml, with a role for every column",
         "run": "Audit all tables of a policy file, and compare",
-        "history": "The recorded runs, or one table in all of them",
-        "diff": "What changed between two runs",
-        "alerts": "Alerts, what they sent, what is undelivered",
+        "history": "The recorded runs, what changed, what alerts sent",
         "report": "A recorded run or audit in another format",
-        "schema": "JSON Schemas of reports and of the policy file",
-    },
-    "Shells": {
-        "shell": "The DuckDB shell with audits as table functions",
-        "duckdb": "The extension and macros for DuckDB shells",
-        "postgres": "SQL functions for Postgres",
+        "shell": "Audits in the shells of DuckDB and Postgres",
     },
 }  # of --help: the commands, each with a summary that fits on a line
 COMMANDS = {name: summary for commands in HEADINGS.values() for name, summary in commands.items()}
-GROUPS = ("duckdb", "postgres")
 OWN_FLOW = ("init", "demo")  # their modules in this folder have their own `perform`
 
 
@@ -96,12 +88,31 @@ def imported(name: str) -> Any:
         function = typer_function(name, declared, _perform_of(name) if name in OWN_FLOW else perform)
     else:
         module = import_module(f"qidsql.cli.{name}")
-        if name in GROUPS:
-            return typer.main.get_command(module.app)
+        if hasattr(module, "subcommands"):
+            listed = module.subcommands()
+            group = typer.Typer(name=name, cls=Parts, rich_markup_mode=None, add_completion=False)
+            group.callback(help=module.ABOUT, epilog=epilog(name, module.COMMAND))(lambda: None)
+            for part, (summary, declared, run) in listed.items():
+                words = {"short_help": summary, "epilog": epilog(name, declared)}
+                group.command(part, cls=HeadedCommand, **words)(request_function(declared.request, run))
+            return typer.main.get_command(group)
         declared, function = module.COMMAND, request_function(module.COMMAND.request, module.run)
     alone = typer.Typer(rich_markup_mode=None, add_completion=False)
     alone.command(name, cls=HeadedCommand, epilog=epilog(name, declared))(function)
     return typer.main.get_command(alone)
+
+
+class Parts(TyperGroup):
+    """A command with parts. What does not begin with the name of a part is for the first one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        completing = ctx.resilient_parsing and not args
+        if not completing and (not args or args[0] not in (*self.commands, *ctx.help_option_names)):
+            args = [next(iter(self.commands)), *args]
+        return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*self.commands]
 
 
 def _perform_of(name: str) -> "Perform":
@@ -155,7 +166,7 @@ def main() -> None:
 
 def _run(signals: Ending) -> int:
     """Runs the command in sys.argv and returns its exit code. Raises KeyboardInterrupt."""
-    if sys.argv[1:] in ([], *([group] for group in GROUPS)):
+    if not sys.argv[1:]:
         sys.argv.append("--help")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

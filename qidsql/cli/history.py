@@ -1,7 +1,7 @@
-"""qidsql history"""
+"""qidsql history: the recorded runs, what changed between two of them, and what alerts sent."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
@@ -183,6 +183,40 @@ def run(request: HistoryRequest) -> None:
     write_listing(request, format, found, report(found), request.table or "History")
 
 
+@dataclass(frozen=True, kw_only=True)
+class DiffRequest:
+    """Compare two recorded runs: findings that are new, worse, better or gone; verdicts; tables."""
+
+    before: Annotated[str, Option("a run: its id, a prefix of it, last, last~1", "[BEFORE]", argument=True)] = "last~1"
+    after: Annotated[str, Option("the run to compare with it", "[AFTER]", argument=True)] = "last"
+    config: PolicyPath = Path("qidsql.toml")
+    history: HistoryUrl = None
+    format: Format = None
+    output: Output = None
+
+
+DIFF = Command(
+    DiffRequest,
+    examples=(
+        "qidsql history diff",
+        "qidsql history diff last~7 last",
+        "qidsql history diff 20261120 20261121",
+    ),
+    exit_codes="0 finished, whatever the differences; 2 error",
+)
+
+
+def compare(request: DiffRequest) -> None:
+    """Compares the runs. Raises UsageError, TomlFileError, StoreError."""
+    from qidsql.operations.changes import diff
+
+    format = report_format(LISTINGS, request.format, request.output)
+    history = opened_history(request.config, request.history)
+    first, second = history.find(request.before), history.find(request.after)
+    found = diff(history.result(first.run), history.result(second.run))
+    write_listing(request, format, found, diff_report(found), "Two runs")
+
+
 def _record(history: "History", path: Path, quiet: bool) -> None:
     from qidsql.formats.reading import read_document
 
@@ -245,3 +279,21 @@ def recorded_table(history: "History", typed: str) -> tuple[str, str]:
             meant = ", ".join(f"{source}: {table}" for source, table in same)
             raise UsageError(f"{typed} is ambiguous; expected one of {meant}")
     raise UnknownName("table", [typed], history.label, [table for _, table in known])
+
+
+ABOUT = """List the recorded runs, compare two of them, or look at the alerts that runs sent.
+
+Without the name of a part the runs are listed: qidsql history --table main.patients. A part's options: qidsql history
+PART --help
+"""
+
+
+def subcommands() -> "dict[str, tuple[str, Command, Callable[[Any], None]]]":
+    """The parts of the command: summary, declaration, work."""
+    from qidsql.cli import alerts
+
+    return {
+        "list": ("The recorded runs, or one table in all of them", COMMAND, run),
+        "diff": ("What changed between two runs", DIFF, compare),
+        "alerts": ("Alerts, what they sent, what is undelivered", alerts.ALERTS, alerts.run),
+    }

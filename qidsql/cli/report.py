@@ -19,7 +19,8 @@ from qidsql.cli.options import (
     report_format,
 )
 from qidsql.cli.run import written
-from qidsql.cli.streams import parts, write_output
+from qidsql.cli.schema import schema, schema_names
+from qidsql.cli.streams import check_output, parts, write_output
 from qidsql.core.options import names
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
@@ -58,6 +59,14 @@ class ReportRequest:
             argument=True,
         ),
     ] = ()
+    schema: Annotated[
+        str | None,
+        Option(
+            f"print the JSON Schema of a command's JSON report, or of the policy file: {', '.join(schema_names())}",
+            "NAME",
+            values=(*schema_names(),),
+        ),
+    ] = None
     config: PolicyPath = Path("qidsql.toml")
     history: HistoryUrl = None
     format: DocumentFormat = None
@@ -71,6 +80,7 @@ COMMAND = Command(
         "qidsql report last --output report.html",
         "qidsql report audit.json suppress.json verify.json --output dossier.html",
         "qidsql report audit.json --min-count 11 --format markdown",
+        "qidsql report --schema policy --output qidsql.schema.json",
     ),
     exit_codes="0 written, 2 error; the verdict does not count",
 )
@@ -78,6 +88,9 @@ COMMAND = Command(
 
 def run(request: ReportRequest) -> None:
     """Renders the report. Raises UsageError, TomlFileError, StoreError."""
+    if request.schema is not None:
+        _write_schema(request, request.schema)
+        return
     format = report_format(DOCUMENTS, request.format, request.output)
     check_min_count(request.min_count, format)
     given = names(request.of) or ("last",)
@@ -88,6 +101,15 @@ def run(request: ReportRequest) -> None:
         if files := [each for each in given if _is_file(each)]:
             raise UsageError(f"{few(files)}: not as qidsql wrote it: its figures do not go together") from None
         raise
+
+
+def _write_schema(request: ReportRequest, name: str) -> None:
+    import json
+
+    if request.of:
+        raise UsageError(f"--schema {name} reads no run or file; leave out {few(names(request.of))}")
+    check_output(request.output)
+    write_output(json.dumps(schema(name), indent=2) + "\n", request.output)
 
 
 def _write(request: ReportRequest, results: "Sequence[Found]", format: str) -> None:
@@ -143,7 +165,7 @@ def _dossier(results: "Sequence[Found]", format: str) -> str:
 
 def _listed(found: "RunResult | RecordedRuns | Diff | AlertsOverview") -> "CommandReport":
     """The report of a command that has none in `qidsql.commands`."""
-    from qidsql.cli import alerts, diff, history
+    from qidsql.cli import alerts, history
     from qidsql.cli.alerts import alerts_report
     from qidsql.cli.history import diff_report, report
     from qidsql.cli.run_report import report as run_report
@@ -158,5 +180,5 @@ def _listed(found: "RunResult | RecordedRuns | Diff | AlertsOverview") -> "Comma
         return CommandReport.listed(found.table or "History", question_of(history.COMMAND.request), report(found))
     if isinstance(found, Diff):
         runs = tuple(moment(each.started) for each in (found.before, found.after))
-        return CommandReport.listed("Two runs", question_of(diff.COMMAND.request), diff_report(found), runs)
-    return CommandReport.listed("Alerts", question_of(alerts.COMMAND.request), alerts_report(found))
+        return CommandReport.listed("Two runs", question_of(history.DIFF.request), diff_report(found), runs)
+    return CommandReport.listed("Alerts", question_of(alerts.ALERTS.request), alerts_report(found))

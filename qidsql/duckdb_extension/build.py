@@ -32,14 +32,14 @@ def footer(platform: str) -> bytes:
 
 def _compiled(folder: Path) -> bytes:
     if sys.platform == "win32":
-        raise SourceError("the extension does not run on Windows yet; the macros do: qidsql duckdb macros")
+        raise SourceError("the extension does not run on Windows yet; the macros do: qidsql shell macros")
     if PREBUILT.is_file():
         return PREBUILT.read_bytes()
     library = folder / "stub.so"
     if problem := compile_stub(library):
         if compiler() is None:
             problem += ", which builds the extension; install one (Debian: apt install gcc)"
-        raise SourceError(f"{problem}, or use the macros, which need none: qidsql duckdb macros")
+        raise SourceError(f"{problem}, or use the macros, which need none: qidsql shell macros")
     try:
         return library.read_bytes()
     finally:

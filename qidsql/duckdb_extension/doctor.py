@@ -46,11 +46,11 @@ def examine(hosts: Sequence[Host]) -> Iterator[InstallationCheck]:
 
 def _examine_host(host: Host) -> Iterator[InstallationCheck]:
     if not host.extension.is_file():
-        yield InstallationCheck(False, f"{host}: not installed; run: qidsql duckdb install")
+        yield InstallationCheck(False, f"{host}: not installed; run: qidsql shell install")
         return
     settings = Settings.read(host.extension.with_name(host.extension.name + SUFFIX))
     if settings is None:
-        yield InstallationCheck(False, f"{host}: {host.extension.name}{SUFFIX} is missing; run: qidsql duckdb install")
+        yield InstallationCheck(False, f"{host}: {host.extension.name}{SUFFIX} is missing; run: qidsql shell install")
         return
     for problem in settings.problems() if host.shell else ():
         yield InstallationCheck(False, f"{host}: {problem}")
@@ -69,8 +69,8 @@ def _postgres(hosts: Sequence[Host]) -> InstallationCheck:
     return InstallationCheck(
         None,
         "tables of an attached Postgres are audited inside it by qidsql.audit, qidsql.keys and the others; "
-        "qidsql.profile, .violations and .columns would fetch their rows: use qidsql postgres functions there"
+        "qidsql.profile, .violations and .columns would fetch their rows: use qidsql shell postgres there"
         if there
         else "DuckDB's postgres extension is not installed here, so no Postgres can be attached: INSTALL postgres, or "
-        "audit there: qidsql audit postgresql://..., and qidsql postgres functions for psql",
+        "audit there: qidsql audit postgresql://..., and qidsql shell postgres for psql",
     )

@@ -321,7 +321,7 @@ _processes: dict[int, _Process] = {}  # by file of the extension: each version o
 def load(address: int, layout: int = 1) -> str:
     """Registers the functions with one database; returns an error text, empty on success."""
     if layout != LAYOUT:
-        return "the extension was built by another version of qidsql; run: qidsql duckdb install"
+        return "the extension was built by another version of qidsql; run: qidsql shell install"
     try:
         if address not in _processes:
             _processes[address] = _Process(address)

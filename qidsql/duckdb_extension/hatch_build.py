@@ -1,6 +1,6 @@
 """Build hook for wheels: compiles the DuckDB extension's stub, where there is a C compiler.
 
-The wheel is then one for this platform, and `qidsql duckdb install` needs no compiler; else it is one for all, and
+The wheel is then one for this platform, and `qidsql shell install` needs no compiler; else it is one for all, and
 compiles when it installs.
 """
 

@@ -59,10 +59,10 @@ class Settings:
                 f"processes do not need it"
             )
         elif not os.access(self.libpython, os.R_OK):
-            found.append(f"the Python library {self.libpython} no longer exists; run qidsql duckdb install again")
+            found.append(f"the Python library {self.libpython} no longer exists; run qidsql shell install again")
         if not os.access(self.python, os.X_OK):
             found.append(
-                f"{self.python} no longer exists: the environment was moved or removed; run qidsql duckdb install in "
+                f"{self.python} no longer exists: the environment was moved or removed; run qidsql shell install in "
                 f"the one that has qidsql now"
             )
         if not os.access(Path(self.stdlib) / "os.py", os.R_OK):

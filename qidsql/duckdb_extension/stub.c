@@ -4,7 +4,7 @@
  * Python.h nor duckdb.h, and linking neither library: DuckDB passes its functions as an array of pointers (the first 357
  * indexes of the C API are the same since DuckDB 1.2), and the few functions of Python are looked up by name.
  *
- * A file beside this one, written by `qidsql duckdb install`, names the Python to start; in a process that already runs
+ * A file beside this one, written by `qidsql shell install`, names the Python to start; in a process that already runs
  * Python, that one is used.
  */
 #define _GNU_SOURCE
@@ -210,21 +210,21 @@ static const char *find_settings(Settings *settings) {
     else
         snprintf(name, sizeof name, "%s/.config/qidsql/duckdb_extension.settings", home ? home : "");
     if (read_settings(name, settings)) return NULL;
-    return failed("qidsql: there is no %s, so it is not known which Python to start; run: qidsql duckdb install", name);
+    return failed("qidsql: there is no %s, so it is not known which Python to start; run: qidsql shell install", name);
 }
 
 /* Py_InitializeEx ends the process if it finds no standard library, so check that first. */
 static const char *check_settings(const Settings *settings) {
     char landmark[PATH_MAX + 8];
     if (access(settings->libpython, R_OK))
-        return failed("qidsql: the Python library %s is not there (any more); run: qidsql duckdb doctor",
+        return failed("qidsql: the Python library %s is not there (any more); run: qidsql shell doctor",
                       *settings->libpython ? settings->libpython : "(none was found)");
     if (access(settings->python, X_OK))
         return failed("qidsql: %s is not there any more: the Python environment was moved or removed; run there: "
-                      "qidsql duckdb install", settings->python);
+                      "qidsql shell install", settings->python);
     snprintf(landmark, sizeof landmark, "%s/os.py", settings->stdlib);
     if (access(landmark, R_OK))
-        return failed("qidsql: Python's standard library is not in %s any more; run: qidsql duckdb doctor",
+        return failed("qidsql: Python's standard library is not in %s any more; run: qidsql shell doctor",
                       settings->stdlib);
     return NULL;
 }
@@ -260,7 +260,7 @@ static const char *python_error(const char *doing) {
     PYTHON(void, PyErr_Fetch, void **, void **, void **)(&kind, &value, &trace);
     void *text = value ? PYTHON(void *, PyObject_Str, void *)(value) : NULL;
     const char *words = text ? PYTHON(const char *, PyUnicode_AsUTF8, void *)(text) : NULL;
-    snprintf(form, sizeof form, "qidsql: %s: %%s; run: qidsql duckdb doctor", doing);
+    snprintf(form, sizeof form, "qidsql: %s: %%s; run: qidsql shell doctor", doing);
     failed(form, words ? words : "unknown reason");
     PYTHON(void, Py_DecRef, void *)(text);
     PYTHON(void, Py_DecRef, void *)(kind);

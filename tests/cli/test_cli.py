@@ -181,7 +181,7 @@ def test_a_file_is_what_its_name_says(clinic: Path, tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {*begins, "x.sql", "y.json"}
 
 
-@pytest.mark.parametrize("command", [["history"], ["diff"], ["report", "last"]])
+@pytest.mark.parametrize("command", [["history"], ["history", "diff"], ["report", "last"]])
 def test_a_history_that_is_not_there(tmp_path: Path, command: list[str]) -> None:
     for url in ("nope.duckdb", "duckdb:nope.duckdb", "duckdb:///nowhere/nope.duckdb"):
         line = refused(*command, "--history", url, cwd=tmp_path)

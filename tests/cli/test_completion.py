@@ -49,9 +49,9 @@ def completed(folder: Path, *words: str, **extra: str) -> list[str]:
         (["keys", "clinic.duckdb", "patients", "--algorithm", "b"], ["borders"]),
         (["audit", "clinic.duckdb", "patients", "--nulls", ""], ["equal", "wildcard"]),
         (["suppress", "clinic.duckdb", "patients", "--ver", ""], []),
-        (["duckdb", "ma"], ["macros"]),
+        (["shell", "ma"], ["macros"]),
         (["help", "pol"], ["policy"]),
-        (["schema", "po"], ["policy"]),
+        (["report", "--schema", "po"], ["policy"]),
         (["audit", "none.duckdb", ""], []),
         (["audit", "postgresql", ":", "//nobody@127.0.0.1", ":", "1/x", "t", "-c", ""], []),
         (["audit", ""], []),  # which the shell completes with files

@@ -50,7 +50,7 @@ AFTER = {  # what works on what the command before has made
     "anonymize": (("verify", "made.json"), ("impact", "people", "--protected", "copy")),
     "init": (("run",),),
 }
-WITHOUT_TABLE = {"alerts", "demo", "diff", "duckdb", "help", "history", "postgres", "report", "schema", "shell"}
+WITHOUT_TABLE = {"demo", "help", "history", "report", "shell"}
 BUDGET = ("--max-seconds", "3")
 
 

@@ -91,7 +91,7 @@ int main(void) {
     duck[0] = instance;
 
     setenv("XDG_CONFIG_HOME", "/nowhere", 1);
-    fails_with("run: qidsql duckdb install");
+    fails_with("run: qidsql shell install");
     unsetenv("XDG_CONFIG_HOME");
     setenv("HOME", "/nowhere", 1);
     fails_with("/nowhere/.config/qidsql");

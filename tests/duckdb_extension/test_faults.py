@@ -83,7 +83,7 @@ def test_a_python_that_cannot_start_is_an_error_of_load(
 
 def test_without_settings_it_says_what_to_run(shell: Shell, broken: Path) -> None:
     broken.with_name(NAME + SUFFIX).unlink()
-    assert "run: qidsql duckdb install" in refused(shell, broken)
+    assert "run: qidsql shell install" in refused(shell, broken)
 
 
 def test_an_exception_in_python_is_an_error_of_load(shell: Shell, broken: Path, tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_stub_of_another_version_is_an_error_of_load(shell: Shell, broken: Pat
     old = content.replace(b"\0Ki\0", b"\0K\0\0")  # the first one told Python no number
     assert old != content
     broken.write_bytes(old)
-    assert "built by another version of qidsql; run: qidsql duckdb install" in refused(shell, broken)
+    assert "built by another version of qidsql; run: qidsql shell install" in refused(shell, broken)
 
 
 def test_nothing_is_written_into_a_database_that_has_the_name_of_the_macros(host: Host, tmp_path: Path) -> None:
@@ -491,14 +491,14 @@ def cli(*arguments: object, home: Path, **extra: str) -> Outcome:
 
 @pytest.mark.exhaustive
 def test_what_is_installed_loads_by_its_name(shell: Shell, home: Path) -> None:
-    before = cli("duckdb", "doctor", "--shell", shell.program, home=home)
+    before = cli("shell", "doctor", "--shell", shell.program, home=home)
     assert before.code == 2
-    assert "not installed; run: qidsql duckdb install" in before.out
-    done = cli("duckdb", "install", "--shell", shell.program, home=home)
+    assert "not installed; run: qidsql shell install" in before.out
+    done = cli("shell", "install", "--shell", shell.program, home=home)
     assert done.code == 0, done
     assert "In the DuckDB shell:  qidsql shell [database]" in done.out
     assert f"for DuckDB 1.5.6, shell {shell.program}" in done.out
-    after = cli("duckdb", "doctor", "--shell", shell.program, home=home)
+    after = cli("shell", "doctor", "--shell", shell.program, home=home)
     assert (after.code, after.out.count("LOAD qidsql works")) == (0, 2), after
     answer = shell.run(["LOAD qidsql", PEOPLE, "SELECT columns FROM qidsql.keys('people')"], HOME=str(home))[-1]
     assert answer == [{"columns": ["id"]}]
@@ -510,15 +510,15 @@ def test_install_lists_what_it_replaces_and_uninstall_removes_all_of_it(home: Pa
     old = home / ".duckdb/extensions/v1.0.0/linux_amd64/qidsql.duckdb_extension"
     old.parent.mkdir(parents=True)
     old.write_text("an older one")
-    assert "Replaced" not in inside("duckdb", "install", **variables).out
-    again = inside("duckdb", "install", **variables).out
+    assert "Replaced" not in inside("shell", "install", **variables).out
+    again = inside("shell", "install", **variables).out
     installed = re.findall("^Installed (.*)$", again, re.MULTILINE)
     assert re.findall("^Replaced (.*)$", again, re.MULTILINE) == [f"{each} (of {sys.executable})" for each in installed]
     left = {path for path in home.rglob("*") if path.is_file()}
-    removed = inside("duckdb", "uninstall", **variables).out
+    removed = inside("shell", "uninstall", **variables).out
     assert {Path(each) for each in re.findall("^Removed (.*)$", removed, re.MULTILINE)} == left
     assert len(left) == 2 * len(installed) + 2 >= 4  # with the settings beside each and of the user, and the older one
-    assert inside("duckdb", "uninstall", **variables).out == "The extension is not installed.\n"
+    assert inside("shell", "uninstall", **variables).out == "The extension is not installed.\n"
 
 
 def test_where_there_is_no_shell_install_says_how_to_get_one() -> None:
@@ -529,14 +529,12 @@ def test_where_there_is_no_shell_install_says_how_to_get_one() -> None:
 
 @pytest.mark.exhaustive
 def test_the_doctor_sees_an_environment_that_moved(shell: Shell, home: Path) -> None:
-    cli("duckdb", "install", "--shell", shell.program, home=home)
+    cli("shell", "install", "--shell", shell.program, home=home)
     for settings in home.rglob(f"*{SUFFIX}"):
         spoil(settings.with_name(settings.name.removesuffix(SUFFIX)), python="/moved/venv/bin/python")
-    seen = cli("duckdb", "doctor", "--shell", shell.program, home=home)
+    seen = cli("shell", "doctor", "--shell", shell.program, home=home)
     assert seen.code == 2
-    assert (
-        "/moved/venv/bin/python no longer exists: the environment was moved or removed; run qidsql duckdb" in seen.out
-    )
+    assert "/moved/venv/bin/python no longer exists: the environment was moved or removed; run qidsql shell" in seen.out
 
 
 def test_the_shell_opens_with_qidsql_loaded(shell: Shell, home: Path) -> None:
@@ -568,7 +566,7 @@ def test_a_signed_repository_needs_no_unsigned(extension: Path, home: Path, tmp_
         pytest.skip("signed repositories need openssl, and DuckDB 2.0")
     key, repository = tmp_path / "key.pem", tmp_path / "repository"
     subprocess.run(["openssl", "genrsa", "-out", key, "2048"], capture_output=True, check=True)
-    done = cli("duckdb", "sign", "--key", key, "--to", repository, home=home)
+    done = cli("shell", "sign", "--key", key, "--to", repository, home=home)
     assert done.code == 0, done
     use = "import sys, duckdb; c = duckdb.connect(); c.execute(sys.argv[1]); c.execute(sys.argv[2])"
     variables = {**environment(), "HOME": str(home)}

@@ -100,4 +100,4 @@ def test_the_schema_refuses_what_is_not_a_report(documents: Mapping[str, RunResu
 
 @pytest.mark.parametrize("name", ["audit", "run", "policy"])
 def test_the_command_prints_the_schema(name: str) -> None:
-    assert json.loads(inside("schema", name).out) == json.loads(json.dumps(schema(name)))
+    assert json.loads(inside("report", "--schema", name).out) == json.loads(json.dumps(schema(name)))

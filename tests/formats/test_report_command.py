@@ -168,7 +168,7 @@ def test_listings_of_runs_are_parts_of_a_dossier(source: Path, tmp_path: Path) -
     )
     for _ in range(2):
         assert inside("run", "--quiet", cwd=tmp_path).code == 1
-    for command in (["history"], ["history", "--table", "main.t"], ["diff"], ["alerts"]):
+    for command in (["history"], ["history", "--table", "main.t"], ["history", "diff"], ["history", "alerts"]):
         assert inside(*command, "-o", "one.json", cwd=tmp_path).code == 0
         assert inside(*command, "-o", "direct.md", cwd=tmp_path).code == 0
         assert inside("report", "one.json", "-o", "read.md", cwd=tmp_path).code == 0

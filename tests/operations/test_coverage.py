@@ -406,10 +406,10 @@ def test_what_is_covered_in_two_runs_and_in_a_report_that_is_passed_on(tmp_path:
         assert ran(tmp_path)[0] == 0
         store.execute("CREATE TABLE people (name VARCHAR)")
     assert ran(tmp_path)[0] == 1
-    outcome = inside("diff", cwd=tmp_path)
+    outcome = inside("history", "diff", cwd=tmp_path)
     assert "Coverage: 1 of 1 table, 2 of 2 columns covered -> 1 of 2 tables" in outcome.out
     assert "+ new  main.people is not in the policy" in outcome.out
-    [gap] = json.loads(inside("diff", "--format", "json", cwd=tmp_path).out)["coverage"]["new"]
+    [gap] = json.loads(inside("history", "diff", "--format", "json", cwd=tmp_path).out)["coverage"]["new"]
     assert gap["table"] == "main.people"
     hidden = json.loads(inside("report", "last", "--min-count", "11", "--format", "json", cwd=tmp_path).out)
     assert hidden["coverage"]["gaps"][0]["table"] == "main.people"

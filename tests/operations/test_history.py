@@ -403,15 +403,15 @@ def test_history_and_diff_on_the_command_line(tmp_path: Path, document: RunResul
     assert "before" in inside("history", cwd=tmp_path).out
     assert "main.risky" in inside("history", "--table", "risky", cwd=tmp_path).out
     assert "did you mean main.risky?" in inside("history", "--table", "riskyy", cwd=tmp_path).line
-    text = inside("diff", "before", "after", cwd=tmp_path).out
+    text = inside("history", "diff", "before", "after", cwd=tmp_path).out
     assert "violation -> pass" in text
     assert text.count("- gone") == 2
-    found = json.loads(inside("diff", "--format", "json", cwd=tmp_path).out)
+    found = json.loads(inside("history", "diff", "--format", "json", cwd=tmp_path).out)
     assert [(each["table"], each["was"], each["now"]) for each in found["tables"]] == [
         ("main.risky", "violation", "pass"),
         ("main.safe", "pass", "pass"),
     ]
-    assert "did you mean before?" in inside("diff", "befor3", "after", cwd=tmp_path).line
+    assert "did you mean before?" in inside("history", "diff", "befor3", "after", cwd=tmp_path).line
     assert inside("history", "--history", folder, "-q").code == 0
 
 
@@ -422,13 +422,13 @@ def test_runs_under_another_policy_are_not_compared(tmp_path: Path) -> None:
     for k in (5, 5, 2, 2):
         policy_file(tmp_path, store.url, entries("risky", more=f"k = {k}") + entries("other"))
         assert inside("run", "-q", cwd=tmp_path).code == 1
-    changed = inside("diff", "last~2", "last~1", cwd=tmp_path).out
+    changed = inside("history", "diff", "last~2", "last~1", cwd=tmp_path).out
     assert "policy changed (k 5 -> 2): findings are not compared" in changed
     assert not re.search("better|worse|gone|new", changed.partition("main.risky")[2])
     assert "1 table unchanged" in changed
     for before, after in (("last~3", "last~2"), ("last~1", "last")):
-        assert "2 tables unchanged" in inside("diff", before, after, cwd=tmp_path).out
-    found = json.loads(inside("diff", "last~2", "last~1", "--format", "json", cwd=tmp_path).out)
+        assert "2 tables unchanged" in inside("history", "diff", before, after, cwd=tmp_path).out
+    found = json.loads(inside("history", "diff", "last~2", "last~1", "--format", "json", cwd=tmp_path).out)
     assert [(each["policy_changed"], each["findings"]) for each in found["tables"]] == [(["k 5 -> 2"], []), ([], [])]
     lines = inside("history", "--table", "risky", cwd=tmp_path).out.splitlines()[3:]
     assert [line.endswith("policy changed") for line in lines] == [False, True, False, False]

@@ -284,7 +284,9 @@ def test_a_table_is_compared_with_the_last_run_on_it(store: Store, tmp_path: Pat
     first = ran(tmp_path)[1]
     second = ran(tmp_path, "--only", "calm")[1]
     assert second["notes"] == []
-    assert inside("diff", cwd=tmp_path).out.endswith("1 table unchanged\n2 tables not compared: left out by --only\n")
+    assert inside("history", "diff", cwd=tmp_path).out.endswith(
+        "1 table unchanged\n2 tables not compared: left out by --only\n"
+    )
     third = ran(tmp_path)[1]
     assert third["baseline"]["run"] == second["run"]
     assert third["tables"][0]["findings"][0]["state"] == "unchanged"
@@ -516,7 +518,7 @@ def test_a_waived_finding_is_no_plain_pass_in_any_report(tmp_path: Path) -> None
         assert json.loads(told["json"])["accepted"] == 1
     for _ in range(2):
         assert inside("run", "-q", cwd=tmp_path).code == 0
-    for command_line in (["history"], ["history", "--table", "people"], ["diff"]):
+    for command_line in (["history"], ["history", "--table", "people"], ["history", "diff"]):
         assert "exception" in inside(*command_line, cwd=tmp_path).out, command_line
 
 

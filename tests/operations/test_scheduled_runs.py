@@ -182,19 +182,19 @@ def test_what_is_not_delivered_is_said_kept_and_delivered_by_the_next_run(
     outcome = here("run", "--quiet", **url)
     assert outcome.code == 1, "the verdict is that of the tables"
     assert outcome.line.startswith("the alert team was not delivered: the server returned status 500; 1 message kept")
-    listed = here("alerts", **url)
+    listed = here("history", "alerts", **url)
     assert listed.code == 0
     assert "last sent: violation  main.risky (main)" in listed.out
     assert "tried 1 time: the server returned status 500" in listed.out
-    document = json.loads(here("alerts", "--format", "json", **url).out)
+    document = json.loads(here("history", "alerts", "--format", "json", **url).out)
     assert document["alerts"][0]["kept"][0]["attempts"] == 1
     team.answers += [404]
-    again = here("alerts", "--retry", **url)
+    again = here("history", "alerts", "--retry", **url)
     assert (again.code, again.err.count("not delivered")) == (2, 1)
     outcome = here("run", "--quiet", **url)
     assert (outcome.code, outcome.err) == (1, "")
     assert len({json.loads(post.body)["id"] for post in team.posts}) == 1
-    assert "not delivered" not in here("alerts", **url).out
+    assert "not delivered" not in here("history", "alerts", **url).out
     everything = outcome.out + outcome.err + listed.out + listed.err + again.out + again.err + str(document)
     everything += (tmp_path / "qidsql-history.duckdb").read_bytes().decode("latin-1")
     assert SECRET not in everything
@@ -203,12 +203,12 @@ def test_what_is_not_delivered_is_said_kept_and_delivered_by_the_next_run(
 
 def test_a_test_message(tables: DuckDBStore, tmp_path: Path, team: HttpReceiver, here: Here) -> None:
     policy_file(tmp_path, tables.url, entries("main.risky"), TEAM)
-    outcome = here("alerts", "--test", "team", TEAM_URL=team.url)
+    outcome = here("history", "alerts", "--test", "team", TEAM_URL=team.url)
     assert (outcome.code, outcome.line) == (0, "a test message was delivered to the alert team")
     assert json.loads(team.posts[0].body)["changes"] == []
-    assert "the environment variable TEAM_URL is not set" in here.refused("alerts", "--test", "team")
-    assert "did you mean team" in here.refused("alerts", "--test", "taem")
-    assert "no alerts" in here("alerts", policy_file(tmp_path, tables.url, entries("main.safe"))).out
+    assert "the environment variable TEAM_URL is not set" in here.refused("history", "alerts", "--test", "team")
+    assert "did you mean team" in here.refused("history", "alerts", "--test", "taem")
+    assert "no alerts" in here("history", "alerts", policy_file(tmp_path, tables.url, entries("main.safe"))).out
 
 
 def test_a_history_that_cannot_be_written_is_told_without_one(tables: DuckDBStore, tmp_path: Path, here: Here) -> None:

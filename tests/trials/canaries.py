@@ -203,7 +203,7 @@ PLACES: dict[str, Callable[[Nest, str], Outcome]] = {
     "the history of a run": _as_argument("run", "--history", "@"),
     "the variable of the history": _as_argument("history", QIDSQL_HISTORY="@"),
     "a run": _as_argument("report", "@", "--history", "nothing.duckdb"),
-    "two runs": _as_argument("diff", "@", "last"),
+    "two runs": _as_argument("history", "diff", "@", "last"),
     "a policy file": _as_argument("run", "@"),
     "labels of dbt": _as_argument("init", "clinic.duckdb", "--dbt", "@"),
     "what is known outside": _as_argument("graph", "--outside", "@", "--identifier", "a.b", "--sensitive", "c.d"),
@@ -330,16 +330,16 @@ def _run(nest: Nest, draw: Random) -> str | None:
     commands: list[list[str]] = [
         ["run", "--output", "run.json"],
         ["run", "-q", "--fail-on", "new"],
-        ["alerts"],
+        ["history", "alerts"],
         ["history"],
     ]
     commands += [["report", "--format", form, "--output", f"report.{form}.txt"] for form in DOCUMENTS]
     commands += [
         ["report", "run.json", "--format", "json", "--min-count", "11"],
-        ["diff"],
+        ["history", "diff"],
         ["doctor", "env:SERVER_URL"],
     ]
-    commands += [["alerts", "--retry", "--format", "json"]]
+    commands += [["history", "alerts", "--retry", "--format", "json"]]
     with http_receiver() as team, mail_receiver() as office:
         secrets["TEAM_URL"], secrets["SMTP_URL"] = f"{team.url}/{SECRET}", f"smtp://127.0.0.1:{office.port}?tls=no"
         outcomes = [nest.command(*arguments, **secrets) for arguments in commands]
