@@ -68,6 +68,7 @@ class CatalogTable:
     labels: tuple[tuple[str, str], ...] = ()
     obstacle: str | None = None
     version: Version | None = None  # in which it is read, if it keeps versions
+    fenced: bool = False  # as `Table.fenced`
 
 
 @dataclass(frozen=True, slots=True)

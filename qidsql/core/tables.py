@@ -198,6 +198,7 @@ class Table:
     table that keeps its earlier versions: its number, or the time as of which; None: the current one.
     `time_dependent`: a view that uses the current time. `computed`: each scan decodes or computes the rows.
     `by_name`: they are in files, whose columns are found by the names and types that somebody else has noted.
+    `fenced`: they are elsewhere, under constraints that nobody checks, which the engine must not use to skip rows.
     """
 
     name: TableName
@@ -211,6 +212,7 @@ class Table:
     time_dependent: bool = False
     computed: bool = False
     by_name: bool = False
+    fenced: bool = False
 
     def column(self, name: str) -> Column:
         """The column of that name. Raises UnknownName."""

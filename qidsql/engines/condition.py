@@ -10,7 +10,7 @@ from sqlglot import exp
 from qidsql.core.tables import Table
 from qidsql.errors import UnknownName, UsageError, names_a_secret
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.relation import table_node, verbatim
+from qidsql.sql.relation import rows_node, verbatim
 from qidsql.sql.templates import Filling, Row
 from qidsql.wording.texts import few
 
@@ -42,7 +42,7 @@ def bindings(dialect: Dialect, table: Table, where: str) -> tuple[str, str]:
     except UnicodeEncodeError:
         raise UsageError(UNREADABLE) from None
     case = exp.Case(ifs=[exp.If(this=verbatim(where), true=exp.true())])
-    nothing = exp.select("1 AS bound").from_(table_node(table.name)).limit(0)
+    nothing = exp.select("1 AS bound").from_(rows_node(table)).limit(0)
     first, second = (dialect.render(nothing.where(form)) for form in (case, exp.paren(verbatim(where), copy=False)))
     return first, second
 

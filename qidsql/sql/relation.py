@@ -83,7 +83,7 @@ class Relation:
 
     def text(self, dialect: Dialect) -> str:
         """The text of `node`."""
-        if self.table is None or self.table.version is not None or not dialect.quote:
+        if self.table is None or self.table.version is not None or self.table.fenced or not dialect.quote:
             return dialect.render(self.node)
         return f"{name_text(dialect, self.table.name)} AS {ALIAS}"
 
@@ -169,9 +169,15 @@ def table_node(name: TableName) -> exp.Table:
     return exp.Table(this=parts[0], db=parts[1], catalog=parts[2])
 
 
-def rows_node(table: Table) -> exp.Table:
-    """The table as a node to read rows from, in its version."""
+def rows_node(table: Table) -> exp.Table | exp.Subquery:
+    """The table as a node to read rows from, in its version.
+
+    The OFFSET of a fenced one keeps the planner from comparing a condition outside with what it was told of the rows.
+    """
     node = table_node(table.name)
+    if table.fenced:
+        columns = [exp.column(exp.to_identifier(each.name, quoted=True)) for each in table.columns if each.readable]
+        return exp.select(*columns).from_(node).offset(0).subquery(exp.to_identifier(table.name.name, quoted=True))
     if isinstance(table.version, datetime):
         moment = exp.Literal.string(table.version.isoformat(" "))
         node.set("version", exp.Version(this="TIMESTAMP", kind="AS OF", expression=moment))

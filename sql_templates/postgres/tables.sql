@@ -4,6 +4,13 @@
 --                         never analysed, so that a large new table counts as large; NULL for views
 --         obstacle        why this role cannot audit it, NULL if it can
 --         is_partition    its rows belong to a partitioned table
+--         fenced          some of its rows are those of a foreign table, whose constraints and bounds the planner believes
+--                         and nobody checks; a view counts if the database has such a table
+WITH RECURSIVE elsewhere AS (
+  SELECT relation.oid AS oid FROM pg_class AS relation WHERE relation.relkind = 'f'
+  UNION
+  SELECT child.inhparent AS oid FROM elsewhere JOIN pg_inherits AS child ON child.inhrelid = elsewhere.oid
+)
 SELECT
   CAST(relation.oid AS BIGINT) AS oid,
   namespace.nspname AS schema_name,
@@ -29,7 +36,11 @@ SELECT
     WHEN relation.relrowsecurity AND row_security_active(relation.oid) THEN 'row security'
     WHEN NOT relation.relispopulated THEN 'unpopulated'
   END AS obstacle,
-  relation.relispartition AS is_partition
+  relation.relispartition AS is_partition,
+  CASE
+    WHEN relation.relkind = 'v' THEN EXISTS (SELECT 1 FROM elsewhere)
+    ELSE relation.oid IN (SELECT elsewhere.oid FROM elsewhere)
+  END AS fenced
 FROM pg_class AS relation
 JOIN pg_namespace AS namespace ON namespace.oid = relation.relnamespace
 WHERE relation.relkind IN ('r', 'v', 'm', 'p', 'f')

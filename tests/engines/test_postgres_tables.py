@@ -1,5 +1,6 @@
 """What a Postgres database can hold, under any name and with any rights: audited, or refused in one clear line."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.command import AuditRequest, AuditResult
 from qidsql.core.results import Verdict
 from qidsql.errors import AccessError, QidsqlError, StatementError, UnknownName, UsageError
+from qidsql.sql.relation import rows_node
 from tests.exhaustive import always
-from tests.older_servers import open_to_servers
+from tests.older_servers import older_server, open_to_servers
 from tests.stores import PostgresStore, quoted
 
 NAMES = [
@@ -190,6 +192,61 @@ def test_foreign_tables(postgres_store: PostgresStore, tmp_path: Path) -> None:
         assert "no snapshot covers them" in result.account.notes[0]
         file.unlink()
         assert isinstance(refusal(postgres_store, "f"), StatementError)
+
+
+FALSE_FACTS = {  # what is said of rows in a file, which all have a = 1 or NULL, and a condition that it would answer
+    "a bound": ("p", "a = 1", 30),
+    "a bound behind a view": ("v", "a = 1", 30),
+    "a CHECK of a child": ("parent", "parent.a = 1", 30),
+    "a CHECK": ("checked", "a = 1", 10),
+    "NOT NULL": ("full_", "a IS NULL", 10),
+}
+
+
+@pytest.mark.exhaustive
+def test_what_a_foreign_table_says_of_its_rows_is_not_believed(tmp_path: Path) -> None:
+    """The planner would skip the file, in which each row is alone, and pass the twenty equal rows beside it."""
+    for name, a in (("ones", "1"), ("nulls", "")):
+        (tmp_path / name).write_text("".join(f"{a},{i}\n" for i in range(10)))
+    open_to_servers(tmp_path)
+    ones, nulls = (f"SERVER files OPTIONS (filename '{tmp_path / each}', format 'csv')" for each in ("ones", "nulls"))
+    with older_server("15") as url, PostgresStore(url) as store:
+        store.execute(
+            "CREATE EXTENSION file_fdw; CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;"
+            "CREATE TABLE p (a int, b int) PARTITION BY LIST (a); CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1);"
+            f"CREATE FOREIGN TABLE p2 PARTITION OF p FOR VALUES IN (2) {ones}; CREATE VIEW v AS SELECT * FROM p;"
+            "CREATE TABLE parent (a int, b int);"
+            f"CREATE FOREIGN TABLE child (CHECK (a = 2)) INHERITS (parent) {ones};"
+            f"CREATE FOREIGN TABLE checked (a int CHECK (a = 2), b int) {ones};"
+            f"CREATE FOREIGN TABLE full_ (a int NOT NULL, b int) {nulls};"
+            "INSERT INTO p1 SELECT 1, 1 FROM generate_series(1, 20); INSERT INTO parent SELECT * FROM p1"
+        )
+        store.execute("ALTER ROLE postgres IN DATABASE postgres SET constraint_exclusion = on")
+        found = {
+            fact: (result.verdict, result.account.rows)
+            for fact, (table, where, _) in FALSE_FACTS.items()
+            for result in [audited(store, table, where=where)]
+        }
+        assert audited(store, "p1", where="p1.a = 1").verdict is Verdict.PASS
+    assert found == {fact: (Verdict.VIOLATION, rows) for fact, (_, _, rows) in FALSE_FACTS.items()}
+
+
+def test_which_tables_have_rows_elsewhere(postgres_store: PostgresStore) -> None:
+    name = f"wrapper_{postgres_store.schema}"
+    postgres_store.execute(f"CREATE FOREIGN DATA WRAPPER {name}; CREATE SERVER {name} FOREIGN DATA WRAPPER {name}")
+    try:
+        postgres_store.execute(
+            "CREATE TABLE here (a int); CREATE TABLE above (a int); CREATE TABLE parent () INHERITS (above);"
+            f"CREATE FOREIGN TABLE child () INHERITS (parent) SERVER {name}; CREATE VIEW v AS SELECT * FROM here;"
+            "CREATE MATERIALIZED VIEW m AS SELECT * FROM here"
+        )
+        with postgres_store.connect() as engine:
+            fenced = {table.name.name for table in engine.catalog().tables if table.fenced}
+            text = engine.dialect.render(rows_node(replace(engine.describe("here"), fenced=True)))
+    finally:
+        postgres_store.execute(f"DROP FOREIGN DATA WRAPPER {name} CASCADE")
+    assert fenced == {"above", "parent", "child", "v"}
+    assert text == f'(SELECT "a" FROM "{postgres_store.schema}"."here" OFFSET 0) AS "here"'
 
 
 def test_a_temporary_table_is_its_sessions_own(postgres_store: PostgresStore) -> None:

@@ -530,12 +530,13 @@ class PostgresEngine(Engine):
     def describe(self, table: str | None) -> Table:
         rows = {_name(row): row for row in self._catalog("tables")}
         name = self._find(table, rows)
-        oid, _, _, kind, estimate, *_ = rows[name]
+        oid, _, _, kind, estimate, *_, fenced = rows[name]
         columns = tuple(
             Column(str(column), str(kind), bool(nullable), bool(readable), Comparison(str(comparison)), base=str(base))
             for column, kind, nullable, readable, comparison, _, base in self._catalog("columns", oids=[integer(oid)])
         )
-        return self._table(name, KINDS[str(kind)], columns, None if estimate is None else integer(estimate))
+        rows_about = None if estimate is None else integer(estimate)
+        return self._table(name, KINDS[str(kind)], columns, rows_about, bool(fenced))
 
     @understood(CATALOG)
     def describe_listed(self, listed: CatalogTable) -> Table:
@@ -543,9 +544,9 @@ class PostgresEngine(Engine):
         if listed.obstacle is not None:
             raise AccessError(listed.obstacle)
         columns = (Column(c.name, c.type, c.nullable, c.readable, c.comparison, base=c.base) for c in listed.columns)
-        return self._table(listed.name, listed.kind, tuple(columns), listed.estimated_rows)
+        return self._table(listed.name, listed.kind, tuple(columns), listed.estimated_rows, listed.fenced)
 
-    def _table(self, name: TableName, kind: str, columns: tuple[Column, ...], rows: int | None) -> Table:
+    def _table(self, name: TableName, kind: str, columns: tuple[Column, ...], rows: int | None, fenced: bool) -> Table:
         if not columns:
             raise UsageError(f"{name} has no columns, so there is nothing to audit")
         return self._groupable(
@@ -556,7 +557,8 @@ class PostgresEngine(Engine):
                     columns=columns,
                     estimated_rows=rows,
                     notes=(NOTES[kind],) if kind in NOTES else (),
-                    row_address=("tableoid", "ctid") if kind in HOLDING_ROWS else (),
+                    row_address=("tableoid", "ctid") if kind in HOLDING_ROWS and not fenced else (),
+                    fenced=fenced,
                 )
             )
         )
@@ -625,6 +627,7 @@ class PostgresEngine(Engine):
                     unique=tuple(dict.fromkeys(unique.get(oid, ()))),
                     labels=tuple(labels.get((oid, None), ())),
                     obstacle=None if rows[name][5] is None else self._obstacle(name, str(rows[name][5])),
+                    fenced=bool(rows[name][7]),
                 )
                 for oid, name in names.items()
             ),
