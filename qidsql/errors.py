@@ -172,6 +172,10 @@ class SnapshotLost(Stopped):
     """The snapshot of the data was lost: released for waiting transactions, or the data changed."""
 
 
+class Unconfirmed(Stopped):
+    """What a row is has to be confirmed first."""
+
+
 class StatementFailed(Stopped):
     """The engine could not run a statement, after it had run others."""
 

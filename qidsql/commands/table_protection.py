@@ -83,9 +83,10 @@ class TableProtection:
     def recognise(self, on_stage: Callable[[str], None]) -> None:
         """Exclude the columns whose values identify directly: they would be blank in every row.
 
-        Sends no statement if the request names the columns. Raises UsageError, Stopped, StatementError.
+        Sends no statement if the request names the columns and none is named like the persons. Raises UsageError,
+        Stopped, StatementError.
         """
-        self.begin()
+        self._search.confirm_rows(by_persons=False)
         if self._policy.columns or self._policy.keep_identifiers:
             return
         on_stage("profiling the columns")

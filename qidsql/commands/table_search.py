@@ -1,5 +1,6 @@
 """The common part of the commands that search: a table's columns as profiler and sampler, the account of the work."""
 
+import shlex
 import signal
 import threading
 import time
@@ -11,13 +12,14 @@ from functools import wraps
 from types import FrameType
 from typing import Concatenate, ParamSpec, TypedDict, TypeVar
 
+from qidsql.commands.persons import named_like_persons
 from qidsql.core.budget import SIGNALS
-from qidsql.core.policy import Policy
+from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.results import Account, LeftOut, SearchAccount
 from qidsql.core.roles import assign_roles, audited_columns
 from qidsql.core.tables import Column, Comparison, Nulls, Role, Table, TableName, names_of
 from qidsql.engines.base import Engine
-from qidsql.errors import Interrupted, QidsqlError, Stopped, UsageError
+from qidsql.errors import Interrupted, QidsqlError, StatementError, Stopped, Unconfirmed, UsageError
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.disclosure_limits import DistantInOrder
 from qidsql.profiling.budget import Budget
@@ -28,7 +30,7 @@ from qidsql.profiling.samples import TableSampler, coded
 from qidsql.search.result import OnBounds, ignore_bounds
 from qidsql.search.smallest import Witnesses
 from qidsql.sql.relation import Relation, relation, sample, sample_of_entities
-from qidsql.wording.texts import plural
+from qidsql.wording.texts import plural, setting
 
 # The account of a command's work on one table: started when it is made, closed when the result is put together.
 
@@ -224,6 +226,28 @@ class TableSearch:
         """Raise the stop that ended the work while the catalog was read, if any."""
         if self.stopped is not None:
             raise self.stopped
+
+    def confirm_rows(self, *, by_persons: bool) -> None:
+        """Raise Unconfirmed if a row may be one of several of a person. `by_persons`: the command can count these.
+
+        One statement or two, if columns are named like the persons. Raises Stopped, StatementError.
+        """
+        self.begin()
+        found = named_like_persons(self.profiler, self.table, self._policy, {})
+        if found:
+            entity = setting("entity")
+            persons = f"{entity} {shlex.quote(found[0])}, or " if by_persons else ""
+            raise Unconfirmed(
+                f"{found[0]} is named like the persons and repeats: several rows of a person would pass for several "
+                f"persons. Say what is counted: {persons}{entity} {EACH_ROW} if each row is another person"
+            )
+
+    def note_persons(self) -> None:
+        """Note that a row may be one of several of a person, if so. Sends what `confirm_rows` does."""
+        with suppress(Stopped, StatementError):  # the figures hold without the note
+            if found := named_like_persons(self.profiler, self.table, self._policy, {}):
+                words = "is named like the persons and repeats: a person may have several"
+                self._notes += (f"rows are counted, and {found[0]} {words}",)
 
     def measure(self, criterion: Criterion) -> None:
         """Measure what the criterion is about in every profile from now on. Raises UnknownName, UsageError, Stopped."""

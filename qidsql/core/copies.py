@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Annotated
 
-from qidsql.core.options import Into, Keep, Replace, choice
-from qidsql.core.policy import Policy
+from qidsql.core.options import COLUMNS, Into, Keep, Replace, choice
+from qidsql.core.policy import EACH_ROW, Policy
+from qidsql.declarations.options import Option
 from qidsql.errors import UsageError, names_a_secret
+from qidsql.wording.texts import setting
 
 FILE_KINDS = (".parquet", ".csv")  # of copies of files, and of lists
 
@@ -26,6 +29,14 @@ class CopyOptions:
     into: Into = None
     replace: Replace = False
     keep: Keep = ()
+    entity: Annotated[
+        str | None,
+        Option(
+            "row: each row is another person, which you confirm; a column is refused, since rows are counted here",
+            EACH_ROW,
+            panel=COLUMNS,
+        ),
+    ] = None
 
     @property
     def writable(self) -> bool:
@@ -42,6 +53,11 @@ class CopyOptions:
         """Check these options. Raises UsageError."""
         if self.into is not None and names_a_secret(str(self.into)):  # reports name the copy
             raise UsageError("--into looks like a connection string with a secret; expected a table or a file")
+        if self.entity is not None:
+            raise UsageError(
+                f"rows are counted here: several rows of one {self.entity} would pass for several persons. Take a view "
+                f"with one row for each person, or give {setting('entity')} {EACH_ROW} if each row is another person"
+            )
         if self.into is not None and self.script is not None:
             raise UsageError("--into writes the copy and --sql prints statements for it; choose one")
         if self.replace and self.into is None:

@@ -112,10 +112,12 @@ def test_with_columns_given_no_other_is_audited(folder: Path) -> None:
     assert [each["name"] for each in result["columns"] if each["audited"]] == ["age", "pay"]  # type: ignore[attr-defined]
 
 
-def test_the_entity_of_the_policy_is_counted_or_left_out(folder: Path) -> None:
+def test_the_entity_of_the_policy_is_counted_or_refused(folder: Path) -> None:
     (folder / "qidsql.toml").write_text(POLICY.replace("k = 4", 'k = 4\nentity = "visitor"'))
     assert document("audit", "people.csv", cwd=folder)["entities"] == 30
-    assert document("suppress", "people.csv", cwd=folder)["columns"] == ["age", "sex", "town"]
+    assert "several rows of one visitor would pass" in refused("suppress", "people.csv", cwd=folder)
+    by_rows = document("suppress", "people.csv", "--entity", "row", cwd=folder)
+    assert by_rows["columns"] == document("uniques", "people.csv", cwd=folder)["columns"] == ["age", "sex", "town"]
 
 
 def test_a_limit_may_be_about_the_sensitive_columns_of_the_policy(folder: Path) -> None:

@@ -6,12 +6,12 @@ A column is only left out if its proposal is beyond doubt. The verdict does not 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from qidsql.column_roles.proposal import Proposal, TableEvidence, ValueCounts
-from qidsql.column_roles.table_proposals import named_like, persons, proposed_roles
+from qidsql.column_roles.proposal import Proposal, ValueCounts
+from qidsql.column_roles.table_proposals import proposed_roles
 from qidsql.commands.audit.command import AuditRequest, ColumnFinding, Persons, UndeclaredRoles
-from qidsql.core.catalog import CatalogColumn, CatalogTable
+from qidsql.commands.persons import named_like_persons
 from qidsql.core.policy import Policy
-from qidsql.core.tables import Column, Nulls, PolicyRole, Role, Table
+from qidsql.core.tables import Nulls, PolicyRole, Role, Table
 from qidsql.errors import UsageError
 from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.profiler import TableProfiler
@@ -98,34 +98,11 @@ def unconfirmed_persons(
 ) -> tuple[Persons, ...]:
     """The columns that may identify the persons, as far as nobody has confirmed what a row is.
 
-    One statement for the columns that are named so and not `measured`, one more if they have fewer values than rows,
-    and two for each that repeats and is not `published`. Raises Stopped, StatementError.
+    As many statements as `named_like_persons` sends, and two for each column that repeats and is not `published`.
+    Raises Stopped, StatementError.
     """
-    if policy.entity is not None or policy.each_row:
-        return ()
-    columns = tuple(CatalogColumn(each.name, each.type, base=each.base) for each in table.columns)
-    listed = TableEvidence(CatalogTable(table.name, table.kind, columns))
-    named = {each.name for each in columns if named_like(listed, each)[0] is not None}
-    if not named:
-        return ()
-    left = [each for each in table.columns if each.name in named - {*measured} and each.readable]
-    counts = {**measured, **_counted(profiler, table, left)}
-    return tuple(
-        _in_persons(profiler, table, policy, published, name) for name in persons(replace(listed, measured=counts), {})
-    )
-
-
-def _counted(profiler: TableProfiler, table: Table, columns: Sequence[Column]) -> dict[str, ValueCounts]:
-    if not columns:
-        return {}
-    source = relation(profiler.engine.dialect, table, columns)
-    alone = profiler.by_value.over(source, profiler.rows, [each.name for each in columns])
-    profiles = alone.singles()
-    unique = all(each.classes == each.rows for each in profiles)
-    nulls = (0,) * len(columns) if unique else alone.counts()[1]
-    return {
-        name: ValueCounts(profile, missing) for name, profile, missing in zip(alone.names, profiles, nulls, strict=True)
-    }
+    found = named_like_persons(profiler, table, policy, measured)
+    return tuple(_in_persons(profiler, table, policy, published, name) for name in found)
 
 
 def _in_persons(

@@ -55,6 +55,8 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
                 )
                 result = gate.column_sets(found, search.profiler, search.weights, request.limit)
                 unfinished = str(result.stopped or "")
+            if not unfinished:
+                search.note_persons()
     except Stopped as stop:
         unfinished = str(stop)
     if impossible:

@@ -78,6 +78,7 @@ class _Work:
             on_stage("testing the estimates on samples")
             for backtest in self._backtests(self._population):
                 self._population = replace(self._population, backtest=backtest)
+        search.note_persons()
 
     def result(self, unfinished: Sequence[str]) -> RiskResult:
         sizes, k = self._sizes, self._request.policy.k

@@ -28,7 +28,6 @@ from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
 from qidsql.declarations.results import FLAT, reported
 from qidsql.errors import UsageError
-from qidsql.wording.texts import setting
 
 DROP = "drop="
 
@@ -83,21 +82,12 @@ class TurnsRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     identifiers: Identifiers = ()
     sensitive: Sensitive = ()
     where: Where = None
-    entity: Annotated[
-        str | None, Option("refused: turns counts rows, not persons with several rows", "COLUMN", in_shells=False)
-    ] = None
     nulls: NullRule = Nulls.EQUAL
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
     max_bytes: MaxBytes = None
 
     def check(self) -> None:
-        if self.entity is not None:
-            raise UsageError(
-                f"turns counts rows, as the cells to suppress and unsafe combinations do: several rows of one "
-                f"{self.entity} would pass for several persons. Recode a view or copy without {setting('entity')} (or "
-                f"with {setting('no_policy')}), and audit that with {setting('entity')}"
-            )
         self.check_copy()
         _ = self.policy, self.changes, self.column_weights
 

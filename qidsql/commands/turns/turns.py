@@ -82,6 +82,7 @@ class _Review:
         if into is not None:
             columns = self._search.table.resolve(published)
             self._copy = planned_copy(self._engine, self._search.table, columns, into, self._request.replace)
+        self._search.confirm_rows(by_persons=False)
         for number, stage in enumerate(stages):
             self._on_stage(f"turn {number} of {len(self._request.changes)}")
             self._done.append(self._turn(number, stage))

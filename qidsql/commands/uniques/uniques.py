@@ -188,6 +188,7 @@ class _Run:
                 on_stage(_stage(found, records.rows))
             if found.largest >= records.columns and policy.nulls == Nulls.EQUAL:
                 gate.unique_counts(counts, policy.k)
+            search.note_persons()
             keys = None
             if request.key is not None:
                 on_stage("fetching keys")

@@ -378,7 +378,13 @@ def test_then_runs_on_what_is_to_be_protected(duckdb_store: DuckDBStore, tmp_pat
     assert failing.code == 1
     assert "main.visits is 3-anonymous on the one column audited (patient)" in failing.out
     for verb in ("mask", "suppress"):
-        options = {"identifiers": "full_name", "sensitive": "visits.diagnosis", "containment": False, "k": 4}
+        options = {
+            "identifiers": "full_name",
+            "sensitive": "visits.diagnosis",
+            "containment": False,
+            "k": 4,
+            "entity": "row",
+        }
         ran = package.graph(duckdb_store.url, **options, protect="visits", then=verb)  # type: ignore[arg-type]
         assert ran.then is not None
         assert ran.then.result.account.policy.columns == ("patient",)
