@@ -23,6 +23,7 @@ from qidsql.version import __version__
 if TYPE_CHECKING:
     from qidsql.cli.command import Perform
 
+HELP = {"help_option_names": ["-h", "--help"]}
 TYPER_INTERRUPTED = 130  # the exit code of typer after Ctrl-C
 
 HEADINGS = {
@@ -90,14 +91,16 @@ def imported(name: str) -> Any:
         module = import_module(f"qidsql.cli.{name}")
         if hasattr(module, "subcommands"):
             listed = module.subcommands()
-            group = typer.Typer(name=name, cls=Parts, rich_markup_mode=None, add_completion=False)
+            group = typer.Typer(
+                name=name, cls=Parts, rich_markup_mode=None, add_completion=False, context_settings=HELP
+            )
             group.callback(help=module.ABOUT, epilog=epilog(name, module.COMMAND))(lambda: None)
             for part, (summary, declared, run) in listed.items():
                 words = {"short_help": summary, "epilog": epilog(name, declared)}
-                group.command(part, cls=HeadedCommand, **words)(request_function(declared.request, run))
+                group.command(part, cls=HeadedCommand, **words)(request_function(declared, run))
             return typer.main.get_command(group)
-        declared, function = module.COMMAND, request_function(module.COMMAND.request, module.run)
-    alone = typer.Typer(rich_markup_mode=None, add_completion=False)
+        declared, function = module.COMMAND, request_function(module.COMMAND, module.run)
+    alone = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=HELP)
     alone.command(name, cls=HeadedCommand, epilog=epilog(name, declared))(function)
     return typer.main.get_command(alone)
 
@@ -128,6 +131,7 @@ app = typer.Typer(
         "Start with: qidsql demo. The manual: qidsql help"
     ),
     rich_markup_mode=None,
+    context_settings=HELP,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
 )
@@ -208,7 +212,7 @@ def _usage(error: Any) -> str:
     if option is not None and context is not None:
         given = context.get_parameter_source(option.name)
         if given is not None and given.name == "ENVIRONMENT":
-            return f"{option.envvar} (for {option.opts[0]}): {error.message}"
+            return f"{option.envvar} (for {option.opts[-1]}): {error.message}"
     return str(error.format_message()) + _policy_hint(getattr(error, "option_name", ""), context)
 
 

@@ -104,7 +104,7 @@ def typer_function(name: str, command: Command, perform: Perform) -> Callable[..
             perform(name, command, source, command.request(**values), line)
 
     every = (*ours, *source_argument) if command.source_last else (*source_argument, *ours)
-    return _function((*every, *theirs), run, command.request)
+    return _function((*every, *theirs), run, command)
 
 
 def _typed(context: typer.Context) -> frozenset[str]:
@@ -116,17 +116,18 @@ def _typed(context: typer.Context) -> frozenset[str]:
 GIVEN = ("COMMANDLINE", "ENVIRONMENT")
 
 
-def request_function(request: type, run: Callable[[Any], None]) -> Callable[..., None]:
+def request_function(command: Command, run: Callable[[Any], None]) -> Callable[..., None]:
     """The same for a command without a source argument, whose request has all its options."""
+    request = command.request
 
     def run_request(given: dict[str, Any]) -> None:
         run(request(**{name: value for name, value in given.items() if value is not None and name != "context"}))
 
-    return _function(parameters(request), run_request, request)
+    return _function(parameters(request), run_request, command)
 
 
 def _function(
-    every: Sequence[Parameter], run: Callable[[dict[str, Any]], None], documented: type
+    every: Sequence[Parameter], run: Callable[[dict[str, Any]], None], command: Command
 ) -> Callable[..., None]:
     arguments = [each for each in every if each.option.argument]
     options = [each for each in every if not each.option.argument]
@@ -134,16 +135,17 @@ def _function(
     def function(**given: Any) -> None:
         run(given)
 
-    shown = [CONTEXT, *(_typer(each) for each in (*arguments, *options))]
-    if any(each.option.special for each in options):
+    listed = command.shown or [each.name for each in options]
+    shown = [CONTEXT, *map(_typer, arguments), *(_typer(each, each.name not in listed) for each in options)]
+    if len(listed) < len(options):
         shown.append(HELP_ALL)
     function.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-    function.__doc__ = inspect.getdoc(documented)
+    function.__doc__ = inspect.getdoc(command.request)
     return function
 
 
 def _help_all(context: typer.Context, wanted: bool) -> None:
-    """Prints the help with the options for specialists, and exits."""
+    """Prints the help with every option, and exits."""
     if wanted:
         for each in context.command.params:
             each.hidden = False  # type: ignore[attr-defined]
@@ -158,9 +160,7 @@ HELP_ALL = inspect.Parameter(
     default=False,
     annotation=Annotated[
         bool,
-        typer.Option(
-            "--help-all", callback=_help_all, is_eager=True, help="also list the options for specialists, and exit"
-        ),
+        typer.Option("--help-all", callback=_help_all, is_eager=True, help="list all options, and exit"),
     ],
 )
 
@@ -328,7 +328,7 @@ def _described(parameter: Parameter, command: Command) -> Parameter:
     return replace(parameter, option=replace(parameter.option, help=format_words(formats), values=formats))
 
 
-def _typer(parameter: Parameter) -> inspect.Parameter:
+def _typer(parameter: Parameter, hidden: bool = False) -> inspect.Parameter:
     """The parameter of a command function, for typer."""
     option, default = parameter.option, parameter.default
     optional = default is None or default == ()
@@ -338,7 +338,7 @@ def _typer(parameter: Parameter) -> inspect.Parameter:
         "help": option.help,
         "show_default": not optional and not option.argument,
         "rich_help_panel": option.panel,
-        "hidden": option.special,
+        "hidden": hidden,
         "autocompletion": completer(option),
     }
     if option.least is not None or option.most is not None:

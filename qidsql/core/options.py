@@ -109,7 +109,6 @@ EntropyL: TypeAlias = Annotated[
         "column sets with a class of an entropy below ln L in a sensitive column",
         "L",
         panel=DISCLOSURE,
-        special=True,
         in_policies=True,
     ),
 ]
@@ -119,7 +118,6 @@ RecursiveL: TypeAlias = Annotated[
         "column sets with a class not recursive (C,L)-diverse in a sensitive column",
         "C,L",
         panel=DISCLOSURE,
-        special=True,
         in_policies=True,
     ),
 ]
@@ -144,7 +142,7 @@ Closeness: TypeAlias = Annotated[
 ]
 OrderedCloseness: TypeAlias = Annotated[
     Ratio,
-    Option("t-closeness by the distance of ordered values", "T", panel=DISCLOSURE, special=True, in_policies=True),
+    Option("t-closeness by the distance of ordered values", "T", panel=DISCLOSURE, in_policies=True),
 ]
 ValueOrder: TypeAlias = Annotated[
     str | None,
@@ -154,7 +152,6 @@ ValueOrder: TypeAlias = Annotated[
         "alphabetical",
         "VALUES",
         panel=DISCLOSURE,
-        special=True,
         in_policies=True,
     ),
 ]
@@ -164,7 +161,6 @@ HierarchicalCloseness: TypeAlias = Annotated[
         "t-closeness by the distance in a hierarchy of the values",
         "T",
         panel=DISCLOSURE,
-        special=True,
         in_policies=True,
     ),
 ]
@@ -174,7 +170,6 @@ HierarchyFile: TypeAlias = Annotated[
         "the hierarchy for --t-hierarchical, as in ARX: a line value;parent;...;* for each value",
         "FILE",
         panel=DISCLOSURE,
-        special=True,
         in_shells=False,
         in_policies=True,
     ),
@@ -187,7 +182,6 @@ Beta: TypeAlias = Annotated[
         "BETA",
         ("--beta", "--beta-likeness"),
         DISCLOSURE,
-        special=True,
         in_policies=True,
     ),
 ]
@@ -197,7 +191,6 @@ EnhancedBeta: TypeAlias = Annotated[
         "beta-likeness with a tighter limit for frequent values",
         "BETA",
         panel=DISCLOSURE,
-        special=True,
         in_policies=True,
     ),
 ]
@@ -207,7 +200,6 @@ DeltaDisclosure: TypeAlias = Annotated[
         "column sets with a class in which a sensitive value's share differs by a factor of e^DELTA or more",
         "DELTA",
         panel=DISCLOSURE,
-        special=True,
         in_policies=True,
     ),
 ]
@@ -246,7 +238,6 @@ SampleSizes: TypeAlias = Annotated[
         "draw so many rows (for the separation ratio: pairs of rows); of several sub-tables their ascending sizes",
         "N[,N]",
         panel=SAMPLE,
-        special=True,
     ),
 ]
 

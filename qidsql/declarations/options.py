@@ -71,9 +71,8 @@ class Option:
     """The properties of an option.
 
     `flags` are its names on the command line, by default `--name-of-the-field`; an `argument` is positional and has
-    none. `panel` is its heading in `--help`; `special` options are only listed by `--help-all`. `variable` is an
-    environment variable that sets the option by default. `least` and `most` bound a number on the command line.
-    `values` are what shells complete it by.
+    none. `panel` is its heading in `--help`. `variable` is an environment variable that sets the option by default.
+    `least` and `most` bound a number on the command line. `values` are what shells complete it by.
     """
 
     help: str
@@ -81,7 +80,6 @@ class Option:
     flags: tuple[str, ...] = ()
     panel: str = "Options"
     argument: bool = False
-    special: bool = False
     variable: str = ""
     least: float | None = None
     most: float | None = None
@@ -101,7 +99,10 @@ class Parameter:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        return self.option.flags or (f"--{self.name.replace('_', '-')}",)
+        if self.option.flags:
+            return self.option.flags
+        letter = (f"-{self.name}",) if len(self.name) == 1 else ()
+        return (*letter, f"--{self.name.replace('_', '-')}")
 
     @property
     def shown(self) -> str:

@@ -46,6 +46,19 @@ def test_options_come_from_the_request(name: str) -> None:
             assert shown[option].help == fields[option].option.help
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_lists_15_options_at_most(name: str) -> None:
+    command = imported(name)
+    for each in getattr(command, "commands", {name: command}).values():
+        options = [option for option in each.params if option.param_type_name == "option"]
+        listed = {option.name for option in options if not option.hidden} - {"help_all"}
+        assert len(listed) <= 15
+        assert ("help_all" in {option.name for option in options}) == any(option.hidden for option in options)
+        own = find_spec(f"qidsql.commands.{name}")
+        shown = import_module(f"qidsql.commands.{name}.command").COMMAND.shown if own else ()
+        assert set(shown) in (listed, set())
+
+
 def test_help_lists_every_command_under_a_heading_and_cuts_no_summary() -> None:
     text = inside("--help").out
     for heading, commands in HEADINGS.items():
@@ -68,14 +81,15 @@ def test_commands_that_read_tables_share_options(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["audit", "keys", "mask"])
-def test_options_are_under_headings_and_those_for_specialists_on_request(name: str) -> None:
+def test_options_are_under_headings_and_all_of_them_on_request(name: str) -> None:
     declared = {each.name: each for each in imported(name).params}
     short, whole = inside(name, "--help").out, inside(name, "--help-all").out
     for each in declared.values():
         if each.param_type_name == "option":
             assert f"\n{each.rich_help_panel or 'Options'}:\n" in whole
-            assert re.search(rf"^ .*{re.escape(each.opts[0])}\b", whole, flags=re.MULTILINE)
-            assert bool(re.search(rf"^ .*{re.escape(each.opts[0])}\b", short, flags=re.MULTILINE)) is not each.hidden
+            listed = rf"^  (-\w, )?{re.escape(each.opts[-1])}\b|^  {re.escape(each.opts[0])}\b"
+            assert re.search(listed, whole, flags=re.MULTILINE)
+            assert bool(re.search(listed, short, flags=re.MULTILINE)) is not each.hidden
     assert "--help-all" in short
 
 

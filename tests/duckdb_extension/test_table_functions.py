@@ -67,7 +67,7 @@ TRANSCRIPT: list[tuple[str, object]] = [
      [["each row is another person; if a person can have several, name the column of persons (entity)"],
       ["each statement sees what is committed when it starts, and nothing of an open transaction"]]),
     ("SELECT step, statement IS NULL FROM qidsql.keys('people', columns := ['a'], trace := true)",
-     [[1, False], [2, True]]),
+     [[1, False], [2, False], [3, True]]),  # a set, whether "id" repeats, and no statement
     ("SELECT verdict FROM qidsql.audit('people', max_bytes := '1B') WHERE finding = 'table'", [["inconclusive"]]),
     ("SELECT rows FROM qidsql.audit('people', max_bytes := '1GB') WHERE finding = 'table'", [[301]]),
     ("FROM qidsql.keys('people', max_bytes := 'much')", "max_bytes must be a size such as 10GB, got much"),

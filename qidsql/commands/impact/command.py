@@ -115,4 +115,18 @@ COMMAND = Command(
         "--covariate race",
     ),
     exit_codes="0 finished, 2 error, 3 inconclusive",
+    shown=(
+        "protected",
+        "outcome",
+        "covariates",
+        "weight",
+        "columns",
+        "exclude",
+        "k",
+        "mark",
+        "policy_file",
+        "max_seconds",
+        "format",
+        "output",
+    ),
 )

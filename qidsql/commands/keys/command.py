@@ -217,6 +217,23 @@ COMMAND = Command(
     ),
     exit_codes="0 finished, 2 error, 3 inconclusive",
     formats=("terminal", "json", "jsonl", "html", "markdown"),
+    shown=(
+        "distinct",
+        "separation",
+        "violates",
+        "reveals",
+        "sensitive",
+        "columns",
+        "exclude",
+        "where",
+        "entity",
+        "policy_file",
+        "all",
+        "algorithm",
+        "max_seconds",
+        "format",
+        "output",
+    ),
 )
 
 

@@ -127,4 +127,18 @@ COMMAND = Command(
         "qidsql kmap clinic.duckdb patients voters --on sex=sex --presence 0,0.2 --format json",
     ),
     exit_codes="0 pass, 1 violation, 2 error, 3 inconclusive (not a sample of the population, NULLs, or ended early)",
+    shown=(
+        "on",
+        "population",
+        "counts",
+        "k",
+        "rows_below_k",
+        "presence",
+        "identifiers",
+        "where",
+        "policy_file",
+        "max_seconds",
+        "format",
+        "output",
+    ),
 )

@@ -111,6 +111,23 @@ COMMAND = Command(
         "qidsql mask warehouse.duckdb patients --separation 0.8 --exact --weights zip_code=3",
     ),
     exit_codes="0 finished, 2 error, 3 inconclusive",
+    shown=(
+        "k",
+        "distinct",
+        "separation",
+        "reveals",
+        "sensitive",
+        "columns",
+        "exclude",
+        "identifiers",
+        "where",
+        "entity",
+        "exact",
+        "view",
+        "policy_file",
+        "format",
+        "output",
+    ),
 )
 
 

@@ -63,6 +63,19 @@ COMMAND = Command(
         "qidsql profile warehouse.duckdb patients -c zip_code -c sex --sensitive diagnosis",
     ),
     exit_codes="0 finished, 2 error, 3 inconclusive",
+    shown=(
+        "k",
+        "columns",
+        "exclude",
+        "identifiers",
+        "sensitive",
+        "where",
+        "entity",
+        "policy_file",
+        "max_seconds",
+        "format",
+        "output",
+    ),
 )
 
 

@@ -119,6 +119,22 @@ COMMAND = Command(
         "qidsql risk survey.csv -c age -c sex --weight weight",
     ),
     exit_codes="0 finished, 2 error, 3 inconclusive",
+    shown=(
+        "k",
+        "columns",
+        "exclude",
+        "identifiers",
+        "sensitive",
+        "where",
+        "entity",
+        "sampling_fraction",
+        "population_size",
+        "weight",
+        "policy_file",
+        "max_seconds",
+        "format",
+        "output",
+    ),
 )
 
 

@@ -105,6 +105,23 @@ COMMAND = Command(
     ),
     exit_codes="0 no row is below k after the last turn, 1 some are, 2 error, 3 inconclusive",
     without=("workers", "snapshot"),
+    shown=(
+        "turns",
+        "k",
+        "columns",
+        "exclude",
+        "identifiers",
+        "sensitive",
+        "where",
+        "entity",
+        "into",
+        "keep",
+        "policy_file",
+        "max_size",
+        "max_seconds",
+        "format",
+        "output",
+    ),
 )
 
 
