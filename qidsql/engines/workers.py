@@ -29,7 +29,7 @@ AGAIN = 0.05  # seconds between two cancels: a cancel is lost if the statement h
 TICK = 0.2  # seconds between two checks for events that do not end a wait, such as Ctrl-C
 LONGEST_PAUSE = 10.0  # seconds
 
-_left_behind: "weakref.WeakSet[threading.Thread]" = weakref.WeakSet()
+_in_drivers: "weakref.WeakSet[threading.Thread]" = weakref.WeakSet()
 
 
 class Session(Protocol):
@@ -78,8 +78,7 @@ class Worker:
     def start(self) -> None:
         if self._thread is None:
             arguments = self._open, self._opened, self._jobs
-            self._thread = threading.Thread(target=_serve, args=arguments, name="qidsql session", daemon=True)
-            self._thread.start()
+            self._thread = _started(_serve, *arguments)
 
     def opened(self, deadline: float | None) -> Session:
         """Waits until the session is open. Raises the error that prevented it, BudgetSpent."""
@@ -112,8 +111,6 @@ class Worker:
     def dismiss(self) -> None:
         """Closes the session after all queued jobs, however long they take. Does not wait."""
         self._dismissed.set()
-        if self._thread is not None:
-            _left_behind.add(self._thread)
         if self._thread is None:
             self._open().close()
         self._jobs.put(None)
@@ -185,8 +182,7 @@ def run_in_thread(work: Callable[[], Answer], cancel: Callable[[], object] | Non
     Without `cancel` it is abandoned at once. Raises errors of the work, BudgetSpent, KeyboardInterrupt.
     """
     done: Future[Answer] = Future()
-    thread = threading.Thread(target=_settle, args=(done, work), name="qidsql session", daemon=True)
-    thread.start()
+    thread = _started(_settle, done, work)
     try:
         return wait_for(done, deadline)
     except BaseException:
@@ -194,7 +190,6 @@ def run_in_thread(work: Callable[[], Answer], cancel: Callable[[], object] | Non
         while cancel is not None and thread.is_alive() and time.monotonic() < end:
             cancel()
             thread.join(AGAIN)
-        _left_behind.add(thread)
         raise
 
 
@@ -285,7 +280,7 @@ def end_sessions(workers: Sequence[Worker], patience: float) -> None:
     busy = [worker for worker in workers if not worker.join(idle_until)]
     end = time.monotonic() + (patience if any(worker.is_open for worker in busy) else 0.0)
     for worker in busy:
-        threading.Thread(target=_cancel, args=(worker, end), name="qidsql cancel", daemon=True).start()
+        _started(_cancel, worker, end)
     still = [worker for worker in busy if not worker.join(end)]
     for worker in still:
         worker.hang_up()
@@ -299,6 +294,16 @@ def _cancel(worker: Worker, end: float) -> None:
         worker.cancel()
 
 
+def _started(body: Callable[..., None], *arguments: object) -> threading.Thread:
+    """A daemon thread that calls a driver. Known from before its start: Ctrl-C can come at any moment."""
+    thread = threading.Thread(target=body, args=arguments, name="qidsql session", daemon=True)
+    _in_drivers.add(thread)
+    thread.start()
+    return thread
+
+
 def left_behind() -> bool:
-    """Whether abandoned threads are still inside a driver: Python must not shut down while they are."""
-    return any(thread.is_alive() for thread in _left_behind)
+    """Whether threads may still be inside a driver: Python must not shut down while they are. It would end them where
+    they next ask for the interpreter, which C++ answers by an abort of the process.
+    """
+    return any(thread.is_alive() for thread in _in_drivers)
