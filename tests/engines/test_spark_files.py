@@ -8,18 +8,23 @@ from pathlib import Path
 
 import duckdb
 import grpc
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import qidsql
+from qidsql.core.tables import Column, Table, TableName
 from qidsql.engines.connect import connect
 from qidsql.engines.spark import session
 from qidsql.engines.spark.address import address
+from qidsql.engines.spark.condition import parse_condition
 from qidsql.engines.spark.doctor import not_promised
-from qidsql.engines.spark.engine import lost_folders
+from qidsql.engines.spark.engine import folder_columns, lost_folders
 from qidsql.engines.spark.errors import translate
 from qidsql.engines.spark.session import ServerGone, ServerRestarted, SparkSession, message_class
 from qidsql.errors import ConnectionLost, SourceError, StatementError, UnknownName
-from tests.spark_server import spark_url
+from tests.parquet_footers import BINARY, MAX, MAX_VALUE, MIN, MIN_VALUE, STATISTICS, Fields, changed, chunks, groups
+from tests.spark_server import SailProcess, spark_url
 
 ROWS = "SELECT i AS {}, i % 2 AS {} FROM RANGE(40) AS t(i)"
 
@@ -150,6 +155,55 @@ def test_patterns_above_folders_lose_none(pattern: str, tmp_path: Path) -> None:
         assert classes(spark_url(), f"{tmp_path}{pattern}") == {"a": 1, "zip": 2}
 
 
+@pytest.mark.spark
+def test_bounds_in_footers_leave_out_no_rows(tmp_path: Path) -> None:
+    """Of a row group that holds ten rows with a = 1, each alone in b."""
+    path = tmp_path / "part.parquet"
+    rows = {"a": [1] * 30, "b": [0] * 20 + [*range(10)], "c": [1, 2] * 15}
+    pq.write_table(pa.table(rows), path, row_group_size=20)
+    changed(path, lambda file, body: say_constant(groups(file)[1], 5))
+    for where in ("a = 1", "a < 3", "a IN (1, 2) AND b >= 0"):
+        result = qidsql.audit(spark_url(), str(path), columns=["a", "b"], k=2, where=where)
+        assert (result.verdict, result.account.rows) == ("violation", 30), where
+    assert qidsql.audit(spark_url(), str(path), columns=["a"], k=20, where="a = 1").verdict == "pass"
+
+
+@pytest.mark.spark
+@pytest.mark.exhaustive
+def test_a_server_that_reads_no_footers_for_values(tmp_path: Path) -> None:
+    """Thirty different values, of which the footer says that all are 5: the note names the setting that cures it."""
+    path = tmp_path / "part.parquet"
+    pq.write_table(pa.table({"a": list(range(30))}), path)
+    changed(path, lambda file, body: say_constant(groups(file)[0], 5))
+    [note] = qidsql.audit(spark_url(), str(path), k=2).account.notes
+    assert "SAIL_EXECUTION__COLLECT_STATISTICS=false" in note
+    with SailProcess(SAIL_EXECUTION__COLLECT_STATISTICS="false") as server:
+        result = qidsql.audit(server.url, str(path), k=2)
+    assert (result.verdict, result.account.notes) == ("violation", ())
+
+
+def say_constant(group: Fields, value: int) -> None:
+    """The footer's words on the first column of a row group: all of it is this value."""
+    own = chunks(group)[0][STATISTICS][1]
+    for place in (MIN, MAX, MIN_VALUE, MAX_VALUE):
+        own[place] = [BINARY, value.to_bytes(8, "little")]
+
+
+def test_conditions_on_folders_are_left_to_the_server() -> None:
+    """What a folder is called is the value; a bound in a file may be false."""
+    table = Table(TableName("t"), "table", (Column("day", "STRING"), Column("a", "BIGINT")))
+
+    def text(where: str) -> str:
+        return parse_condition(lambda sql: None, table, where, {"Day"}).text
+
+    assert text("day = '1'") == "day = '1'"
+    assert text("day > '1' AND a = 1 AND day < '3'").startswith("day > '1' AND day < '3' AND CASE WHEN RAND() < 2")
+    assert text("day = '1' OR a = 1").startswith("CASE WHEN RAND() < 2 THEN ")
+    assert text("1 = 1").startswith("CASE WHEN RAND() < 2 THEN ")
+    assert folder_columns(frozenset({"f/day=1/a=2/x", "f/day=2/y", "30"})) == {"day"}
+    assert folder_columns(frozenset()) == frozenset()
+
+
 def test_settings_that_decide_how_files_are_read() -> None:
     """The session's own: whatever the server's configuration says."""
     for key, value in {
@@ -159,6 +213,8 @@ def test_settings_that_decide_how_files_are_read() -> None:
         "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
         "spark.sql.files.ignoreCorruptFiles": "false",
         "spark.sql.files.ignoreMissingFiles": "false",
+        "spark.sql.parquet.aggregatePushdown": "false",
+        "spark.sql.orc.aggregatePushdown": "false",
     }.items():
         assert session.settings(exact=False)[key] == value
     assert session.settings(exact=True)["spark.sql.caseSensitive"] == "true"

@@ -5,7 +5,7 @@ Spark could be another condition, but never another statement. Where both are kn
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import pairwise
 
 import sqlglot
@@ -61,10 +61,13 @@ NOT_BOUND = (
 )
 
 
-def parse_condition(bind: Callable[[str], object], table: Table, where: str) -> Condition:
+def parse_condition(
+    bind: Callable[[str], object], table: Table, where: str, folders: Collection[str] = ()
+) -> Condition:
     """Checks a condition on the table's rows. `bind` has the server analyse a query, without running it.
 
-    The text of the result is written anew. Raises as `Engine.narrowed`.
+    `folders` are the columns whose values are names of folders. The text of the result is written anew. Raises as
+    `Engine.narrowed`.
     """
     tree = _tree(where)
     for node in tree.walk():
@@ -72,13 +75,31 @@ def parse_condition(bind: Callable[[str], object], table: Table, where: str) -> 
     names = [column for column in tree.find_all(exp.Column) if not _is_column(table, column)]
     if names:
         raise no_columns(table, [".".join(_parts(each)) for each in names], [column.name for column in table.columns])
-    text = SPARK.render(tree)
+    text = SPARK.render(_fenced(tree, {name.lower() for name in folders}))
     for query in bindings(SPARK, table, text):
         try:
             bind(query)
         except StatementError:
             raise UsageError(NOT_BOUND) from None
     return Condition(text)
+
+
+def _fenced(tree: exp.Expr, folders: set[str]) -> exp.Expr:
+    """The same condition, by which a server cannot leave out files or parts of them: their bounds may be false.
+
+    Only what it must ask of each row is not compared with bounds, as a random number. Conditions on names of folders
+    alone stay, since these are the values themselves.
+    """
+    parts = list(tree.unnest().flatten()) if isinstance(tree.unnest(), exp.And) else [tree]
+    safe: list[exp.Expr] = []
+    others: list[exp.Expr] = []
+    for part in parts:
+        names = {next(_parts(column)).lower() for column in part.find_all(exp.Column)}
+        (safe if names and names <= folders else others).append(part.copy())
+    if others:
+        each_row = exp.LT(this=exp.Anonymous(this="RAND"), expression=exp.Literal.number(2))
+        safe.append(exp.Case(ifs=[exp.If(this=each_row, true=exp.and_(*others))]))
+    return exp.and_(*safe)
 
 
 def _tree(where: str) -> exp.Expr:

@@ -41,7 +41,7 @@ def not_promised(refused: Sequence[str]) -> str:
     """What is not sure without the settings of files that a server refuses."""
     return (
         f"the server refuses to set {few(list(refused))}: columns that only some files have, folders such as zip=01 "
-        "and zip=1, and files that cannot be read may go unnoticed"
+        "and zip=1, files that cannot be read, and false footers may go unnoticed"
     )
 
 

@@ -25,7 +25,7 @@ from qidsql.engines.spark.condition import parse_condition
 from qidsql.engines.spark.dialect import PATTERNS, SPARK, column, width
 from qidsql.engines.spark.doctor import NEEDED, Introduction, checks, not_promised
 from qidsql.engines.spark.errors import not_there, translate, unreachable
-from qidsql.engines.spark.plans import planned_bytes, planned_sizes, unsigned
+from qidsql.engines.spark.plans import FOOTERS_BELIEVED, believes_footers, planned_bytes, planned_sizes, unsigned
 from qidsql.engines.spark.session import ServerGone, SparkSession
 from qidsql.engines.table_names import find_table, parsed_name
 from qidsql.engines.workers import Session, Worker
@@ -183,10 +183,11 @@ class SparkEngine(Engine):
         kept += [SAME_FILES if all(self._files.values()) else EACH_ITS_OWN] if self._files else []
         self.snapshot = "; of others, ".join(kept)
         kind = "data file" if name.catalog in FORMATS else "table"
-        notes = (not_promised(self._refused),) if self._refused else ()
+        notes = [not_promised(self._refused)] if self._refused else []
+        notes += [FOOTERS_BELIEVED] if believes_footers(self._cost(name, version)) else []
         by_name = kind == "table" and version is None
         columns = self._columns(name, version, fields)
-        table = Table(name, kind, columns, version=version, notes=notes, by_name=by_name)
+        table = Table(name, kind, columns, version=version, notes=tuple(notes), by_name=by_name)
         return checked(table, self._functions(name), self.time_zone) if by_name else table
 
     def _columns(self, name: TableName, version: Version | None, fields: list[Any]) -> tuple[Column, ...]:
@@ -206,10 +207,11 @@ class SparkEngine(Engine):
         whole = planned_bytes(self._cost(table), row)
         return None if whole is None else TableBytes(columns={name: whole * w // row for name, w in widths.items()})
 
-    def _cost(self, name: TableName) -> str:
+    def _cost(self, name: TableName, version: Version | None = None) -> str:
         """The plan of reading a table, with sizes; empty if the server tells none."""
         try:
-            return "".join(str(row[0]) for row in self._rows(f"EXPLAIN COST {_all_of(name)}", f"size of {name}"))
+            rows = self._rows(f"EXPLAIN COST {_all_of(name, version)}", f"size of {name}")
+            return "".join(str(row[0]) for row in rows)
         except StatementError:
             return ""
 
@@ -308,9 +310,11 @@ class SparkEngine(Engine):
 
     def parse_condition(self, table: Table, where: str) -> Condition:
         """Two calls to the server, which read no row."""
-        return parse_condition(
-            lambda sql: self._asked("where condition", lambda session: session.columns(sql)), table, where
-        )
+
+        def bind(sql: str) -> object:
+            return self._asked("where condition", lambda session: session.columns(sql))
+
+        return parse_condition(bind, table, where, folder_columns(self._files.get(table.name, frozenset())))
 
     def catalog(self, schema: str | None = None) -> Catalog:
         """A statement per schema, and two calls per table, a few more if it is of Delta."""
@@ -417,6 +421,16 @@ def _same_but_for_case(names: list[str]) -> tuple[str, ...]:
     return ()
 
 
+def folder_columns(files: frozenset[str]) -> frozenset[str]:
+    """The names of folders such as zip=.../ in which each of the files lies."""
+    named = ({name for name, sign, _ in map(_named, file.split("/")[:-1]) if sign} for file in files if "/" in file)
+    return frozenset(set.intersection(*named)) if any("/" in file for file in files) else frozenset()
+
+
+def _named(folder: str) -> tuple[str, str, str]:
+    return unquote(folder).partition("=")
+
+
 def lost_folders(files: frozenset[str], columns: list[str]) -> str:
     """The name of folders such as zip=.../ that differ from file to file, and make no column; empty if there are none.
 
@@ -426,7 +440,7 @@ def lost_folders(files: frozenset[str], columns: list[str]) -> str:
     paths = [file for file in files if "/" in file]  # not the sizes of files
     for file in paths:
         for part in file.split("/")[:-1]:
-            name, sign, value = unquote(part).partition("=")
+            name, sign, value = _named(part)
             if sign and name.lower() not in {column.lower() for column in columns}:
                 values.setdefault(name, []).append(value)
     return next((name for name, own in sorted(values.items()) if len(own) < len(paths) or len(set(own)) > 1), "")

@@ -8,6 +8,20 @@ ROWS = re.compile(r"\bRows=\w+\((\d+)\)")  # of Sail, which knows the bytes of n
 UNKNOWN = 1 << 62  # of a source without any statistics
 
 
+FOOTERS_BELIEVED = (
+    "the server takes what the footers of the parquet files say for the values where they name one value for a column, "
+    "so that false footers would merge rows: start Sail with SAIL_EXECUTION__COLLECT_STATISTICS=false"
+)
+
+
+def believes_footers(plan: str) -> bool:
+    """Whether an EXPLAIN COST has bounds of a column that Sail puts in the place of values: equal ones, without NULLs.
+    Of several files it tells only those of all together."""
+    one = re.search(r"file_groups=\{1 group: \[\[[^\s,]+\]\]\}", plan)
+    bounds = r"Min=Exact\((.+?)\) Max=Exact\(\1\) Null=Exact\(0\)" if one else r"Min=Exact\("
+    return "file_type=parquet" in plan and re.search(bounds, plan) is not None
+
+
 def planned_sizes(plan: str) -> frozenset[str]:
     """The sizes in an EXPLAIN COST: of all files together, rounded, on Spark; the rows in their footers on Sail."""
     return frozenset(each[0] for each in re.finditer(f"{BYTES.pattern}|{ROWS.pattern}", plan))

@@ -137,6 +137,8 @@ OF_FILES = {
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # folders zip=01 and zip=1 are two values
     "spark.sql.files.ignoreCorruptFiles": "false",  # a file that cannot be read is an error
     "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.parquet.aggregatePushdown": "false",  # values are counted, not looked up in footers
+    "spark.sql.orc.aggregatePushdown": "false",
 }
 LETTER_CASE = "spark.sql.caseSensitive"
 
