@@ -18,6 +18,7 @@ from qidsql.duckdb_extension.functions import (
     FUNCTIONS,
     GUARD,
     SESSION,
+    STATEMENT,
     TRACE,
     Columns,
     Row,
@@ -25,18 +26,23 @@ from qidsql.duckdb_extension.functions import (
     help_definition,
     in_sql,
 )
-from qidsql.duckdb_extension.interrupts import raising_interrupts
-from qidsql.duckdb_extension.values import LogicalType, argument, put_rows
+from qidsql.duckdb_extension.guard import NAME as GUARD_NAME
+from qidsql.duckdb_extension.guard import Guard
+from qidsql.duckdb_extension.interrupts import TICK, raising_interrupts
+from qidsql.duckdb_extension.values import LogicalType, argument, put_rows, texts_of
 from qidsql.errors import Interrupted, QidsqlError, SourceError, UsageError, internal
-from qidsql.sql import quoted
 
 if TYPE_CHECKING:
-    from qidsql.engines.base import Engine
+    from qidsql.engines.duckdb.embedded import HostEngine
     from qidsql.engines.embedding import Caller, CatalogCache
+    from qidsql.engines.postgres.attached import AttachedEngine
 
-LAYOUT = 2  # version of EntryPoints; increase it here and in stub.c with every change
+QUESTION = 3 + len(SESSION)  # the parameters of the guard's function
+WORKING = "qidsql audit"
+LAYOUT = 3  # version of EntryPoints; increase it here and in stub.c with every change
 ON_CALL = CFUNCTYPE(None, c_void_p)
 ON_SCAN = CFUNCTYPE(None, c_void_p, c_void_p)
+ON_EVALUATE = CFUNCTYPE(None, c_void_p, c_void_p, c_void_p)
 ENDING = "qidsql: Python is shutting down"
 Place = tuple[int, int]  # a frame and its current instruction
 WAIT = 5.0  # the most seconds to wait at exit for interrupted callers
@@ -51,6 +57,7 @@ class EntryPoints(ctypes.Structure):
         ("bind", c_void_p),
         ("init", c_void_p),
         ("scan", c_void_p),
+        ("evaluate", c_void_p),
         ("forget", c_void_p),
         ("next_forgotten", CFUNCTYPE(ctypes.c_size_t)),
         ("watch", CFUNCTYPE(None, c_int)),
@@ -59,6 +66,7 @@ class EntryPoints(ctypes.Structure):
         ("on_bind", ON_CALL),
         ("on_init", ON_CALL),
         ("on_scan", ON_SCAN),
+        ("on_evaluate", ON_EVALUATE),
     ]
 
 
@@ -81,11 +89,19 @@ class Call:
 
 @dataclass(slots=True)
 class Scan:
-    """The rows of one call, and the number already returned."""
+    """The rows of one call, and the number already returned.
 
-    columns: Columns
-    rows: list[Row]
-    done: int = field(default=0)
+    A thread of its own computes them: DuckDB notices that its caller interrupts it only between two chunks of rows, so
+    while the work lasts it gets rows that say nothing. `dropped`: DuckDB wants no more of it.
+    """
+
+    call: Call
+    rows: list[Row] = field(default_factory=list)
+    done: int = 0
+    over: threading.Event = field(default_factory=threading.Event)
+    thread: threading.Thread | None = None
+    error: BaseException | None = None
+    dropped: bool = False
 
 
 class _Process:
@@ -100,25 +116,29 @@ class _Process:
         self._on_bind = ON_CALL(self._guarded(self.bind, "bind_set_error"))
         self._on_init = ON_CALL(self._guarded(self.init, "init_set_error"))
         self._on_scan = ON_SCAN(self._guarded(self.scan, "function_set_error"))
+        self._on_evaluate = ON_EVALUATE(self._guarded(self.evaluate, "scalar_function_set_error"))
         self.entry.on_bind, self.entry.on_init, self.entry.on_scan = self._on_bind, self._on_init, self._on_scan
+        self.entry.on_evaluate = self._on_evaluate
         self._closes_in_time = self._closing = False
+        self._guard = Guard()
         self._callers: dict[int, Place] = {}  # by thread: the place of its last call
         atexit.register(self.close)
 
     def register(self, instance: int) -> None:
         """Registers the functions, and the macros, with a database. Raises SourceError."""
         from qidsql.duckdb_extension.connection import Connection
-        from qidsql.engines.duckdb.macros import duckdb_macros, seen_macro
+        from qidsql.engines.duckdb.macros import duckdb_macros
         from qidsql.engines.embedding import HostError
 
         connection = Connection(self.api, instance)
         try:
             connection.execute(duckdb_macros())
+            self._register_question(connection, instance)
             for number, function in enumerate(FUNCTIONS):
                 self._register(connection, instance, number, function)
-            connection.execute(seen_macro())
+            statement = _known(connection, STATEMENT)
             for function in FUNCTIONS:
-                connection.execute(function.definition())
+                connection.execute(function.definition(statement))
             connection.execute(help_definition())
         except HostError as error:
             raise SourceError(str(error).partition("qidsql: ")[2] or "the macros could not be created") from None
@@ -145,6 +165,36 @@ class _Process:
         api.destroy_table_function(ctypes.byref(made))
         if failed:
             raise RuntimeError(f"{function.name} could not be registered")
+
+    def _register_question(self, connection: Any, instance: int) -> None:
+        """The scalar function that `Guard` answers: a table, a condition, the caller's settings, its statement."""
+        api = self.api
+        made = c_void_p(api.create_scalar_function())
+        extra = api.malloc(8)
+        ctypes.c_uint64.from_address(extra).value = instance
+        api.scalar_function_set_name(made, GUARD_NAME.encode())
+        with LogicalType(api, "VARCHAR") as kind:
+            for _ in range(QUESTION):
+                api.scalar_function_add_parameter(made, kind)
+            api.scalar_function_set_return_type(made, kind)
+        api.scalar_function_set_extra_info(made, extra, ctypes.cast(api.free, c_void_p))
+        api.scalar_function_set_function(made, self.entry.evaluate)
+        failed = api.register_scalar_function(connection.handle, made)
+        api.destroy_scalar_function(ctypes.byref(made))
+        if failed:
+            raise RuntimeError(f"{GUARD_NAME} could not be registered")
+
+    def evaluate(self, info: int, chunk: int, vector: int) -> None:
+        """The queries by which the caller's statement tells what it sees, while DuckDB binds it."""
+        from qidsql.duckdb_extension.connection import Connection
+        from qidsql.engines.embedding import Caller
+
+        api = self.api
+        instance = ctypes.c_uint64.from_address(api.scalar_function_get_extra_info(info)).value
+        for row, (table, where, path, zone, statement) in enumerate(texts_of(api, chunk, QUESTION)):
+            caller, connection = Caller(path, zone), Connection(api, instance)
+            query = self._guard.question(connection, table, where, caller, statement).encode()
+            api.vector_assign_string_element_len(vector, row, query, len(query))
 
     def bind(self, info: int) -> None:
         """Reads and checks the arguments before anything runs."""
@@ -177,65 +227,65 @@ class _Process:
         api.bind_set_bind_data(info, self._handle_of(call), self.entry.forget)
 
     def init(self, info: int) -> None:
-        """Runs the call, in the caller's thread or in one of DuckDB's threads.
-
-        In a DuckDB thread the caller sleeps meanwhile since 2.0. Before, it spins: only an operator that declares
-        itself blocked lets it sleep, and the C API has no function for that.
+        """Prepares the call.
 
         Before 2.0 a prepared statement is not bound again, so the table is described again: it may have changed.
         """
         call: Call = self._objects[self.api.init_get_bind_data(info)]
         if not self.api.rebinds:
             call = replace(call, cache=_new_cache())
-        with raising_interrupts(self.entry.watch, self.entry.interrupts):
-            if self._closing:  # closed before interrupts were counted, so none will come
-                raise Interrupted(ENDING)
-            with self._engine(call) as engine:
-                run = call.function.trace if call.trace else call.function.run
-                rows = run(engine, call.tables, call.options)
-                guard = self._seen(engine, call)
-        rest = (None,) * len(guard)
-        rows = [(*[None] * (len(call.columns) - len(guard)), *guard), *((*row, *rest) for row in rows)]
-        self.api.init_set_init_data(info, self._handle_of(Scan(call.columns, rows)), self.entry.forget)
+        self.api.init_set_init_data(info, self._handle_of(Scan(call)), self.entry.forget)
 
     def scan(self, info: int, chunk: int) -> None:
-        """Returns the next rows to DuckDB."""
+        """Returns the next rows to DuckDB, or after a tick one that says that there are none yet."""
         scan: Scan = self._objects[self.api.function_get_init_data(info)]
+        if scan.thread is None:
+            scan.thread = threading.Thread(target=self._work, args=(scan,), name=WORKING)
+            scan.thread.start()
+        kinds = list(scan.call.columns.values())
+        if not scan.over.wait(TICK):
+            put_rows(self.api, chunk, kinds, [(*[None] * (len(kinds) - 1), "nothing yet")])
+            return
+        if scan.error is not None:
+            raise scan.error
         rows = scan.rows[scan.done : scan.done + self.api.vector_size()]
-        put_rows(self.api, chunk, list(scan.columns.values()), rows)
+        put_rows(self.api, chunk, kinds, rows)
         scan.done += len(rows)
 
+    def _work(self, scan: Scan) -> None:
+        try:
+            with raising_interrupts(self.entry.watch, lambda: self.entry.interrupts() + self._is_dropped(scan)):
+                if self._closing:  # closed before interrupts were counted, so none will come
+                    raise Interrupted(ENDING)
+                scan.rows = self._rows(scan.call)
+        except BaseException as error:  # noqa: BLE001 - raised in the thread of DuckDB that waits
+            scan.error = error
+        finally:
+            scan.over.set()
+
+    def _rows(self, call: Call) -> list[Row]:
+        """What the audit saw, in the guard's columns, then the result."""
+        with self._engine(call) as engine:
+            run = call.function.trace if call.trace else call.function.run
+            rows = run(engine, call.tables, call.options)
+            guard = engine.seen(call.tables, call.options.get("where", ""))
+        rest = (None,) * len(guard)
+        return [(*[None] * (len(call.columns) - len(guard)), *guard), *((*row, *rest) for row in rows)]
+
+    def _is_dropped(self, scan: Scan) -> bool:
+        self._sweep()
+        return scan.dropped
+
     @contextmanager
-    def _engine(self, call: Call) -> "Iterator[Engine]":
+    def _engine(self, call: Call) -> "Iterator[HostEngine | AttachedEngine]":
         from qidsql.duckdb_extension.connection import Connection
         from qidsql.engines.duckdb.embedded import engine_for
 
         self._close_in_time()
         table = call.tables[0] if call.tables else ""  # without one: this database, or the one of the search path
-        with engine_for(table, Connection(self.api, call.instance), call.caller, call.cache) as engine:
+        engine = engine_for(table, Connection(self.api, call.instance), call.caller, call.cache)
+        with engine:
             yield engine
-
-    def _seen(self, engine: "Engine", call: Call) -> tuple[str, str]:
-        """What a connection with the engine's settings sees of the tables, and their names. Raises QidsqlError."""
-        from qidsql.duckdb_extension.connection import Connection
-        from qidsql.engines.embedding import HostError
-        from qidsql.engines.workers import run_in_thread
-
-        connection = Connection(self.api, call.instance)
-        names = [engine.name_in_host(table) for table in call.tables]  # type: ignore[attr-defined]  # of engine_for
-        pairs = list(zip(names, (call.options.get("where", ""), ""), strict=False))
-
-        def seen() -> list[str]:
-            connection.execute(call.caller.settings(connection))
-            asked = [f"FROM qidsql.main.seen({quoted(name)}, {quoted(each)})" for name, each in pairs]
-            return [str(connection.execute(sql).fetchall()[0][0]) for sql in asked]
-
-        try:
-            return "; ".join(run_in_thread(seen, connection.interrupt, None)), ", ".join(names)
-        except HostError as error:
-            raise engine.translate(error, "rows of the table") from None
-        finally:
-            connection.close()
 
     def _close_in_time(self) -> None:
         """Registers `close` to run before Python joins the threads that run statements at exit.
@@ -270,7 +320,9 @@ class _Process:
     def _sweep(self) -> None:
         """Deletes the objects whose handles DuckDB has dropped."""
         while handle := self.entry.next_forgotten():
-            self._objects.pop(handle, None)
+            thing = self._objects.pop(handle, None)
+            if isinstance(thing, Scan):
+                thing.dropped = True
 
     def _guarded(self, work: Callable[..., None], set_error: str) -> Callable[..., None]:
         """Runs the work and reports any exception as an error of the SQL statement."""
@@ -307,6 +359,17 @@ def _message(error: BaseException) -> str:
 
 def _one_line(error: QidsqlError) -> str:
     return in_sql(" ".join(str(error).split()))
+
+
+def _known(connection: Any, expression: str) -> str:
+    """The expression, or an empty text where this DuckDB lacks its function."""
+    from qidsql.engines.embedding import HostError
+
+    try:
+        connection.execute(f"SELECT {expression}")
+    except HostError:
+        return "''"
+    return expression
 
 
 def _new_cache() -> "CatalogCache":

@@ -25,6 +25,7 @@ from qidsql.duckdb_extension.figures import (
     row_of,
     turns_rows,
 )
+from qidsql.duckdb_extension.guard import NAME as GUARD_NAME
 from qidsql.duckdb_extension.sentences import REPORT, VERDICT, report_rows, verdict_rows
 from qidsql.errors import Interrupted, UsageError
 from qidsql.sql import quoted, sql_file
@@ -58,7 +59,10 @@ MEASURES = {
     "share_below_k": "DOUBLE",
 }
 WORDS = ("note", "reason", "line")  # columns whose text can name options
-GUARD = {"seen": "VARCHAR", "audited": "VARCHAR"}  # of the first row alone: what the audit saw, and of which tables
+GUARD = {
+    "seen": "VARCHAR[]",
+    "audited": "VARCHAR",
+}  # of rows that are no part of the result: what the audit saw of what
 SESSION = {"session_path": "VARCHAR", "session_zone": "VARCHAR"}  # the caller's settings, which its macro passes
 RESERVED = {"all", "distinct", "limit", "on", "order", "then", "where"}  # by SQL: as parameters they end with _
 NOT_GIVEN: dict[str, tuple[str, Any]] = {  # by type: the default of a macro's parameter, and its value; NULL is refused
@@ -67,14 +71,14 @@ NOT_GIVEN: dict[str, tuple[str, Any]] = {  # by type: the default of a macro's p
     "BIGINT": ("CAST('-9223372036854775808' AS BIGINT)", -(2**63)),
     "DOUBLE": ("CAST('-inf' AS DOUBLE)", float("-inf")),
 }
-PASSED = (
-    ", session_path := system.main.current_setting('search_path')"
-    ", session_zone := system.main.current_setting('TimeZone')"
-)
-REQUIREMENT = """WHEN system.main.max(answer.verdict) FILTER (answer.seen IS NULL) IS DISTINCT FROM 'pass'
-        THEN system.main.error(system.main.concat(
-          'qidsql: ', system.main.max(answer.verdict), ': ', system.main.max(answer.reason)
-        ))"""
+CALLERS = ("system.main.current_setting('search_path')", "system.main.current_setting('TimeZone')")  # SESSION
+PASSED = "".join(f", {name} := {value}" for name, value in zip(SESSION, CALLERS, strict=True))
+STATEMENT = "CAST(system.main.current_query_id() AS VARCHAR)"  # the caller's; DuckDB 1.3 has no such function
+FIRST = "system.main.struct_extract(system.main.list_extract(found, 1), '{name}')"
+REQUIREMENT = f"""WHEN {FIRST.format(name="verdict")} IS DISTINCT FROM 'pass'
+    THEN system.main.error(system.main.concat(
+      'qidsql: ', {FIRST.format(name="verdict")}, ': ', {FIRST.format(name="reason")}
+    ))"""
 TRACE = {"step": "BIGINT", "seconds": "DOUBLE", "purpose": "VARCHAR", "statement": "VARCHAR"}
 
 
@@ -139,16 +143,18 @@ class TableFunction:
         tables = ", ".join(f"'{each}'" for each in self.tables)
         return f"{'CALL' if self.passes else 'FROM'} qidsql.{self.macro}({tables})"
 
-    def definition(self) -> str:
-        """The statement that creates the macro."""
+    def definition(self, statement: str) -> str:
+        """The statement that creates the macro; `statement` is an expression that identifies the caller's."""
         places = [f'"{each}"' for each in self.tables]
         defaults = [f"{name} := {NOT_GIVEN[kind][0]}" for name, kind in self.parameters.items()]
-        filters = ["where_" if "where_" in self.parameters else "''", "''"]
-        seen = [f"(FROM qidsql.main.seen({place}, {each}))" for place, each in zip(places, filters, strict=False)]
+        pairs = [(place, "where_" if "where_" in self.parameters and not n else "''") for n, place in enumerate(places)]
+        pairs = pairs or [("''", "''")]
+        asked = (f"system.main.{GUARD_NAME}({', '.join((*pair, *CALLERS, statement))})" for pair in pairs)
+        seen = [f"(FROM system.main.query({each}))" for each in asked]
         holes = {
             "name": self.macro,
             "parameters": ", ".join(places + defaults),
-            "seen": ", '; ', ".join(seen) or "''",
+            "seen": ", '; ', ".join(seen),
             "requirement": REQUIREMENT if self.passes else "",
             "function": self.name,
             "arguments": ", ".join([*places, *(f"{name} := {name}" for name in self.parameters)]) + PASSED,

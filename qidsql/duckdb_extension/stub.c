@@ -27,12 +27,12 @@ typedef struct {
     void *const *(*get_api)(void *info, const char *version);
 } Access;
 
-enum { BIND_SET_ERROR = 261, INIT_SET_ERROR = 268, FUNCTION_SET_ERROR = 273 };
+enum { SCALAR_SET_ERROR = 221, BIND_SET_ERROR = 261, INIT_SET_ERROR = 268, FUNCTION_SET_ERROR = 273 };
 
 /* ---- The struct shared with Python. entry.py has the same fields in the same order, and the same LAYOUT: the
  *      installed file may be older or newer than the Python package that it finds. ---- */
 
-enum { LAYOUT = 2 };
+enum { LAYOUT = 3 };
 
 typedef struct {
     void *const *api; /* borrowed from DuckDB until LOAD ends */
@@ -40,6 +40,7 @@ typedef struct {
     void (*bind)(void *info);
     void (*init)(void *info);
     void (*scan)(void *info, void *chunk);
+    void (*evaluate)(void *info, void *chunk, void *vector);
     void (*forget)(void *handle);
     uintptr_t (*next_forgotten)(void);
     void (*watch)(int begin);
@@ -48,6 +49,7 @@ typedef struct {
     void (*on_bind)(void *info);
     void (*on_init)(void *info);
     void (*on_scan)(void *info, void *chunk);
+    void (*on_evaluate)(void *info, void *chunk, void *vector);
 } EntryPoints;
 
 static EntryPoints entry;
@@ -58,7 +60,7 @@ static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 
 typedef void SetError(void *info, const char *text);
 
-static SetError *bind_set_error, *init_set_error, *function_set_error;
+static SetError *bind_set_error, *init_set_error, *function_set_error, *scalar_set_error;
 static atomic_bool closed;
 static atomic_int inside;
 static atomic_uint interrupted; /* how often Ctrl-C was pressed while an audit ran */
@@ -86,6 +88,12 @@ static void init(void *info) {
 static void scan(void *info, void *chunk) {
     if (!enter(info, function_set_error)) return;
     entry.on_scan(info, chunk);
+    atomic_fetch_sub(&inside, 1);
+}
+
+static void evaluate(void *info, void *chunk, void *vector) {
+    if (!enter(info, scalar_set_error)) return;
+    entry.on_evaluate(info, chunk, vector);
     atomic_fetch_sub(&inside, 1);
 }
 
@@ -338,9 +346,11 @@ __attribute__((visibility("default"))) bool qidsql_init_c_api(void *info, const 
             bind_set_error = (SetError *)api[BIND_SET_ERROR];
             init_set_error = (SetError *)api[INIT_SET_ERROR];
             function_set_error = (SetError *)api[FUNCTION_SET_ERROR];
+            scalar_set_error = (SetError *)api[SCALAR_SET_ERROR];
             entry.api = api;
             entry.database = instance;
             entry.bind = bind, entry.init = init, entry.scan = scan;
+            entry.evaluate = evaluate;
             entry.forget = forget, entry.next_forgotten = next_forgotten;
             entry.watch = watch, entry.interrupts = interrupts, entry.close = close_entry;
             problem = load();

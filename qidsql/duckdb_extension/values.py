@@ -77,6 +77,13 @@ def rows_of(api: Api, result: ResultHandle) -> Iterator[tuple[Any, ...]]:
             api.destroy_data_chunk(ctypes.byref(c_void_p(chunk)))
 
 
+def texts_of(api: Api, chunk: int, columns: int) -> Iterator[tuple[Any, ...]]:
+    """The rows of a chunk of texts."""
+    size = api.data_chunk_get_size(chunk)
+    vectors = [api.data_chunk_get_vector(chunk, place) for place in range(columns)]
+    yield from zip(*(_cells(api, vector, VARCHAR, size) for vector in vectors), strict=True)
+
+
 def _cells(api: Api, vector: int, kind: int, size: int) -> list[Any]:
     data, validity = api.vector_get_data(vector), api.vector_get_validity(vector)
     if kind == SQLNULL:  # of a literal NULL

@@ -1,21 +1,31 @@
 -- An audit whose rows come only if the caller's own statement sees the rows that the audit saw. The function's first row
--- tells what it saw, and of what. The list holds back a caller's conditions, which could else drop that row unseen.
+-- tells what it saw, and of what; rows whose `audited` is not NULL are no part of the result.
+-- The caller's rows are read in the second part of a recursion, which begins when the audit has ended: a table that
+-- cannot be read is the audit's error, whose text holds no value. That part yields no row. The aggregate around waits
+-- for both parts, and holds back a caller's conditions, which could else drop the first row unseen.
 CREATE OR REPLACE MACRO qidsql.main.:name(:parameters) AS TABLE
+WITH RECURSIVE "qidsql answer" AS (
+  SELECT
+    system.main.list(answer) FILTER (answer.audited IS NULL) AS found,
+    system.main.first(answer.seen) FILTER (answer.seen IS NOT NULL) AS seen,
+    system.main.first(answer.audited) FILTER (answer.seen IS NOT NULL) AS audited
+  FROM system.main.:function(:arguments) AS answer
+  UNION ALL
+  SELECT found, seen, audited
+  FROM "qidsql answer"
+  WHERE CASE
+    WHEN COALESCE(system.main.list_contains(seen, system.main.concat(:seen)), FALSE) IS DISTINCT FROM TRUE
+    THEN system.main.error(system.main.concat(
+      'qidsql: this session sees other rows than the audit, which saw ', audited,
+      ' as it is committed, with default settings: is there an open transaction, a temporary table or a CTE of this ',
+      'name, another search path (USE), time zone, collation or variable, or did another session write meanwhile?'
+    ))
+    :requirement
+    ELSE FALSE
+  END
+)
 SELECT answer.* EXCLUDE (seen, audited)
 FROM (
   SELECT system.main.unnest(found) AS answer
-  FROM (
-    SELECT
-      CASE
-        WHEN system.main.max(answer.seen) IS DISTINCT FROM system.main.concat(:seen)
-        THEN system.main.error(system.main.concat(
-          'qidsql: this session sees other rows than the audit, which saw ', system.main.max(answer.audited),
-          ' as it is committed, with default settings: is there an open transaction, a temporary table or a CTE of this ',
-          'name, another search path (USE), time zone, collation or variable, or did another session write meanwhile?'
-        ))
-        :requirement
-        ELSE system.main.list(answer) FILTER (answer.seen IS NULL)
-      END AS found
-    FROM system.main.:function(:arguments) AS answer
-  )
+  FROM (SELECT system.main.first(found) AS found FROM "qidsql answer")
 )

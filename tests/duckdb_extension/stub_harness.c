@@ -46,6 +46,7 @@ static void *work(void *rounds) {
         entry.bind(functions);
         entry.init(functions);
         entry.scan(functions, functions);
+        entry.evaluate(functions, functions, functions);
         entry.forget((void *)i);
     }
     return NULL;
@@ -83,7 +84,8 @@ static void fails_with(const char *words) {
 
 int main(void) {
     char *config = strdup(getenv("XDG_CONFIG_HOME"));
-    functions[BIND_SET_ERROR] = functions[INIT_SET_ERROR] = functions[FUNCTION_SET_ERROR] = (void *)refuse;
+    functions[BIND_SET_ERROR] = functions[INIT_SET_ERROR] = functions[FUNCTION_SET_ERROR] =
+        functions[SCALAR_SET_ERROR] = (void *)refuse;
 
     assert(!load_into(NULL)); /* DuckDB has no API to give, and says so itself */
     duck[0] = stranger;
@@ -143,7 +145,7 @@ int main(void) {
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     int before_last = refused;
     work((void *)(intptr_t)2);
-    assert(refused == before_last + 6);
+    assert(refused == before_last + 8);
     while (entry.next_forgotten()) {
     }
     free(config);

@@ -18,7 +18,7 @@ SANITIZERS = {
 }
 ENTRY = """
 import ctypes
-from qidsql.duckdb_extension.original import EntryPoints, LAYOUT, ON_CALL, ON_SCAN
+from qidsql.duckdb_extension.original import EntryPoints, LAYOUT, ON_CALL, ON_EVALUATE, ON_SCAN
 
 calls = []
 
@@ -33,6 +33,7 @@ def load(address, layout):
     calls.append(entry)
     entry.on_bind, entry.on_init = ON_CALL(lambda info: entry.next_forgotten() and None), ON_CALL(lambda info: None)
     entry.on_scan = ON_SCAN(lambda info, chunk: None)
+    entry.on_evaluate = ON_EVALUATE(lambda info, chunk, vector: None)
     return ""
 """
 

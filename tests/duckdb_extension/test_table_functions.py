@@ -74,7 +74,9 @@ TRANSCRIPT: list[tuple[str, object]] = [
     # plans
     ("CREATE VIEW never AS SELECT error('it ran') AS a, 1 AS b", None),
     ("EXPLAIN FROM qidsql.keys('never')", ...),
-    ("FROM qidsql.keys('never')", "it ran"),  # in the caller's own statement, before the audit
+    ("FROM qidsql.keys('never')", "could not compute a value"),  # never with the text of the view's own error
+    ("FROM qidsql.keys('never', columns := ['b'])", "could not compute a value"),
+    ("FROM qidsql.verdict('people', where_ := 'CAST(''secret'' || a AS INTEGER) = 1')", "could not compute"),
     ("PREPARE found AS SELECT columns FROM qidsql.keys('people', max_size := $most, all_ := $every)", None),
     ("EXECUTE found(most := 1, every := true)", [[["id"]]]),
     ("SET threads = 1", None),
@@ -151,6 +153,7 @@ OWN_FUNCTIONS = [  # of a session, with the names of DuckDB's
     "alias(a) AS 'x'",
     "encode(a) AS 9",
 ]
+GRAPH = "FROM qidsql.graph(identifiers := ['e.t'], sensitive := ['names.n'])"
 SESSION: list[tuple[str, object]] = [
     # what the prompt shows decides: p of main has one class of nine rows, each other p nine of one
     ("CREATE TABLE p AS SELECT 1 AS a FROM range(9)", None),
@@ -187,6 +190,15 @@ SESSION: list[tuple[str, object]] = [
     ("SELECT smallest FROM qidsql.verdict('d', k := 3)", [[1]]),
     ("SELECT smallest FROM qidsql.verdict('e', k := 3)", [[1]]),
     ("RESET TimeZone", None),
+    # a graph has no table of its own: all of them, by the names that the prompt knows
+    (f"SELECT finding {GRAPH} LIMIT 1", [["separating set"]]),
+    ("CREATE TEMP TABLE e AS SELECT 1 AS t", None),
+    (GRAPH, UNSEEN),
+    ("DROP TABLE temp.main.e", None),
+    ("BEGIN", None),
+    ("CREATE TABLE uncommitted AS FROM names", None),
+    (GRAPH, UNSEEN),
+    ("ROLLBACK", None),
     *((f"CREATE TEMP MACRO {each}", None) for each in OWN_FUNCTIONS),
     ("SELECT rows_below_k, smallest FROM qidsql.profile('s.p')", [[9, 1]]),
     ("SELECT name, smallest FROM qidsql.columns('s.p')", [["a", 1]]),

@@ -3,19 +3,27 @@
 The extension passes in the connections.
 """
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import duckdb
 from sqlglot import exp
 
 from qidsql.core.budget import bytes_limited
 from qidsql.core.tables import Table, TableName
-from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.duckdb.in_session import InSessionEngine, folded
+from qidsql.engines.duckdb.macros import seen_of_all, seen_query
 from qidsql.engines.embedding import Caller, CatalogCache, HostConnection, HostError
 from qidsql.engines.table_names import parsed_name
+from qidsql.engines.workers import run_in_thread
 from qidsql.errors import QidsqlError, SourceError, StatementError, UnknownName, UsageError
 from qidsql.sql.relation import name_text, table_node
 from qidsql.sql.templates import Filling, Row
+
+if TYPE_CHECKING:
+    from qidsql.engines.postgres.attached import AttachedEngine
 
 LABEL = "this database"
 UNSEEN = (
@@ -42,7 +50,7 @@ class HostEngine(InSessionEngine):
     """The engine inside a user's DuckDB."""
 
     def __init__(self, connection: HostConnection, caller: Caller, cache: CatalogCache) -> None:
-        self._cache, self.search_path = cache, caller.settings(connection)
+        self._cache, self.search_path, self.lent = cache, caller.settings(connection), connection
         super().__init__(connection, LABEL, folder=None)  # type: ignore[arg-type]  # most audits need none
         self.snapshot = "each statement sees what is committed when it starts, and nothing of an open transaction"
         self._kinds = {str(name).lower(): (str(name), kind) for name, kind in self._catalog("databases")}
@@ -115,16 +123,59 @@ class HostEngine(InSessionEngine):
             self._cache.rows[template] = super()._catalog(template)
         return self._cache.rows[template]
 
-    def name_in_host(self, table: str) -> str:
+    def seen(self, tables: Sequence[str], where: str) -> tuple[list[str], str]:
+        """What a connection with these settings sees of the tables, and their names; without one, of all.
+
+        As one of the answers that the caller's statement may give to `Guard.question`. Raises QidsqlError.
+        """
+        names = [self._full_name(self.describe(table).name) for table in tables]
+        asked = [seen_query(*each) for each in zip(names, (where, ""), strict=False)]
+        if not tables:
+            asked = [seen_of_all(self.stored_tables(self._full_name))]
+        connection = self.lent.cursor()
+
+        def found() -> list[str]:
+            connection.execute(self.search_path)
+            return [str(connection.execute(query).fetchall()[0][0]) for query in asked]
+
+        try:
+            answer = run_in_thread(found, connection.interrupt, None)
+        except HostError as error:
+            raise self.translate(error, "rows of the table") from None
+        finally:
+            connection.close()
+        return ["; ".join(answer)], ", ".join(names) or "all tables"
+
+    def stored_tables(self, named: Callable[[TableName], str]) -> list[str]:
+        """The names of all stored tables."""
+        return [named(each.name) for each in self.catalog().tables if each.kind == "table"]
+
+    def _full_name(self, name: TableName) -> str:
         """The name by which DuckDB finds the table whatever the search path is."""
-        return name_text(self.dialect, self.describe(table).name)
+        return name_text(self.dialect, name)
+
+    def name_in_session(self, name: TableName) -> str:
+        """The name as short as a user can type it: a temporary table or a CTE may hide the table."""
+        first = (self._search_path or [("", "")])[0]
+        if folded(replace(name, name="")) == folded(TableName("", first[1], first[0])):
+            return str(exp.to_identifier(name.name, quoted=True).sql("duckdb"))
+        return self._full_name(name)
+
+    def _has_schema(self, name: str) -> bool:
+        """Whether the default database has the schema. No, if an attached server is lost: the audit tells that."""
+        try:
+            return (self._default.catalog.lower(), name.lower()) in self._schemas()
+        except StatementError:
+            return False
 
     def attached_postgres(self, typed: str) -> tuple[str | None, str]:
         """The attached Postgres that the name is in, and the name without it; None if it is in none."""
         node = parsed_name(typed, "duckdb")
         first, rest = (node.catalog or node.db, node.copy()) if node else ("", None)
-        if rest is not None and first.lower() in self._kinds:
+        if node is not None and rest is not None and first.lower() in self._kinds:
             name, kind = self._kinds[first.lower()]
+            if not node.catalog and self._has_schema(first):
+                raise UsageError(f"{first} is both an attached database and a schema: write {first}.SCHEMA.TABLE")
             rest = exp.Table(this=rest.this, db=rest.args["db"] if rest.catalog else None)
             return (name, rest.sql("postgres")) if kind == POSTGRES else (None, typed)
         for catalog, _ in (self._search_path or ())[:1]:
@@ -134,7 +185,9 @@ class HostEngine(InSessionEngine):
         return None, typed
 
 
-def engine_for(table: str, connection: HostConnection, caller: Caller, cache: CatalogCache) -> Engine:
+def engine_for(
+    table: str, connection: HostConnection, caller: Caller, cache: CatalogCache
+) -> "HostEngine | AttachedEngine":
     """The engine for a table: this database, or the attached Postgres that its name or the search path names.
 
     `connection` belongs to the engine. Only names are looked up. Raises SourceError, StatementError.

@@ -28,9 +28,12 @@ class InSessionEngine(DuckDBEngine):
         """Catalog and schema of an entry; one name is a schema of the default database, or else a database."""
         if catalog:
             return catalog, schema
-        own = {(str(database).lower(), str(name).lower()) for database, name in self._catalog("schemas")}
-        within = (self._default.catalog.lower(), schema.lower()) in own
+        within = (self._default.catalog.lower(), schema.lower()) in self._schemas()
         return (self._default.catalog, schema) if within else (schema, "main")
+
+    def _schemas(self) -> set[tuple[str, str]]:
+        """Catalog and name of each schema, in lower case."""
+        return {(str(database).lower(), str(name).lower()) for database, name in self._catalog("schemas")}
 
     def _qualified(self, typed: str | None) -> str | None:
         """The name with the catalog and schema in which DuckDB itself would find it."""

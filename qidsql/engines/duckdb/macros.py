@@ -3,9 +3,13 @@
 Does not import sqlglot, which would delay a shell.
 """
 
+import re
+from collections.abc import Sequence
 from functools import cache
 
 from qidsql.sql import quoted, sql_file
+
+PART = re.compile(r'"((?:[^"]|"")*)"|([^."]+)')  # of a table's name, as in the macro rows_of
 
 
 @cache
@@ -14,18 +18,18 @@ def duckdb_macros() -> str:
     return sql_file("duckdb/shell_macros")
 
 
-def seen_macro() -> str:
-    """The statement that creates the macro seen("table", filter), beside the others."""
-    where = "CASE WHEN filter <> '' THEN system.main.concat(' WHERE (', filter, '\n)') END"
-    rows = f'system.main.concat(qidsql.main.rows_of("table", 2), {where})'
-    return f'CREATE OR REPLACE MACRO qidsql.main.seen("table", filter) AS TABLE\n{_seen(rows)}'
-
-
 def seen_query(table: str, where: str = "") -> str:
-    """The query of what a session sees of a table (its name in SQL), as the macro."""
+    """The query of what a session sees of a table (its name in SQL)."""
     rows = f"FROM {table}" + (f" WHERE ({where}\n)" if where else "")
-    return _seen(quoted(rows))
+    return sql_file("duckdb/seen").replace("(:rows)", f"({quoted(rows)})")
 
 
-def _seen(rows: str) -> str:
-    return sql_file("duckdb/seen").replace("(:rows)", f"({rows})")
+def seen_of_typed(table: str, where: str) -> str:
+    """The query of what a session sees of a table as its user typed the name: each part is quoted."""
+    return seen_query(PART.sub(r'"\1\2"', table), where)
+
+
+def seen_of_all(tables: Sequence[str]) -> str:
+    """The query of what a session sees of tables (their names in SQL), and which ones there are."""
+    queries = [sql_file("duckdb/seen_names"), *map(seen_query, tables)]
+    return f"SELECT system.main.concat({', '.join(f'({query})' for query in queries)}) AS seen"

@@ -6,6 +6,7 @@ qidsql gets neither the server's address nor a password.
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -25,7 +26,6 @@ from qidsql.engines.postgres.errors import translate
 from qidsql.engines.workers import Session
 from qidsql.errors import AccessError, QidsqlError, StatementError
 from qidsql.sql import quoted
-from qidsql.sql.relation import name_text
 from qidsql.sql.templates import Row, fill, integer
 
 STATEMENT_SECONDS = 3600
@@ -232,9 +232,36 @@ class AttachedEngine(PostgresEngine):
             self._cache.tables[table] = super().describe(self._inside if table == self._typed else table)
         return self._cache.tables[table]
 
-    def name_in_host(self, table: str) -> str:
-        """The name by which DuckDB finds the table whatever the search path is."""
-        return name_text(DUCKDB, replace(self.describe(table).name, catalog=self._database))
+    def seen(self, tables: Sequence[str], where: str) -> tuple[list[str], str]:
+        """The answers that the caller's statement may give to `moment_query`, if it sees what this session sees.
+
+        Its name of the table has the database, so nothing hides that; equal snapshots without changes of one's own, or
+        a transaction that has just begun, see equal rows.
+        """
+        snapshot = self._on_one_session(lambda session: cast(AttachedSession, session).execute(_moment("infinity")))
+        answers = ["this moment", *(str(row[0]) for row in snapshot if self._one_snapshot)]
+        return answers, ", ".join(str(self.describe(table).name) for table in tables)
+
+
+def server_time(connection: HostConnection, database: str) -> str:
+    """The attached server's time. Raises QidsqlError."""
+    session = AttachedSession(connection, database)
+    try:
+        return str(session.attempt("SELECT pg_catalog.clock_timestamp()::pg_catalog.text AS now")[0][0])
+    except psycopg.Error as error:
+        raise error_of(error, "the server's time") from None
+    finally:
+        session.close()
+
+
+def moment_query(database: str, since: str) -> str:
+    """The query by which a session of DuckDB tells what its transaction in the attached Postgres sees."""
+    arguments = f"{quoted(database)}, {quoted(_moment(since))}"
+    return f"SELECT seen FROM system.main.postgres_query({arguments})"
+
+
+def _moment(since: str) -> str:
+    return POSTGRES.render(fill("postgres/callers_moment", since=since))
 
 
 def error_of(error: Exception, purpose: str) -> QidsqlError:
