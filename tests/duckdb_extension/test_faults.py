@@ -262,6 +262,34 @@ def test_ctrl_c_ends_the_audit_and_not_the_process(host: Host) -> None:
     assert running.returncode == 0, err
 
 
+CANCELLED = (
+    OPENED
+    + """
+def cancel():
+    while "qidsql session" not in {each.name for each in threading.enumerate()}:
+        time.sleep(0.01)
+    connection.interrupt()
+threading.Thread(target=cancel, daemon=True).start()
+try:
+    connection.execute("FROM qidsql.audit('endless')").fetchall()
+except duckdb.Error as error:
+    print(type(error).__name__)
+while {each.name for each in threading.enumerate()} & {"qidsql audit", "qidsql session"}:
+    time.sleep(0.01)
+print(connection.execute("SELECT 42").fetchall())
+"""
+)
+
+
+def test_a_cancel_button_ends_the_audit(host: Host) -> None:
+    """`interrupt` is what drivers of every language call; without it this audit would take days."""
+    if not isinstance(host, Module):
+        pytest.skip("a shell has no other thread")
+    start = [sys.executable, "-c", CANCELLED, str(host.extension), ENDLESS]
+    done = subprocess.run(start, env=host.environment(), capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "InterruptException\n[(42,)]\n", done
+
+
 IN_A_THREAD = """
 def audit():
     try:
