@@ -221,7 +221,7 @@ def test_help_shows_a_page_as_it_is_written_with_commands_for_links() -> None:
 
 def test_a_page_that_does_not_exist_is_refused_with_a_similar_one() -> None:
     assert refused("help", "polcy") == (
-        "no page polcy (did you mean policy?) in the manual; qidsql help lists the pages"
+        "no page or term polcy (did you mean policy?) in the manual; qidsql help lists the pages"
     )
     assert "qidsql help lists the pages" in refused("help", "xyzzy")
 

@@ -4,16 +4,21 @@ import os
 import re
 import sys
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Annotated
 
 from qidsql.cli.streams import drawn, put, screen
+from qidsql.core.options import names
 from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Option
+from qidsql.declarations.options import Names, Option
 from qidsql.errors import UnknownName
 from qidsql.wording.pages import page_text
+from qidsql.wording.terms import PAGE as TERMS
+from qidsql.wording.terms import has_words, terms
 
 INDEX = "README"  # the page that a repository's site shows for the folder
 LISTED = re.compile(r"^- \[(\w+)\]\(\1\.md\): (.+)$", re.MULTILINE)
+SECTION = re.compile(r"^#+ (.+)\n((?:(?!#+ ).*\n?)*)", re.MULTILINE)
 LINK = re.compile(r"\[([^]]+)\]\((\w+)\.md(?:#[\w-]*)?\)")
 
 
@@ -24,42 +29,81 @@ def topics() -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class HelpRequest:
-    """Read a page of the manual, or list its pages."""
+    """Read a page of the manual, find a word in its pages and terms, or list the pages.
+
+    A word is found by the names that other tools and laws have for it, too: key variable, HIPAA, NA.
+    """
 
     topic: Annotated[
-        str | None,
-        Option("the page, or a command that it describes", "TOPIC", argument=True, values=(*topics(),)),
-    ] = None
+        Names,
+        Option("the page, a command, or words to find", "[PAGE|COMMAND|WORD]...", argument=True, values=(*topics(),)),
+    ] = ()
 
 
 COMMAND = Command(
     HelpRequest,
-    examples=("qidsql help", "qidsql help audit", "qidsql help privacy"),
-    exit_codes="0 shown, 2 no such page",
+    examples=("qidsql help", "qidsql help audit", "qidsql help k-anonymity", "qidsql help key variable"),
+    exit_codes="0 shown, 2 found nowhere",
 )
 
 
 def run(request: HelpRequest) -> None:
-    """Shows the page: through a pager on a terminal, as it is written anywhere else. Raises UnknownName."""
-    if request.topic is None:
-        put(_listing(), sys.stdout)
-        return
-    text = LINK.sub(_command, page_text(page_of(request.topic)))
-    if all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+    """Shows the page, or where the words are: through a pager on a terminal, as it is written anywhere else.
+
+    Raises UnknownName.
+    """
+    text = text_about(" ".join(names(request.topic)))
+    if request.topic and all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         _turn_pages(text)
     else:
         put(text, sys.stdout)
 
 
+def text_about(topic: str) -> str:
+    """A page, or the terms and sections in which the words occur; the list of pages for none. Raises UnknownName."""
+    if not topic:
+        return _listing()
+    if name := page_of(topic):
+        return LINK.sub(_command, page_text(name))
+    explained = [f"**{each.name}**: {each.meaning}" for each in terms() if each.is_called(topic)]
+    places = [f"- `qidsql help {place.page}`, {place.heading}: {place.line}" for place in places_of(topic)]
+    if not explained and not places:
+        known = [*topics(), *(word for each in terms() for word in each.words)]
+        raise UnknownName("page or term", [topic], "the manual", known, "qidsql help lists the pages")
+    found = [*explained, *(["In the manual:\n\n" + "\n".join(places)] if places else [])]
+    return "\n\n".join([f"# {topic}", *found]) + "\n"
+
+
 def page_of(topic: str) -> str:
-    """The page with this name, or the one with a heading that names the command. Raises UnknownName."""
+    """The page with this name, or the one with a heading that names the command; empty if there is none."""
     name, known = topic.lower(), [*topics()]
     if name in known:
         return name
     described = {command: each for each in (*reversed(known), INDEX) for command in commands_of(page_text(each))}
-    if name not in described:
-        raise UnknownName("page", [topic], "the manual", [*known, *described], "qidsql help lists the pages")
-    return described[name]
+    return described.get(name, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A section of a page, with the first line in which the words occur."""
+
+    page: str
+    heading: str
+    line: str
+
+
+def places_of(words: str) -> list[Place]:
+    """A section of each page in which the words occur: the one whose heading has them, else the first."""
+    found = (
+        Place(page, heading, shorten(LINK.sub(r"\1", line), 110, placeholder=" ..."))
+        for page in topics()
+        if page != TERMS
+        for heading, body in SECTION.findall(page_text(page))
+        for line in [next((each for each in (heading, *body.splitlines()) if has_words(each, words)), "")]
+        if line
+    )
+    by_heading = sorted(found, key=lambda place: not has_words(place.heading, words))
+    return [*{place.page: place for place in reversed(by_heading)}.values()][::-1]
 
 
 def commands_of(text: str) -> list[str]:
@@ -72,7 +116,14 @@ def _listing() -> str:
     width = max(map(len, topics()))
     lines = [f"  {topic:<{width}}  {summary}" for topic, summary in topics().items()]
     return "\n".join(
-        ["Pages of the manual, for qidsql help TOPIC:", "", *lines, "", "Options: qidsql COMMAND --help", ""]
+        [
+            "Pages of the manual, for qidsql help PAGE; qidsql help WORD finds a word in them:",
+            "",
+            *lines,
+            "",
+            "Options: qidsql COMMAND --help",
+            "",
+        ]
     )
 
 

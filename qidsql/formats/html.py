@@ -14,7 +14,7 @@ from qidsql.commands.audit.command import ColumnFinding
 from qidsql.core.policy import question
 from qidsql.formats import charts, texts
 from qidsql.formats.charts import TrendStep
-from qidsql.formats.glossary import GLOSSARY
+from qidsql.formats.glossary import glossary_of_audits
 from qidsql.formats.person import RequirementRow, requirement_rows, sentences
 from qidsql.formats.run_summary import banner, criterion_of, summary_rows, unit_of
 from qidsql.formats.texts import VERDICTS, Profile, breakable, unbroken, without_options
@@ -67,7 +67,7 @@ def _filled(template: str, document: RunResult, prefix: str = "") -> str:
         plural=plural,
         some=few,
         charts=charts,
-        glossary=GLOSSARY,
+        glossary=glossary_of_audits(),
         document=document,
         prefix=prefix,
         title=_title(document),
