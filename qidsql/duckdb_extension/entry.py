@@ -23,6 +23,7 @@ from qidsql.duckdb_extension.functions import (
     Columns,
     Row,
     TableFunction,
+    comments,
     help_definition,
     in_sql,
 )
@@ -140,6 +141,7 @@ class _Process:
             for function in FUNCTIONS:
                 connection.execute(function.definition(statement))
             connection.execute(help_definition())
+            connection.execute(comments())
         except HostError as error:
             raise SourceError(str(error).partition("qidsql: ")[2] or "the macros could not be created") from None
         finally:

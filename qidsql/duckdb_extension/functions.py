@@ -2,8 +2,9 @@
 
 import inspect
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -26,7 +27,7 @@ from qidsql.duckdb_extension.figures import (
     turns_rows,
 )
 from qidsql.duckdb_extension.guard import NAME as GUARD_NAME
-from qidsql.duckdb_extension.sentences import REPORT, VERDICT, report_rows, verdict_rows
+from qidsql.duckdb_extension.sentences import REPORT, ROLES, VERDICT, report_rows, roles_rows, verdict_rows
 from qidsql.errors import Interrupted, UsageError
 from qidsql.sql import quoted, sql_file
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from qidsql.declarations.commands import Command
     from qidsql.declarations.options import Parameter
     from qidsql.engines.base import Engine, ExecutedStatement
+    from qidsql.engines.duckdb.embedded import HostEngine
+    from qidsql.engines.postgres.attached import AttachedEngine
     from qidsql.measures.profiles import ClassProfile
 
 Row: TypeAlias = tuple[Any, ...]
@@ -99,6 +102,7 @@ class TableFunction:
     called: str = ""
     purpose: str = ""  # of a second function; else the first line of the command's help
     passes: bool = False  # an error unless the verdict is pass
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # options that nobody gives
 
     @property
     def macro(self) -> str:
@@ -133,10 +137,10 @@ class TableFunction:
             if value is None or (isinstance(value, list) and None in value):
                 raise UsageError(f"{name} must not be NULL; leave it out")
             if value != NOT_GIVEN[self.parameters[name]][1]:
-                field = self.fields.get(name)
-                truth = field is None or field.form.sql == "BOOLEAN"
-                given[field.name if field else name] = _truth(name, value) if truth else value
-        return given
+                option = self.fields.get(name)
+                truth = option is None or option.form.sql == "BOOLEAN"
+                given[option.name if option else name] = _truth(name, value) if truth else value
+        return {**self.fixed, **given}
 
     @property
     def usage(self) -> str:
@@ -163,10 +167,14 @@ class TableFunction:
         return re.sub(pattern, lambda hole: holes[hole[1]], sql_file("duckdb_extension/shell_guard"))
 
     @property
+    def said(self) -> str:
+        """What it is for, in a line."""
+        return in_sql(self.purpose or str(self._request.__doc__).strip().splitlines()[0])
+
+    @property
     def help(self) -> Iterator[tuple[str, str, str, str]]:
         """Rows of qidsql.help: the function, then its parameters."""
-        purpose = self.purpose or str(self._request.__doc__).strip().splitlines()[0]
-        yield "", self.macro, self.usage, purpose
+        yield "", self.macro, self.usage, self.said
         for name, each in self.fields.items():
             default = "" if each.default in (None, (), inspect.Parameter.empty) else f", by default {each.default}"
             yield self.macro, name, f"{each.form.sql}{default}", in_sql(each.option.help)
@@ -184,13 +192,18 @@ class TableFunction:
         """Checks the call without reading a row of the table. Raises UsageError, UnknownName or another QidsqlError."""
         engine.planned_statements(lambda: self._result(engine, tables, options))
 
-    def run(self, engine: "Engine", tables: Sequence[str], options: Mapping[str, Any]) -> list[Row]:
+    def run(
+        self, engine: "HostEngine | AttachedEngine", tables: Sequence[str], options: Mapping[str, Any]
+    ) -> list[Row]:
         """The rows of the result. Raises QidsqlError; Interrupted after Ctrl-C."""
         result = self._result(engine, tables, options)
         if any("interrupted" in reason for reason in result.account.unfinished):
             raise Interrupted("interrupted")
         words = [place for place, name in enumerate(self.columns) if name in WORDS]
-        return [_in_sql(row, words) for row in self.rows(result)]
+        rows = [_in_sql(row, words) for row in self.rows(result)]
+        if "table_name" in self.columns:  # with its database, of which a result knows nothing
+            rows = [(engine.whole_name(tables[0]), *row[1:]) for row in rows]
+        return rows
 
     def trace(self, engine: "Engine", tables: Sequence[str], options: Mapping[str, Any]) -> list[Row]:
         """The statements with their seconds instead of the result, followed by the verdict."""
@@ -235,24 +248,47 @@ def _truth(name: str, text: str) -> bool:
     return text.lower() == "true"
 
 
+FLAG = r"--([a-z][a-z-]*[a-z]|[a-z])"
+VALUE = r" (?!and |or )('(?:[^']|'\"'\"')*'|[^\s,;:()']+?)(?=$|[.,;)](?: |$)| --)"
+
+
 def in_sql(text: str) -> str:
-    """The text with option names of the command line replaced by parameter names."""
-    return re.sub(r"--([a-z][a-z-]*)", lambda option: _parameter(option[1].replace("-", "_")), text)
+    """The text with the command line's options as parameters: --identifier a --identifier b as identifiers := [...]."""
+    one = f"{FLAG}{VALUE}"
+    text = re.sub(f"{one}(?: {one})*", lambda run: ", ".join(_assigned(re.findall(one, run[0]))), text)
+    return re.sub(FLAG, lambda option: _parameter(option[1])[0], text)
 
 
-def _parameter(name: str) -> str:
-    return _parameters().get(name, name)
+def _assigned(options: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """The parameters with the values of the options; one that takes a list, once with all."""
+    lists: dict[str, list[str]] = {}
+    for flag, value in options:
+        name, kind = _parameter(flag)
+        given = quoted(shlex.split(value)[0])
+        if kind == "VARCHAR[]":
+            lists.setdefault(name, []).append(given)
+        elif kind == "VARCHAR" or (kind in ("BIGINT", "DOUBLE") and re.fullmatch(r"[\d.]+", value)):
+            yield f"{name} := {given if kind == 'VARCHAR' else value}"
+        else:
+            yield f"{name} {value}"
+    yield from (f"{name} := [{', '.join(values)}]" for name, values in lists.items())
+
+
+def _parameter(flag: str) -> tuple[str, str]:
+    name = flag.replace("-", "_")
+    return _parameters().get(name, (name, ""))
 
 
 @cache
-def _parameters() -> dict[str, str]:
-    """The parameter of each option of the command line, by its name with underscores."""
+def _parameters() -> dict[str, tuple[str, str]]:
+    """The parameter and its type for each option of the command line, by its name with underscores."""
     found = {}
     for each in (each for function in FUNCTIONS for each in function.options):
         for flag in "/".join(each.flags).split("/"):
             name = flag.lstrip("-").replace("-", "_")
             shown = f"{each.name} := false" if name == f"no_{each.name}" else parameter_name(each)
-            found[name] = shown if each.option.in_shells else f"the command line's {flag}"
+            known = each.option.in_shells
+            found[name] = (shown, each.form.sql) if known else (f"the command line's {flag}", "")
     return found
 
 
@@ -270,17 +306,20 @@ def measure_cells(profile: "ClassProfile | None") -> Row:
 
 # audit
 
-AUDIT = {
+AUDIT = {  # a shell shows as many of the first and the last as fit
     "finding": "VARCHAR",
-    "criterion": "VARCHAR",
     "columns": "VARCHAR[]",
-    "verdict": "VARCHAR",
-    "complete": "BOOLEAN",
+    "smallest": "BIGINT",
+    "rows_below_k": "BIGINT",
+    "share_below_k": "DOUBLE",
     **MEASURES,
     "nulls": "BIGINT",
+    "criterion": "VARCHAR",
+    "complete": "BOOLEAN",
     "type": "VARCHAR",
-    "role": "VARCHAR",
     "note": "VARCHAR",
+    "role": "VARCHAR",
+    "verdict": "VARCHAR",
 }
 
 
@@ -483,6 +522,14 @@ FUNCTIONS = (
         purpose="The same, but an error with its reason unless the verdict is pass.",
         passes=True,
     ),
+    TableFunction(
+        "audit",
+        ROLES,
+        roles_rows,
+        called="roles",
+        purpose="The columns of a table: their roles, proposed or declared, and their classes.",
+        fixed={"max_size": 1},
+    ),
     TableFunction("anonymize", ANONYMIZE, anonymize_rows),
     TableFunction("turns", TURNS, turns_rows),
     TableFunction("risk", RISK, risk_rows),
@@ -495,7 +542,11 @@ FUNCTIONS = (
 
 OWN = (  # the macros that need no Python
     ("profile", "FROM qidsql.profile('table', ['column', ...], k := 5)", "The measures of a column set."),
-    ("violations", "FROM qidsql.violations('table', ['column', ...], k := 5)", "Its classes below k, with values."),
+    (
+        "violations",
+        "FROM qidsql.violations('table', ['column', ...], k := 5)",
+        "The classes below k of a column set, with values.",
+    ),
     ("columns", "FROM qidsql.columns('table', k := 5)", "The measures of every single column."),
 )
 
@@ -509,4 +560,13 @@ def help_definition() -> str:
         "CREATE OR REPLACE MACRO qidsql.main.help(function := '') AS TABLE\n"
         "SELECT found.name, found.usage, found.description\n"
         f"FROM (VALUES\n  {values}\n) AS found (of, name, usage, description)\nWHERE found.of = function"
+    )
+
+
+def comments() -> str:
+    """The statements that tell of each macro what it is for, and an example, where DuckDB lists its functions."""
+    told = [*OWN, *((each.macro, each.usage, each.said) for each in FUNCTIONS)]
+    told.append(("help", "FROM qidsql.help('audit')", "The functions of qidsql, or the parameters of one."))
+    return ";\n".join(
+        f"COMMENT ON MACRO TABLE qidsql.main.{name} IS {quoted(f'{purpose} {usage}')}" for name, usage, purpose in told
     )

@@ -25,6 +25,15 @@ VERDICT = {
     "share_below_k": "DOUBLE",
     "complete": "BOOLEAN",
 }
+ROLES = {
+    "column_name": "VARCHAR",
+    "role": "VARCHAR",
+    "proposed": "BOOLEAN",
+    "type": "VARCHAR",
+    "classes": "BIGINT",
+    "smallest": "BIGINT",
+    "percent_below_k": "DOUBLE",
+}
 
 
 def report_rows(result: "AuditResult") -> Iterable[tuple[Any, ...]]:
@@ -58,3 +67,12 @@ def verdict_rows(result: "AuditResult") -> Iterable[tuple[Any, ...]]:
         *figures,
         result.complete,
     )
+
+
+def roles_rows(result: "AuditResult") -> Iterable[tuple[Any, ...]]:
+    """A row for each column, which fits a terminal of 100 columns."""
+    for column in result.columns:
+        profile = column.profile
+        figures = (profile.classes, profile.smallest, float(round(100 * profile.share_below_k, 1))) if profile else ()
+        proposed = column.proposed or column.recognised
+        yield (column.name, str(column.role), proposed, column.type, *(figures or (None,) * 3))

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -142,7 +143,7 @@ class CommandLineNames:
         return f"--{name.replace('_', '-')}"
 
     def role(self, role: str, columns: Iterable[str]) -> str:
-        return " ".join(f"{ROLE_OPTIONS[role]} {column}" for column in columns)
+        return " ".join(f"{ROLE_OPTIONS[role]} {shlex.quote(column)}" for column in columns)
 
 
 class PolicyFileNames:

@@ -190,6 +190,18 @@ SESSION: list[tuple[str, object]] = [
     ("SELECT smallest FROM qidsql.verdict('d', k := 3)", [[1]]),
     ("SELECT smallest FROM qidsql.verdict('e', k := 3)", [[1]]),
     ("RESET TimeZone", None),
+    # a prompt's own: roles, numbers first, names with their database, and what DuckDB lists
+    ("CREATE TABLE mixed AS SELECT i AS id, 'a' || i || '@x.org' AS \"e mail\", i % 2 AS s FROM range(40) r(i)", None),
+    ("SELECT column_name, role, proposed, classes, smallest FROM qidsql.roles('mixed')",
+     [["id", "direct identifier", True, 40, 1], ["e mail", "direct identifier", True, 40, 1],
+      ["s", "quasi-identifier", False, 2, 20]]),
+    ("SELECT table_name FROM qidsql.verdict('mixed')", [["memory.main.mixed"]]),
+    ("SELECT regexp_extract(reason, 'Declare what is not published: (.*)', 1) FROM qidsql.verdict('mixed')",
+     [["identifiers := ['id', 'e mail']"]]),
+    ("SELECT verdict, reason LIKE '%Declare%' FROM qidsql.verdict('mixed', identifiers := ['id', 'e mail'])",
+     [["pass", False]]),
+    ("SELECT count(*) FROM duckdb_functions() WHERE database_name = 'qidsql' AND comment LIKE '% qidsql.' || "
+     "function_name || '(%'", [[len(FUNCTIONS) + 4]]),
     # a graph has no table of its own: all of them, by the names that the prompt knows
     (f"SELECT finding {GRAPH} LIMIT 1", [["separating set"]]),
     ("CREATE TEMP TABLE e AS SELECT 1 AS t", None),
@@ -223,7 +235,7 @@ WRONG = {
     "FROM qidsql.keys('people', columns := NULL)": "columns must not be NULL; leave it out",
     "FROM qidsql.keys('people', distinct_ := 'many')": "distinct_ must be a ratio such as 0.9, 9/10 or 90%, got many",
     "FROM qidsql.keys('people', all_ := true, minimal := true)": "choose one of all_ and minimal",
-    "FROM qidsql.mask('people')": "name what may not be published: distinct_ 0.5, separation 0.8, violates 5 or rows_b",
+    "FROM qidsql.mask('people')": "name what may not be published: distinct_ := '0.5', separation := '0.8', violates 5 or rows_b",
     "FROM qidsql.keys('people', where_ := 'a = 1; DROP TABLE people')": "the where condition cannot be read as one",
     "FROM qidsql.keys('people', where_ := 'a > DATE ''2024-01-01''')": "the where condition has an operation that",
     "FROM qidsql.audit('people', where_ := 'random() > 0.5')": "the where condition calls random, which may return",

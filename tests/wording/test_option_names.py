@@ -45,7 +45,7 @@ def test_a_run_advises_keys_and_an_audit_options(store: Store, tmp_path: Path) -
     shown = re.sub(r"(?s)<style.*?</style>|<[^>]*>", "", html)
     assert not re.search(OPTION, re.sub(r"qidsql (init|report) .*", "", shown)), re.findall(f".*{OPTION}.*", shown)
     alone = inside("audit", store.url, names[0])
-    assert "Declare what is not published: --identifier card --identifier the e-mail" in " ".join(alone.out.split())
+    assert "Declare what is not published: --identifier card --identifier 'the e-mail'" in " ".join(alone.out.split())
 
 
 def test_what_a_reader_may_not_read_is_advised_by_keys(

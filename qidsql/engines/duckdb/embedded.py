@@ -144,7 +144,12 @@ class HostEngine(InSessionEngine):
             raise self.translate(error, "rows of the table") from None
         finally:
             connection.close()
-        return ["; ".join(answer)], ", ".join(names) or "all tables"
+        return ["; ".join(answer)], ", ".join(map(self.whole_name, tables)) or "all tables"
+
+    def whole_name(self, table: str) -> str:
+        """The table's name with its database, for people."""
+        name = self.describe(table).name
+        return f"{name.catalog}.{name}"
 
     def stored_tables(self, named: Callable[[TableName], str]) -> list[str]:
         """The names of all stored tables."""

@@ -240,7 +240,11 @@ class AttachedEngine(PostgresEngine):
         """
         snapshot = self._on_one_session(lambda session: cast(AttachedSession, session).execute(_moment("infinity")))
         answers = ["this moment", *(str(row[0]) for row in snapshot if self._one_snapshot)]
-        return answers, ", ".join(str(self.describe(table).name) for table in tables)
+        return answers, ", ".join(map(self.whole_name, tables))
+
+    def whole_name(self, table: str) -> str:
+        """The table's name with its database, for people."""
+        return f"{self._database}.{self.describe(table).name}"
 
 
 def server_time(connection: HostConnection, database: str) -> str:
