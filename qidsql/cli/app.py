@@ -26,40 +26,59 @@ if TYPE_CHECKING:
 HELP = {"help_option_names": ["-h", "--help"]}
 TYPER_INTERRUPTED = 130  # the exit code of typer after Ctrl-C
 
-HEADINGS = {
-    "Start": {
-        "demo": "Make a sample database and audit it",
-        "tables": "The tables and columns of a source",
-        "doctor": "Whether a source can be audited, what is missing",
-        "help": "The pages of the manual",
-    },
-    "Look": {
-        "audit": "Is a table k-anonymous, and which columns are why",
-        "profile": "The measures of one column set",
-        "keys": "Column sets that are keys or quasi-identifiers",
-        "uniques": "Value combinations that single out rows",
-        "risk": "Re-identification risk, in table and population",
-        "kmap": "How many people each published row could be",
-        "link": "Joinable columns, rows that a join singles out",
-        "graph": "Which attributes link a person to a secret",
-    },
-    "Protect": {
-        "turns": "Recode or drop columns, turn by turn",
-        "mask": "Columns that can be published together",
-        "suppress": "Fewest cells to suppress: each row matches k - 1",
-        "anonymize": "Fewest cells to suppress: each row equals k - 1",
-        "impact": "What suppression does to cells and statistics",
-        "verify": "Check a result by what proves it",
-    },
-    "Operate": {
-        "init": "Write qidsql.toml, with a role for every column",
-        "run": "Audit all tables of a policy file, and compare",
-        "history": "The recorded runs, what changed, what alerts sent",
-        "report": "A recorded run or audit in another format",
-        "shell": "Audits in the shells of DuckDB and Postgres",
-    },
-}  # of --help: the commands, each with a summary that fits on a line
-COMMANDS = {name: summary for commands in HEADINGS.values() for name, summary in commands.items()}
+COMMANDS = {
+    "demo": "Make a sample database and audit it",
+    "tables": "The tables and columns of a source",
+    "doctor": "Whether a source can be audited, what is missing",
+    "audit": "Is a table k-anonymous, and which columns are why",
+    "profile": "The measures of one column set",
+    "keys": "Column sets that are keys or quasi-identifiers",
+    "uniques": "Value combinations that single out rows",
+    "risk": "Re-identification risk, in table and population",
+    "kmap": "How many people each published row could be",
+    "link": "Joinable columns, rows that a join singles out",
+    "graph": "Which attributes link a person to a secret",
+    "turns": "Recode or drop columns, turn by turn",
+    "mask": "Columns that can be published together",
+    "suppress": "Fewest cells to suppress: each row matches k - 1",
+    "anonymize": "Fewest cells to suppress: each row equals k - 1",
+    "impact": "What suppression does to cells and statistics",
+    "verify": "Check a result by what proves it",
+    "init": "Write qidsql.toml, with a role for every column",
+    "run": "Audit all tables of a policy file, and compare",
+    "history": "The recorded runs, what changed, what alerts sent",
+    "report": "A recorded run or audit in another format",
+    "shell": "Audits in the shells of DuckDB and Postgres",
+    "help": "The pages and the terms of the manual",
+}  # each with a summary that fits on a line
+QUESTIONS = {
+    "What is there, can it be audited?": ("tables", "doctor", "demo"),
+    "Which columns are personal?": ("init",),
+    "Is it k-anonymous, what is to blame?": ("audit", "profile"),
+    "Which columns identify each row?": ("keys", "uniques"),
+    "How likely is re-identification?": ("risk", "kmap"),
+    "What can others join or look up?": ("link", "graph"),
+    "What may be published?": ("mask", "turns", "suppress", "anonymize"),
+    "What did it cost, is it proved?": ("impact", "verify"),
+    "Does every table still pass?": ("run", "history"),
+    "A page to sign, JSON, schemas?": ("report",),
+    "Inside DuckDB, psql?": ("shell",),
+    "What does a word mean?": ("help",),
+}  # of people, and the commands that answer them
+FIRST_SCREEN = """\
+Usage: qidsql COMMAND [SOURCE] [TABLE] [OPTIONS]
+Finds the columns that identify people, by SQL that runs inside the database.
+
+Try    qidsql demo
+File   qidsql audit people.csv
+Table  qidsql audit postgresql://you@host/db public.patients
+
+{questions}
+
+Exit codes: 0 pass, 1 policy violated, 2 error, 3 inconclusive
+Options: qidsql COMMAND --help. Words: qidsql help WORD (k-anonymity, HIPAA)
+--version, --install-completion, --show-completion
+"""
 OWN_FLOW = ("init", "demo")  # their modules in this folder have their own `perform`
 
 
@@ -70,10 +89,9 @@ class Commands(TyperGroup):
         super().__init__(**given)
         self.commands = {name: TyperCommand(name, help=summary) for name, summary in COMMANDS.items()}
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        for heading, commands in HEADINGS.items():
-            with formatter.section(heading):
-                formatter.write_dl([(f"{name:<9}", summary) for name, summary in commands.items()])
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        questions = (f"{question:<38}{', '.join(commands)}" for question, commands in QUESTIONS.items())
+        formatter.write(FIRST_SCREEN.format(questions="\n".join(questions)))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, listed, rest = super().resolve_command(ctx, args)
@@ -125,11 +143,6 @@ def _perform_of(name: str) -> "Perform":
 app = typer.Typer(
     name="qidsql",
     cls=Commands,
-    help="Audit tables for k-anonymity, keys and quasi-identifiers, by SQL that runs inside the database.",
-    epilog=(
-        "Exit codes: 0 pass, 1 policy violated, 2 error, 3 inconclusive (interrupted, budget spent, no rows). "
-        "Start with: qidsql demo. The manual: qidsql help"
-    ),
     rich_markup_mode=None,
     context_settings=HELP,
     pretty_exceptions_enable=False,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from qidsql.cli import app
-from qidsql.cli.app import COMMANDS, HEADINGS, imported
+from qidsql.cli.app import COMMANDS, QUESTIONS, imported
 from qidsql.cli.command import LineOptions
 from qidsql.cli.options import SourceArgument
 from qidsql.declarations.options import parameters
@@ -59,11 +59,13 @@ def test_the_help_of_a_command_lists_15_options_at_most(name: str) -> None:
         assert set(shown) in (listed, set())
 
 
-def test_help_lists_every_command_under_a_heading_and_cuts_no_summary() -> None:
-    text = inside("--help").out
-    for heading, commands in HEADINGS.items():
-        listed = text.partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
-        assert [line.split(maxsplit=1) for line in listed.splitlines()] == [[*each] for each in commands.items()]
+def test_the_first_screen_leads_from_questions_to_every_command() -> None:
+    lines = inside("--help").out.splitlines()
+    assert len(lines) <= 25 and max(map(len, lines)) < 80
+    for question, commands in QUESTIONS.items():
+        [answer] = [line.removeprefix(question) for line in lines if line.startswith(question)]
+        assert answer.split(", ") == [answer[: len(answer) - len(answer.lstrip())] + commands[0], *commands[1:]]
+    assert sorted(each for commands in QUESTIONS.values() for each in commands) == sorted(COMMANDS)
     assert {*COMMANDS} == {path.name for path in FOLDERS} | {path.stem for path in MODULES}
     assert max(map(len, COMMANDS.values())) < 50
     for name, first in (("history", "list"), ("shell", "open")):
@@ -71,7 +73,9 @@ def test_help_lists_every_command_under_a_heading_and_cuts_no_summary() -> None:
         assert parts.split()[0] == first and "..." not in parts
 
 
-@pytest.mark.parametrize("name", [*HEADINGS["Look"], *HEADINGS["Protect"]])
+@pytest.mark.parametrize(
+    "name", [path.name for path in FOLDERS if path.name not in ("demo", "doctor", "init", "tables")]
+)
 def test_commands_that_read_tables_share_options(name: str) -> None:
     options = {each.name: each.opts for each in imported(name).params}
     assert options["output"] == ["-o", "--output"]

@@ -235,7 +235,7 @@ WRONG = {
     "FROM qidsql.keys('people', columns := NULL)": "columns must not be NULL; leave it out",
     "FROM qidsql.keys('people', distinct_ := 'many')": "distinct_ must be a ratio such as 0.9, 9/10 or 90%, got many",
     "FROM qidsql.keys('people', all_ := true, minimal := true)": "choose one of all_ and minimal",
-    "FROM qidsql.mask('people')": "name what may not be published: distinct_ := '0.5', separation := '0.8', violates 5 or rows_b",
+    "FROM qidsql.mask('people')": "name what may not be published: distinct_ := '0.5', separation := '0.8',",
     "FROM qidsql.keys('people', where_ := 'a = 1; DROP TABLE people')": "the where condition cannot be read as one",
     "FROM qidsql.keys('people', where_ := 'a > DATE ''2024-01-01''')": "the where condition has an operation that",
     "FROM qidsql.audit('people', where_ := 'random() > 0.5')": "the where condition calls random, which may return",
