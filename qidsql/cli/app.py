@@ -17,12 +17,13 @@ from qidsql.cli.memory import bounded_memory
 from qidsql.cli.options import HeadedCommand, number_expected
 from qidsql.cli.streams import say
 from qidsql.core.budget import Ending, ending
-from qidsql.errors import QidsqlError, Stopped, internal
+from qidsql.errors import QidsqlError, Stopped, UsageError, internal
 from qidsql.version import __version__
 
 if TYPE_CHECKING:
     from qidsql.cli.command import Perform
 
+LEVELS = ("info", "debug")  # of QIDSQL_LOG
 HELP = {"help_option_names": ["-h", "--help"]}
 TYPER_INTERRUPTED = 130  # the exit code of typer after Ctrl-C
 
@@ -193,6 +194,7 @@ def _run(signals: Ending) -> int:
 
         join_words(os.environ)
     try:
+        _log_to_stderr(os.environ.get("QIDSQL_LOG", ""))
         with bounded_memory():
             code = app(prog_name="qidsql", standalone_mode=False)
         if code == TYPER_INTERRUPTED:
@@ -215,6 +217,24 @@ def _run(signals: Ending) -> int:
         say(_usage(error) if hasattr(error, "format_message") else _internal(error))
         code = ExitCode.ERROR
     return int(code or 0)
+
+
+def _log_to_stderr(level: str) -> None:
+    """Writes stages, statements by their purpose and searches to stderr, if QIDSQL_LOG asks for it; never a value.
+
+    Raises UsageError.
+    """
+    if not level:
+        return
+    import logging
+
+    if level.lower() not in LEVELS:
+        raise UsageError(f"QIDSQL_LOG must be {' or '.join(LEVELS)}, got {level}")
+    lines = logging.StreamHandler()
+    lines.setFormatter(logging.Formatter("%(asctime)s %(name)s %(message)s"))
+    ours = logging.getLogger("qidsql")
+    ours.addHandler(lines)
+    ours.setLevel(level.upper())
 
 
 def _usage(error: Any) -> str:

@@ -6,6 +6,7 @@ itself: how the source is opened, and where the report goes. `init` and `demo` h
 """
 
 import inspect
+import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
     from qidsql.engines.connect import Source
     from qidsql.operations.document import RunResult
     from qidsql.report.blocks import Block
+
+
+LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +186,7 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
         if line.dry_run and unopened.named:
             write_dry_run(command, work, unopened, request, line.output, completed)
             return
+        on_stage = _logged(on_stage)
         on_stage("opening the source")
         live = None
         with nullcontext(unopened) if command.opens else unopened.opened() as subject:
@@ -207,6 +212,16 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
     elif line.output is not None:  # the file has the lines, the screen a summary
         write_output("".join(renderer(name, request, TERMINAL, replace(line, output=None))(result)), None)
     exit_with(result.ending)
+
+
+def _logged(on_stage: Callable[[str], None]) -> Callable[[str], None]:
+    """The same, which also writes each stage to the log."""
+
+    def stage(name: str) -> None:
+        LOG.info("%s", name)
+        on_stage(name)
+
+    return stage
 
 
 def completed(subject: Any, request: Any, source: "Source") -> Any:

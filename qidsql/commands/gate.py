@@ -4,6 +4,7 @@ A reported key is measured, a minimal set is compared with the failing sets, a c
 compared with random column sets. A claim that does not hold is not reported: the command ends with `Refuted`.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
@@ -27,6 +28,8 @@ if TYPE_CHECKING:  # searches pass here too, and need no protection
 MEASURED = 8  # sets measured here, the smallest first, where their profiles were derived and not measured
 SMALL = 200_000  # rows; of a larger table one set is measured
 COMPARED = 500  # sets whose columns are tried one by one
+LOG = logging.getLogger(__name__)
+
 DRAWN = 64  # column sets drawn at random
 
 
@@ -41,6 +44,8 @@ def column_sets(
     - Every set contains a column outside each failing set. Random column sets that do so too, without a superfluous
       column, are in a list that is called complete, and weigh no less than a proved bound.
     """
+    end = "complete" if result.complete else f"up to {result.complete_to_size} columns; {result.stopped or 'max_size'}"
+    LOG.info("%s by %s: %s sets, %s", result.criterion.name, result.algorithm, len(result.found), end)
     if result.algorithm == "sampled":  # its certificate states its error; a profile of the table is reported as such
         return result
     facts = _Failing(result.failing, profiler.columns)

@@ -3,6 +3,7 @@
 An engine's own module opens the sessions, reads the catalog and translates errors. This one imports no driver.
 """
 
+import logging
 import os
 import threading
 import time
@@ -31,6 +32,9 @@ from qidsql.sql.templates import Row, Statement
 from qidsql.wording.texts import setting
 
 Answer = TypeVar("Answer")
+
+
+LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -503,6 +507,7 @@ class Engine(ABC):
         except Exception as error:  # noqa: BLE001 - drivers raise any kind of exception
             raise self.translate(error, statement.purpose) from None
         seconds = time.monotonic() - started
+        LOG.debug("%.3f s: %s", seconds, statement.purpose)
         with self._lock:
             self.statements += 1
             self.scans += statement.scans

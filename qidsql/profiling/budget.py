@@ -1,5 +1,6 @@
 """The limits of a profiler's work, and the work spent so far."""
 
+import logging
 import sys
 import time
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent
 from qidsql.sql.relation import Relation
 from qidsql.wording.texts import count, plural, setting
+
+LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,7 @@ class Meter:
 
     def allow(self, statements: int, values: int) -> None:
         """A budget for the next part of the work."""
+        LOG.debug("from here on at most %s statements, which read at most %s values", statements, values)
         self.most, self.allowed = self.answered + statements, statements
         self.values, self.most_values = 0, values
 

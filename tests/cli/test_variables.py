@@ -42,3 +42,22 @@ def test_a_source_that_a_variable_names_is_refused_by_its_name(tmp_path: Path) -
     assert inside("audit", cwd=tmp_path, QIDSQL_URL="none.duckdb").line.startswith("QIDSQL_URL: there is no file none")
     assert inside("audit", "env:X", cwd=tmp_path, X="ftp://a/b").line.startswith("X: qidsql does not support")
     assert inside("audit", "none.duckdb", cwd=tmp_path).line.startswith("there is no file none")
+
+
+def test_a_log_tells_stages_statements_and_searches_and_no_value(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("name,zip\nAda,4711\nBob,4712\nBob,4712\n")
+    silent, info, debug = (
+        inside("audit", "people.csv", cwd=tmp_path, QIDSQL_LOG=level) for level in ("", "info", "DEBUG")
+    )
+    assert silent.out == info.out == debug.out
+    assert silent.err == ""
+    for words in ("opening the source", "by levelwise: "):
+        assert words in info.err
+        assert words in debug.err
+    assert re.search(r"qidsql\.engines\.base \d\.\d{3} s: \w+", debug.err)
+    assert "engines.base" not in info.err
+    assert not re.search("Ada|Bob|4711|4712", debug.err)
+    assert (
+        "QIDSQL_LOG must be info or debug, got loud"
+        in inside("audit", "people.csv", cwd=tmp_path, QIDSQL_LOG="loud").line
+    )

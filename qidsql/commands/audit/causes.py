@@ -1,5 +1,6 @@
 """The minimal column sets to blame for a violation, and the fewest columns to withhold that follow from them."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -26,6 +27,8 @@ from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.result import Found, SearchResult
 from qidsql.search.smallest import Foresight, later_steps
 from qidsql.wording.texts import few, plural, setting
+
+LOG = logging.getLogger(__name__)
 
 MAX_SETS = 1000  # minimal sets listed by one search; qidsql keys --all lists them all
 MORE_ROWS = 2_000_000_000  # scanned for one more size of column sets if so many are listed: rows x sets
@@ -115,6 +118,8 @@ def _minimal_sets(
 
     Level by level where they are small, as those below k are, else by the two borders.
     """
+    way = "level by level: its minimal sets have few columns" if criterion.few_columns else "by the borders"
+    LOG.info("minimal sets of %s %s", criterion.name, way)
     if criterion.few_columns:
         breadth, known, enough = profiler.breadth, profiler.measured, _enough(profiler, policy)
         result = levelwise(profiler, criterion, policy.max_size, breadth=breadth, known=known, enough=enough)
