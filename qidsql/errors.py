@@ -18,6 +18,7 @@
         ├── SnapshotLost       the snapshot of the data was lost
         ├── StatementFailed    the engine could not run a statement, after it had run others
         ├── Refuted            a result failed the check after every search: a bug in qidsql
+        ├── Unconfirmed        what a row is has to be confirmed first
         └── Interrupted        Ctrl-C
 
 The error text of a driver can contain cell values and passwords, so it is never part of a message. User input can
