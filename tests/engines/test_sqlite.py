@@ -219,6 +219,24 @@ def test_hostile_names(sqlite_store: SQLiteStore, every: int) -> None:
         sqlite_store.execute(f"DROP TABLE {quoted(name)}")
 
 
+def test_a_view_that_cannot_be_read_bars_itself_alone(people: SQLiteStore) -> None:
+    """And `doctor` refuses the views that an audit refuses, whose dates are those of rows too."""
+    people.execute("CREATE TABLE moments (a TEXT)")
+    people.execute("INSERT INTO moments VALUES ('now'), ('2020-01-01')")
+    people.execute("CREATE VIEW clock AS SELECT date(a) AS x FROM moments")
+    people.execute("CREATE VIEW days AS SELECT date(a) AS x FROM moments WHERE a LIKE '2%'")
+    people.execute("CREATE VIEW gone AS SELECT * FROM nowhere")
+    people.execute("CREATE VIEW unknown AS SELECT no_function(a) FROM moments")
+    found = qidsql.doctor(people.url)
+    names = {str(table.table).removeprefix("main.") for table in found.tables if not table.auditable}
+    assert names == {"clock", "gone", "unknown"}
+    for name in names:
+        with pytest.raises(QidsqlError):
+            qidsql.audit(people.url, name, k=2)
+    assert qidsql.audit(people.url, "days", k=2).verdict == "violation"
+    assert len(qidsql.tables(people.url).tables) == len(found.tables)
+
+
 def test_a_statement_is_ended_at_the_time_limit(people: SQLiteStore) -> None:
     endless = "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s) SELECT COUNT(*) FROM s"
     with connect(str(people.path)) as engine:

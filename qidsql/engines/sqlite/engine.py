@@ -163,7 +163,7 @@ class SQLiteEngine(Engine):
         self.label = label
         self.time_zone = time.tzname[0]
         self._path = path
-        self._dates: dict[TableName, frozenset[str]] = {}  # the functions of dates of the views described
+        self._tables: dict[TableName, tuple[str, bool]] = {}
 
     def _open(self, deadline: float | None) -> list[Worker]:
         worker = Worker(partial(SQLiteSession, self._path))
@@ -172,7 +172,12 @@ class SQLiteEngine(Engine):
         except sqlite3.Error as error:
             raise SourceError(str(self.translate(error, "opening"))) from None
         self._state = object()
+        self._tables = {}
         return [worker]
+
+    def _renew_sessions(self) -> bool:
+        self._tables = {}
+        return super()._renew_sessions()
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         result = getattr(error, "sqlite_errorname", "SQLITE_ERROR").split("_")[1]
@@ -187,30 +192,34 @@ class SQLiteEngine(Engine):
         return TableBytes(sum(integer(size) for (size,) in self._catalog("file_bytes")))
 
     def table_names(self) -> list[TableName]:
-        return [TableName(str(row[0]), "main") for row in self._catalog("tables")]
+        return list(self._kinds())
+
+    def _kinds(self) -> dict[TableName, tuple[str, bool]]:
+        """Of each table and view its kind, and whether its rows have numbers: asked once for a read transaction."""
+        if not self._tables:
+            rows = self._catalog("tables")
+            self._tables = {TableName(str(name), "main"): (str(kind), bool(own)) for name, kind, own in rows}
+        return self._tables
 
     def describe(self, table: str | None) -> Table:
-        rows = self._catalog("tables")
-        name = find_table(table, [TableName(str(row[0]), "main") for row in rows], "sqlite", ["main"], self.label)
-        _, kind, numbered = next(row for row in rows if row[0] == name.name)
+        """Of a view with functions of dates all rows are computed once, to see whether they ask the clock."""
+        kinds = self._kinds()
+        name = find_table(table, list(kinds), "sqlite", ["main"], self.label)
+        kind, numbered = kinds[name]
         columns = tuple(Column(c.name, c.type, c.nullable, True, c.comparison) for c in self._columns(name.name))
         taken = {column.name.lower() for column in columns}
         address = [each for each in ("rowid", "_rowid_", "oid") if numbered and each not in taken]
-        described = Table(name, str(kind), columns, row_address=tuple(address[:1]))
+        described = Table(name, kind, columns, row_address=tuple(address[:1]))
         if kind != "view":
             return described
         query = self.dialect.render(exp.select("*").from_(table_node(name)))
-        changing, self._dates[name] = self._of_view(lambda session: session.changing_functions(query))
-        return checked(described, Dependences(changing), self.time_zone)
-
-    def narrowed(self, table: Table, where: str | None) -> Table:
-        """Of a view with functions of dates all rows are computed once, to see whether they ask the clock."""
-        if dates := self._dates.get(table.name):
-            counts = [exp.Count(this=exp.column(each.name, quoted=True)) for each in table.columns]
-            query = self.dialect.render(exp.select(*counts).from_(table_node(table.name)))
+        changing, dates = self._of_view(lambda session: session.changing_functions(query))
+        zone = False
+        if dates and not changing:
+            counts = [exp.Count(this=exp.column(each.name, quoted=True)) for each in columns]
+            query = self.dialect.render(exp.select(*counts).from_(table_node(name)))
             changing, zone = self._of_view(lambda session: session.clock_asked(query, dates))
-            table = checked(table, Dependences(changing, zone=zone), self.time_zone)
-        return super().narrowed(table, where)
+        return checked(described, Dependences(changing, zone=zone), self.time_zone)
 
     def _of_view(self, work: Callable[[SQLiteSession], Answer]) -> Answer:
         try:
@@ -223,10 +232,16 @@ class SQLiteEngine(Engine):
 
     def catalog(self, schema: str | None = None) -> Catalog:
         """One statement, and one more for each table."""
-        names = {name: self._columns(name.name) for name in self.table_names()}
-        find_schema(schema, names, self.label)
-        kinds = {row[0]: str(row[1]) for row in self._catalog("tables")}
-        return Catalog(tuple(CatalogTable(name, kinds[name.name], columns) for name, columns in names.items()))
+        kinds = self._kinds()
+        find_schema(schema, list(kinds), self.label)
+        return Catalog(tuple(self._listed(name, kind) for name, (kind, _) in kinds.items()))
+
+    def _listed(self, name: TableName, kind: str) -> CatalogTable:
+        """A view of what is not there has no columns."""
+        try:
+            return CatalogTable(name, kind, self._columns(name.name))
+        except StatementError as error:
+            return CatalogTable(name, kind, (), obstacle=str(error))
 
     def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
         if role is not None:
@@ -251,15 +266,17 @@ class SQLiteEngine(Engine):
                 not required,
                 comparison=comparison(collated, keeps_forms),
             )
-            for name, kind, required, collated, keeps_forms in self._catalog("columns", table=table)
+            for name, kind, required, collated, keeps_forms in self._catalog(
+                "columns", f"columns of {table}", table=table
+            )
         )
 
-    def _catalog(self, template: str, **holes: str) -> list[Row]:
+    def _catalog(self, template: str, purpose: str = "catalog", **holes: str) -> list[Row]:
         text = self.dialect.render(fill(f"sqlite/{template}", **holes))
         try:
             return self._on_one_session(lambda session: session.execute(text))
         except sqlite3.Error as error:
-            raise self.translate(error, "catalog") from None
+            raise self.translate(error, purpose) from None
 
 
 def _connected(path: Path) -> sqlite3.Connection:
