@@ -7,7 +7,9 @@ import sys
 import pytest
 
 import qidsql
+from qidsql.engines.condition import Dependences
 from qidsql.engines.spark.address import address
+from qidsql.engines.spark.engine import depending
 from qidsql.engines.spark.session import SparkSession
 from qidsql.errors import UsageError
 from tests.hostile_names import GIVEN
@@ -330,6 +332,20 @@ def test_texts_of_sqlite_that_are_the_time(sqlite_store: SQLiteStore) -> None:
             except UsageError as error:
                 found = str(error)
             assert expected in found if expected else not found, number
+
+
+def test_functions_of_java_hive_and_python_in_plans_of_spark() -> None:
+    """Nothing tells what they do."""
+    for plan, name in {
+        "Project [reflect(java.lang.Math, random) AS x#1]": "reflect",
+        "Project [java_method(java.lang.Math, random) AS x#1]": "java_method",
+        "Project [HiveSimpleUDF#org.example.Who(name#1) AS x#2]": "HiveSimpleUDF",
+        "Aggregate [HiveUDAFFunction#org.example.Any(a#1) AS x#2]": "HiveUDAFFunction",
+        "Project [pythonUDF0#12 AS x#2]": "pythonUDF0",
+        "Project [Mine(a#1) AS x#2]": "Mine",
+    }.items():
+        assert depending(plan, frozenset({"mine"})).changing == {name}, plan
+    assert depending("Project [upper(mine#1) AS reflected#2]", frozenset({"mine"})) == Dependences()
 
 
 @pytest.mark.spark

@@ -42,9 +42,11 @@ EMPTY = "SELECT id % 2, COUNT(*) FROM RANGE(4) GROUP BY id % 2"  # a constant al
 # Functions and samples whose result differs each time a plan runs, as plans of Spark and of Sail name them.
 CHANGING = re.compile(
     r"\b(rand|randn|random|randstr|uniform|uuid|shuffle|(?:try_)?reflect|java_method|monotonically_increasing_id|spark_partition_id)\("
-    r"|^[\W\d]*(Sample|MonotonicId|SparkPartitionId|(?:Batch|Arrow|BatchUDTF|ArrowUDTF)EvalPython(?:UDTF)?)\b",
+    r"|^[\W\d]*(Sample|MonotonicId|SparkPartitionId|(?:Batch|Arrow|BatchUDTF|ArrowUDTF)EvalPython(?:UDTF)?)\b"
+    r"|\b(Hive(?:Simple|Generic)UDT?F|HiveUDAFFunction|pythonUDF\d+|ScalaUDF|PythonUDF)\b",
     re.MULTILINE,
 )
+OWN_FUNCTIONS = "SHOW USER FUNCTIONS"  # of Java, Hive or Python, which a plan names as if they were Spark's
 # Of the session: its role, its catalog and schema, its rights.
 SESSION = re.compile(
     r"\b(current_user|session_user|user|current_catalog|current_database|current_schema|current_timezone|is_member"
@@ -90,6 +92,7 @@ class SparkEngine(Engine):
         self._seconds = statement_seconds
         self._files: dict[TableName, frozenset[str]] = {}  # of the tables described, but those in a version
         self._versions: dict[TableName, Version | None] = {}  # of the tables described; None: it keeps none
+        self._own_functions: frozenset[str] | None = None  # None: not asked yet
         self._exact: bool | None = None  # whether columns of the tables described are found exactly; None: no table
         self._introduction = self._asked("version", _introduced)
         self._refused = self._asked("settings", lambda session: session.refused)
@@ -217,11 +220,13 @@ class SparkEngine(Engine):
 
     def _functions(self, name: TableName) -> Dependences:
         """Those that change or ask the session in the plan of reading it: the catalog does not say what is a view."""
-        plan = self._plan(name)
-        changing = (next(filter(None, each.groups())) for each in CHANGING.finditer(plan))
-        zone = ZONED.search(plan) or (ZONED_BY_SAIL.search(plan) and BY_DAYS.search(plan))
-        session = frozenset(SESSION.findall(plan))
-        return Dependences(frozenset(changing), session, zone is not None, TIME.search(plan) is not None)
+        if self._own_functions is None:
+            try:
+                rows = self._rows(OWN_FUNCTIONS, "functions of users")
+            except StatementError:
+                rows = []  # a server without them
+            self._own_functions = frozenset(str(row[0]).rpartition(".")[2].lower() for row in rows)
+        return depending(self._plan(name), self._own_functions)
 
     def _plan(self, name: TableName, version: Version | None = None) -> str:
         rows = self._rows(f"EXPLAIN EXTENDED {_all_of(name, version)}", f"plan of {name}")
@@ -419,6 +424,16 @@ def _same_but_for_case(names: list[str]) -> tuple[str, ...]:
         if seen.setdefault(name.lower(), name) != name:
             return seen[name.lower()], name
     return ()
+
+
+def depending(plan: str, own: frozenset[str] = frozenset()) -> Dependences:
+    """What the values in the plan of a query depend on besides rows. `own` are the functions that users made: nothing
+    tells what they do, so they count as changing."""
+    changing = {next(filter(None, each.groups())) for each in CHANGING.finditer(plan)}
+    changing |= {name for name in re.findall(r"([\w$]+)\(", plan) if name.lower() in own}
+    zone = ZONED.search(plan) or (ZONED_BY_SAIL.search(plan) and BY_DAYS.search(plan))
+    session = frozenset(SESSION.findall(plan))
+    return Dependences(frozenset(changing), session, zone is not None, TIME.search(plan) is not None)
 
 
 def folder_columns(files: frozenset[str]) -> frozenset[str]:
