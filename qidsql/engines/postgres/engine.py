@@ -106,7 +106,6 @@ class PostgresSession:
         statement_seconds: int,
         snapshot: bool,
         writable: bool = False,
-        gentle: bool = False,
     ) -> None:
         self.connection = connection
         self.backend: int | None = None  # the id of the server process, also behind a pooler
@@ -119,8 +118,7 @@ class PostgresSession:
             statement_timeout=str(statement_seconds * 1000),
             idle_timeout=str((statement_seconds + 1800) * 1000),  # idle during a whole statement of another session
         )
-        gently = [_text("gentle")] if gentle else []
-        self._settings = ";\n".join([SYSTEM_PATH, *gently, settings]).encode()
+        self._settings = f"{SYSTEM_PATH};\n{settings}".encode()
 
     def begin(self, snapshot: str | None = None) -> None:
         """Begins the transaction, on another session's exported snapshot if given.
@@ -722,7 +720,7 @@ class PostgresEngine(Engine):
 class Server:
     """Opens sessions. `source` is the text for libpq, `parameters` its parsed form.
 
-    `gentle`: one process per statement, and a pause of the same length after each.
+    `gentle`: a pause of the same length after each statement.
     """
 
     source: str = field(repr=False)  # it can contain a password
@@ -741,7 +739,7 @@ class Server:
         try:
             _check_version(connection.info)
             writing = self.writable or self.workspace
-            session = PostgresSession(connection, self.statement_seconds, self.snapshot, writing, self.gentle)
+            session = PostgresSession(connection, self.statement_seconds, self.snapshot, writing)
             self.role_path = self.role_path or session.role_path()
             if self.snapshot:
                 session.begin(exported)
