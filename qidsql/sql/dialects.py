@@ -28,9 +28,11 @@ class Dialect:
     `hashes_values`: whether `row_hash` takes any types, gives equal values (NULL equals NULL) equal hashes, and is
     cheaper than a comparison. `short_types`: a pattern for types whose values are as cheap to carry as their hash.
     `bits`: the type to which an integer is cast for counting its bits. `class_hash`: an integer, equal for equal values
-    of any types and NULLs, by which classes can be sampled; None if the engine has none. `decimal`, `number`: types for
-    comparing exact numbers, and any numbers. `value_hash`: a non-negative 63-bit hash of a number (True) or another
-    value, equal for equal values. `about_distinct`: counts distinct values, approximately if that is cheaper.
+    of any types and NULLs, by which classes can be sampled; None if the engine has none. `column_hash`: a 64-bit hash
+    of a value of a type, with a seed, equal for equal values, NULL included, where the decisions of a search are
+    cheaper from hashes than from column sets one by one; for the types that match `hashed_types`. `decimal`, `number`:
+    types for comparing exact numbers, and any numbers. `value_hash`: a non-negative 63-bit hash of a number (True) or
+    another value, equal for equal values. `about_distinct`: counts distinct values, approximately if that is cheaper.
     `caseless`: names never differ only in letter case. `lowers`: unquoted names are read in lower case. `longest_name`:
     the maximum bytes of a name, beyond which the engine silently truncates; None if unlimited. `materialized`: a common
     table expression that says so is evaluated once; without it a numbering of its rows must be decided by their
@@ -68,6 +70,8 @@ class Dialect:
     finest_rows: int = 0
     hashes_values: bool = False
     class_hash: Callable[[Sequence[exp.Expr]], exp.Expr] | None = None
+    column_hash: Callable[[exp.Expr, str, int], exp.Expr] | None = None
+    hashed_types: str = ""
     short_types: str = ".*"
     caseless: bool = False
     lowers: bool = False
@@ -127,6 +131,11 @@ class Dialect:
             collation = exp.to_identifier(self.byte_collation, quoted=True)
             return exp.Collate(this=exp.Cast(this=column, to=self.type(self.text)), expression=collation)
         return column
+
+    def comparable_type(self, column: Column) -> str:
+        """The type of `comparable`."""
+        texts = (Comparison.TEXT, Comparison.PUBLISHED, Comparison.BYTES)
+        return self.text.lower() if column.comparison in texts else column.type
 
     def is_long(self, column: Column) -> bool:
         """Whether the hash of a value is cheaper to carry than the value itself."""

@@ -1,7 +1,7 @@
 """The audited rows as a node to select from: a table, its columns in comparable form, and the user's condition."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
@@ -65,7 +65,8 @@ class Relation:
 
     Relations are equal only if they are the same object: a cheap key for caches. `is_sample` marks a sample, whose few
     rows cost a scan of the table each time the node is evaluated. `table`, instead of `rows`: all rows of a table as
-    they are. `long` names columns of long values. `computed`: each scan decodes or computes the rows.
+    they are. `long` names columns of long values. `computed`: each scan decodes or computes the rows. `types`: those of
+    the columns in their comparable form, where they are known and not recoded.
     """
 
     rows: exp.Expr | None = None
@@ -73,6 +74,7 @@ class Relation:
     table: Table | None = None
     long: frozenset[str] = frozenset()
     computed: bool = False
+    types: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def node(self) -> exp.Expr:
@@ -123,9 +125,10 @@ def recoded_relation(dialect: Dialect, table: Table, columns: Sequence[Column], 
 @lru_cache(maxsize=64)
 def _relation(dialect: Dialect, table: Table, columns: tuple[Column, ...]) -> Relation:
     long = frozenset(column.name for column in columns if dialect.is_long(column))
+    types = {column.name: dialect.comparable_type(column) for column in columns}
     if table.condition is None and all(column.comparison is Comparison.VALUE for column in columns):
-        return Relation(table=table, long=long, computed=table.computed)
-    return Relation(_selected(dialect, table, columns), long=long, computed=True)
+        return Relation(table=table, long=long, computed=table.computed, types=types)
+    return Relation(_selected(dialect, table, columns), long=long, computed=True, types=types)
 
 
 def _selected(

@@ -12,13 +12,15 @@ from qidsql.commands.audit.command import ColumnFinding, ColumnSetFinding, Least
 from qidsql.commands.audit.draft import Draft
 from qidsql.core.policy import Policy
 from qidsql.core.tables import Nulls, Role, names_of, positions
-from qidsql.errors import BudgetSpent
+from qidsql.errors import BudgetSpent, StatementError
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.budget import at_most
 from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.regions import Regions, regions_of
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.borders import borders
+from qidsql.search.decided import decided
 from qidsql.search.difference_masks import AgreeingPairs
 from qidsql.search.greedy import greedy_minimal
 from qidsql.search.hitting_sets import minimum_hitting_set
@@ -121,6 +123,8 @@ def _minimal_sets(
     way = "level by level: its minimal sets have few columns" if criterion.few_columns else "by the borders"
     LOG.info("minimal sets of %s %s", criterion.name, way)
     if criterion.few_columns:
+        if result := _decided(profiler, criterion, policy):
+            return result, ()
         breadth, known, enough = profiler.breadth, profiler.measured, _enough(profiler, policy)
         result = levelwise(profiler, criterion, policy.max_size, breadth=breadth, known=known, enough=enough)
         if result.found or result.stopped is None or profiler.spent:
@@ -133,6 +137,17 @@ def _minimal_sets(
             return one, ()
         early = one.found
     return borders(profiler, criterion, policy.max_size, limit=MAX_SETS, breadth=profiler.breadth), early
+
+
+def _decided(profiler: TableProfiler, criterion: Criterion, policy: Policy) -> SearchResult | None:
+    """All minimal sets, where parts of the rows decide most of them; None where they do not, or failed."""
+    if criterion.proved_below is None or policy.max_size is not None or policy.max_statements is not None:
+        return None
+    regions = regions_of(profiler)
+    try:
+        return None if regions is None else decided(profiler, regions, criterion, profiler.measured)
+    except StatementError:  # such as hashes that an old server lacks
+        return None
 
 
 def _enough(profiler: TableProfiler, policy: Policy) -> Enough:
@@ -230,7 +245,10 @@ def withhold(profiler: TableProfiler, policy: Policy, whole: ClassProfile, draft
     singles = profiler.singles()
     left, choice = profiler.everything, sorted(positions(profiler.everything), key=lambda p: -singles[p].classes)
     choice = choice[:TRIED] if len(choice) > MANY_COLUMNS else choice
-    share = _share(profiler, whole)
+    regions = regions_of(profiler)
+    sampler: Regions | TableProfiler | None = regions or (profiler if profiler.samples_classes() else None)
+    share = 1 if sampler is None else _share(whole)
+    share = share if regions is None else 1 << share.bit_length() - 1
     foresight = Foresight(profiler, profiler.breadth)
     while left & (left - 1) and len(draft.withheld) < STEPS:
         sets = [left & ~(1 << place) for place in choice if left >> place & 1]
@@ -238,7 +256,7 @@ def withhold(profiler: TableProfiler, policy: Policy, whole: ClassProfile, draft
             guessed = [place for place in choice if left >> place & 1]
             removed = later_steps(profiler.everything ^ left, guessed, STEPS - 1 - len(draft.withheld))
             foresight.profiles(sets, (profiler.everything ^ mask for mask in removed if mask != profiler.everything))
-        options = _ranked(profiler, sets, share, whole.rows)
+        options = _ranked(profiler, sampler, sets, share, whole.rows)
         if not draft.withheld:
             _note_each(profiler, options, whole.rows, draft)
             choice = [(left ^ option.left).bit_length() - 1 for option in options[:CHOICE]]
@@ -257,25 +275,27 @@ def obstacles(policy: Policy, profile: ClassProfile, columns: Sequence[ColumnFin
     return ", ".join(met) or (f"{few(others)} must not be published either" if others else "")
 
 
-def _share(profiler: TableProfiler, whole: ClassProfile) -> int:
+def _share(whole: ClassProfile) -> int:
     """One class in so many is sampled; 1 if all are measured."""
-    if whole.rows < SAMPLED_ROWS or whole.disclosing or not profiler.samples_classes():
+    if whole.rows < SAMPLED_ROWS or whole.disclosing:
         return 1
     return max(1, min(whole.classes // ENOUGH, max(SHARE, whole.classes // PLENTY)))
 
 
-def _ranked(profiler: TableProfiler, sets: Sequence[int], share: int, rows: int) -> list[_Option]:
+def _ranked(
+    profiler: TableProfiler, sampler: Regions | TableProfiler | None, sets: Sequence[int], share: int, rows: int
+) -> list[_Option]:
     """The sets of columns left, the best first, which is measured in full."""
 
     def rank(option: _Option) -> tuple[int, int, int]:
         disclosing = sum(each.rows for each in option.profile.disclosing)
         return option.below_k(rows) + disclosing, -option.profile.smallest, -option.profile.colliding_pairs
 
-    if share == 1:
+    if sampler is None or share == 1:
         return sorted(_measured(profiler, sets), key=rank)
     settled = dict.fromkeys(left for left in sets if profiler.settles(left))
     unknown = [left for left in sets if left not in settled]
-    sampled = zip(unknown, profiler.sampled(unknown, share), strict=True)
+    sampled = zip(unknown, sampler.sampled(unknown, share), strict=True)
     found = [*_measured(profiler, [*settled]), *(_Option(left, profile, share) for left, profile in sampled)]
     options = sorted(found, key=rank)
     unsure = [option for option in options[1:CLOSE] if option.profile.rows_below_k < FEW_ROWS]
