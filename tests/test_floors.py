@@ -22,7 +22,7 @@ FLOORS = [
     ["attribute_graph", "search"],
     ["engines"],
     ["linkage", "profiling"],
-    ["column_roles", "protection"],
+    ["column_roles", "generalization", "protection"],
     ["report"],
     ["terminal"],
     ["commands"],

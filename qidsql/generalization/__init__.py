@@ -1,0 +1,1 @@
+"""Coarser values: hierarchies of the values of columns, and the search for levels that reach k."""

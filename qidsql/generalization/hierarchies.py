@@ -1,0 +1,438 @@
+"""Hierarchies of the values of columns: proposed from types and contents, or listed by files; checked in the engine.
+
+    hierarchies = proposed_hierarchies(ask, dialect, table, columns, files)   # a few statements, only counts come back
+    codes = Codes(dialect, table, hierarchies)                                # sends nothing
+
+A level coarsens the one below. Level 0 is the value, level `height` of a column is `*`, one label for all values (there
+is none where a column has one value). NULL is a value of its own on every level but `*`; its code is 0.
+
+The code of a value is its path from the root: the place of its label among its siblings on each level, a few bits a
+level, the coarsest highest. So two values have the same label on a level if their codes agree on the bits of a mask:
+
+    codes.words            names of the integers that a row's codes are packed into: w0, or w0, w1, ... beyond 63 bits
+    codes.mask(levels)     for a level of each column, the bits of each word that decide its class (a tuple)
+    codes.classes(sums)    query: w0, ..., n: the rows of each class of equal codes (finest), and sums of leaf figures
+    codes.rows(...)        query: w0, ... of every row, beside what else is asked of it
+    codes.values(place)    query of one column: l0 (the value in comparable form), l1, l2, ... its labels as text,
+                           leaves1, leaves2, ... how many values have that label, code (at its place in the word)
+    codes.columns[place]   CodedColumn: name, word, start, widths (bits of each level), mask(level), leaves (values in
+                           all, for the Loss measure), height
+    codes.published(place, level)   the cell at that level as a node, over codes.rows (o0, ... and d0, ...): the value
+                           itself in its own type at level 0, its label as text, or '*' ('*' for NULL as well)
+"""
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from io import StringIO
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from sqlglot import exp
+
+from qidsql.core.tables import Column, Table, ValueKind, kind_of
+from qidsql.errors import UsageError
+from qidsql.sql import hierarchies as sql
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.row_codes import BITS
+from qidsql.sql.templates import Row, Statement, integer, union_all
+from qidsql.wording.texts import count, plural, setting
+
+Ask: TypeAlias = Callable[[Sequence[Statement[Any]]], list[Any]]
+
+TOP = "*"
+FEW = 8  # whole numbers; fewer are all or nothing
+CODES = 10  # texts of equal length; fewer are all or nothing
+SHORTEST, LONGEST = 3, 12  # of such a text
+BINS = 128  # of a grid, at most
+AGES = 3  # bins of 50 years, at most
+
+
+@dataclass(frozen=True)
+class Level:
+    """A level between the values and `*`: its name, and the label of a value; None: a file lists it."""
+
+    name: str
+    label: sql.Label | None = None
+    width: int = 0  # of an interval of numbers
+
+
+@dataclass(frozen=True)
+class ColumnHierarchy:
+    """The levels of a column above its values and below `*`, finest first, with their figures, level 0 first."""
+
+    column: Column
+    levels: tuple[Level, ...]
+    why: str
+    file: str = ""
+    lines: tuple[tuple[str, ...], ...] = ()  # of a file, without its last level `*`
+    labels: tuple[int, ...] = ()  # how many each level has, without NULL
+    largest: tuple[int, ...] = ()  # how many of them have the same parent, at most
+    null: bool = False  # some cells are NULL
+
+    @property
+    def leaves(self) -> int:
+        """The values in all, NULL being one."""
+        return (self.labels[0] if self.labels else 0) + self.null
+
+    @property
+    def height(self) -> int:
+        """The level of `*`; 0 if the column has one value."""
+        return len(self.levels) + 1 if self.leaves > 1 else 0
+
+    def name(self, level: int) -> str:
+        """What stands in the column at this level."""
+        if level == self.height and level:
+            return "withheld"
+        return self.levels[level - 1].name if level else "as it is"
+
+    def values(self, dialect: Dialect, table: Table) -> exp.Query:
+        """The query for the values with their labels: l0, l1, ..."""
+        if self.lines:
+            return sql.listed_values(self.lines)
+        return sql.labelled_values(dialect, table, self.column, [each.label for each in self.levels if each.label])
+
+    def at(self, levels: Sequence[int]) -> "ColumnHierarchy":
+        """The same with only some levels between the values and `*`, by their numbers; figures are to be counted."""
+        kept = (0, *levels)
+        lines = tuple(tuple(line[level] for level in kept) for line in self.lines)
+        return replace(self, levels=tuple(self.levels[level - 1] for level in levels), lines=lines)
+
+
+# Proposals: candidates by type, of which those stay that merge something.
+
+
+def _dates(column: Column, timestamps: bool) -> list[Level]:
+    day = [Level("day", sql.by_day)] if timestamps else []
+    years = [Level(f"{years} years", sql.by_years(years)) for years in (5, 10)]
+    return [
+        *day,
+        Level("month", sql.by_month),
+        Level("quarter", sql.by_quarter),
+        Level("year", sql.by_years(1)),
+        *years,
+    ]
+
+
+def _numbers(kind: ValueKind) -> list[Level]:
+    whole, floating = kind is ValueKind.WHOLE, kind is ValueKind.FLOAT
+    widths = [] if whole else [1]
+    widths += [5, 10, 20, 50]
+    widths += [first * 10**power for power in range(2, 8) for first in (1, 5)]
+    return [Level(f"steps of {count(width)}", sql.by_width(width, whole, floating), width) for width in widths]
+
+
+def _prefixes(length: int) -> list[Level]:
+    return [Level(f"first {plural(n, 'character')}", sql.by_prefix(n, length)) for n in range(length - 1, 0, -1)]
+
+
+def _candidates(hierarchy: ColumnHierarchy, dialect: Dialect, lengths: tuple[int, int, int]) -> ColumnHierarchy:
+    """The hierarchy with every level that its column could have."""
+    column, kind = hierarchy.column, kind_of(hierarchy.column.type, dialect.recodable)
+    if kind in (ValueKind.DATE, ValueKind.TIMESTAMP):
+        return replace(hierarchy, levels=tuple(_dates(column, kind is ValueKind.TIMESTAMP)), why="dates")
+    if kind in (ValueKind.WHOLE, ValueKind.DECIMAL, ValueKind.FLOAT):
+        return replace(hierarchy, levels=tuple(_numbers(kind)), why="numbers")
+    values, shortest, longest = lengths
+    if kind is ValueKind.TEXT and values >= CODES and shortest == longest and SHORTEST <= longest <= LONGEST:
+        why = f"codes of {plural(longest, 'character')}"
+        return replace(hierarchy, levels=tuple(_prefixes(longest)), why=why)
+    return hierarchy
+
+
+def _grid(hierarchy: ColumnHierarchy, labels: Sequence[int]) -> list[int]:
+    """The levels of a grid that numbers are put on: nested, of 2 to BINS intervals, but none for few whole numbers."""
+    by_width = {level.width: number for number, level in enumerate(hierarchy.levels, start=1)}
+    ages = labels[by_width[50]] <= AGES and labels[by_width[20]] > 1
+    widths = [width for width in by_width if width != (50 if ages else 20) and not (ages and width > 20)]
+    if 1 not in by_width and labels[0] <= FEW:
+        return []
+    return [by_width[width] for width in widths if 1 < labels[by_width[width]] <= BINS]
+
+
+def _merging(hierarchy: ColumnHierarchy, labels: Sequence[int]) -> list[int]:
+    """The levels that merge something (of a grid, a third), and leave more than one label."""
+    levels = _grid(hierarchy, labels) if hierarchy.why == "numbers" else range(1, len(hierarchy.levels) + 1)
+    found: list[int] = []
+    for level in levels:
+        before = labels[found[-1] if found else 0]
+        if 1 < labels[level] < before and (hierarchy.why != "numbers" or 3 * labels[level] <= 2 * before):
+            found.append(level)
+    return found
+
+
+def proposed_hierarchies(
+    ask: Ask, dialect: Dialect, table: Table, columns: Sequence[Column], files: Mapping[str, Path] | None = None
+) -> tuple[ColumnHierarchy, ...]:
+    """A hierarchy for each column: from its file, or by its type and contents. Three statements at most.
+
+    Raises UsageError (a file that does not fit its column: names the column and counts, no value), Stopped,
+    StatementError.
+    """
+    listed = files or {}
+    found = [
+        read_file(listed[column.name], column)
+        if column.name in listed
+        else ColumnHierarchy(column, (), "all or nothing")
+        for column in columns
+    ]
+    texts = [
+        (place, each)
+        for place, each in enumerate(found)
+        if not each.lines and kind_of(each.column.type, dialect.recodable) is ValueKind.TEXT
+    ]
+    lengths = ask([_lengths(dialect, table, texts)])[0] if texts else {}
+    found = [
+        each if each.lines else _candidates(each, dialect, lengths.get(place, (0, 0, 0)))
+        for place, each in enumerate(found)
+    ]
+    labels = ask([_labels(dialect, table, each) for each in found])
+    found = [each.at(_merging(each, figures)) for each, figures in zip(found, labels, strict=True)]
+    [counted] = ask([_survey(dialect, table, found)])
+    return tuple(_figured(each, place, counted) for place, each in enumerate(found))
+
+
+def _figured(
+    hierarchy: ColumnHierarchy, place: int, counted: Mapping[tuple[int, int], Mapping[str, int]]
+) -> ColumnHierarchy:
+    """The hierarchy with its figures. Raises UsageError if it is none."""
+    name, source = hierarchy.column.name, hierarchy.file or f"the levels of {hierarchy.column.name}"
+    if missing := counted[place, MISSING]["labels"]:
+        raise UsageError(
+            f"{source} lacks {plural(missing, 'value')} of {name}; add a line for each, or leave {name} out"
+        )
+    figures = [counted[place, level] for level in range(len(hierarchy.levels) + 1)]
+    for level, figure in enumerate(figures):
+        if two := figure["with_two_parents"]:
+            has = "label has" if two == 1 else "labels have"
+            below = hierarchy.name(level) if level else "the values"
+            raise UsageError(f"{source}: {count(two)} {has} two parents (of {below} of {name}); each needs one")
+        if figure["without"]:
+            raise UsageError(
+                f"{source}: {plural(figure['without'], 'value')} of {name} without a label; each needs one"
+            )
+    return replace(
+        hierarchy,
+        labels=tuple(figure["labels"] for figure in figures),
+        largest=tuple(figure["largest"] for figure in figures),
+        null=counted[place, NULLS]["labels"] > 0,
+    )
+
+
+NULLS, MISSING = -1, -2  # in place of a level, in the survey
+FIGURES = ("labels", "largest", "with_two_parents", "without")
+
+
+def _survey(
+    dialect: Dialect, table: Table, hierarchies: Sequence[ColumnHierarchy]
+) -> Statement[dict[tuple[int, int], dict[str, int]]]:
+    """The figures of every level, by place and level; as `labels` of NULLS and MISSING, the NULLs of a column and the
+    values that its file lacks."""
+    parts: list[exp.Query] = []
+    for place, each in enumerate(hierarchies):
+        own = f"values{place}"
+        for level in range(len(each.levels) + 1):
+            parts.append(sql.level_figures(place, level, level == len(each.levels), own))
+        zeros = [exp.Literal.number(0)] * 3
+        null = exp.Sub(this=exp.Count(this=exp.Star()), expression=exp.Count(this=sql.original(each.column)))
+        nulls = sql.audited(table, exp.Literal.number(place), exp.Literal.number(NULLS), null, *zeros)
+        parts.append(nulls)
+        outside: exp.Query = exp.select(exp.Literal.number(place).as_("place"), exp.Literal.number(0).as_("missing"))
+        if each.lines:
+            outside = sql.values_outside_file(dialect, table, each.column, place, own)
+        subquery = outside.subquery("missed")
+        parts.append(exp.select("place", exp.Literal.number(MISSING), "missing", *zeros).from_(subquery))
+    query = union_all(parts)
+    for place, each in enumerate(hierarchies):
+        query = query.with_(f"values{place}", as_=each.values(dialect, table), copy=False)
+
+    def read(rows: list[Row]) -> dict[tuple[int, int], dict[str, int]]:
+        cells = [tuple(map(integer, row)) for row in rows]
+        return {(place, level): dict(zip(FIGURES, figures, strict=True)) for place, level, *figures in cells}
+
+    return Statement(dialect.render(query), "levels of values", read, scans=2 * len(hierarchies))
+
+
+def _labels(dialect: Dialect, table: Table, hierarchy: ColumnHierarchy) -> Statement[list[int]]:
+    """How many labels each level of a column has."""
+    names = [exp.column(f"l{level}") for level in range(len(hierarchy.levels) + 1)]
+    figures = [exp.Count(this=exp.Distinct(expressions=[name])) for name in names]
+    query = exp.select(*figures).from_(hierarchy.values(dialect, table).subquery("labelled"))
+    return Statement(dialect.render(query), "labels of values", lambda rows: list(map(integer, rows[0])))
+
+
+def _lengths(
+    dialect: Dialect, table: Table, texts: Sequence[tuple[int, ColumnHierarchy]]
+) -> Statement[dict[int, tuple[int, int, int]]]:
+    """For each of these columns how many values it has, and the characters of its shortest and longest one."""
+    parts: list[exp.Query] = []
+    for place, each in texts:
+        length = exp.Length(this=sql.original(each.column))
+        figures = (
+            exp.Count(this=exp.Distinct(expressions=[sql.original(each.column)])),
+            exp.Min(this=length),
+            exp.Max(this=length.copy()),
+        )
+        parts.append(sql.audited(table, exp.Literal.number(place), *figures))
+
+    def read(rows: list[Row]) -> dict[int, tuple[int, int, int]]:
+        return {integer(place): (integer(n), integer(least), integer(most)) for place, n, least, most in rows}
+
+    return Statement(dialect.render(union_all(parts)), "lengths of texts", read, scans=len(texts))
+
+
+# Files as ARX writes them: a line for each value, with its labels, the last of them the same in every line.
+
+
+def files_in(folder: Path, columns: Sequence[Column]) -> dict[str, Path]:
+    """The file of each column that has one: COLUMN.csv, or a name that ends in _COLUMN.csv. Raises UsageError."""
+    if not folder.is_dir():
+        raise UsageError(f"{setting('hierarchies')} {folder} is no folder; expected one with files COLUMN.csv")
+    files = sorted(folder.glob("*.csv"))
+    found: dict[str, Path] = {}
+    for column in columns:
+        name = column.name.lower()
+        exact = [file for file in files if file.stem.lower() == name]
+        fitting = exact or [file for file in files if file.stem.lower().endswith(f"_{name}")]
+        if len(fitting) > 1:
+            several = " and ".join(file.name for file in fitting)
+            raise UsageError(f"{setting('hierarchies')}: {several} are both of {column.name}; keep one")
+        found.update((column.name, file) for file in fitting)
+    return found
+
+
+def read_file(path: Path, column: Column) -> ColumnHierarchy:
+    """The hierarchy in a file, not yet checked in the engine. Raises UsageError, which names lines and no values."""
+    name = f"{setting('hierarchies')} {path.name}"
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        first = text.partition("\n")[0]
+        separator = ";" if ";" in first else ","
+        rows = [row for row in csv.reader(StringIO(text, newline=""), delimiter=separator) if row]
+    except (OSError, ValueError, csv.Error) as error:
+        raise UsageError(f"{name} cannot be read ({type(error).__name__}); expected a text file") from None
+    if not rows or len(rows[0]) < 2:
+        raise UsageError(f"{name}: expected lines such as value;coarser;*, with a ; or , between the levels")
+    short = sum(len(row) != len(rows[0]) for row in rows)
+    if short:
+        raise UsageError(f"{name}: {plural(short, 'line')} with other levels than the first, which has {len(rows[0])}")
+    lines = tuple(dict.fromkeys(map(tuple, rows)))
+    if twice := len(lines) - len({line[0] for line in lines}):
+        raise UsageError(f"{name}: {plural(twice, 'value')} with several lines that differ; each needs one")
+    if len({line[-1] for line in lines}) == 1 and len(lines) > 1:
+        lines = tuple(line[:-1] for line in lines)
+    for level in range(len(lines[0]) - 1):
+        labels = {line[level] for line in lines}
+        if two := len({line[level : level + 2] for line in lines}) - len(labels):
+            raise UsageError(f"{name}: {plural(two, 'label')} of level {level} with a second parent; each needs one")
+    levels = tuple(Level(f"level {level}") for level in range(1, len(lines[0])))
+    return ColumnHierarchy(column, levels, path.name, file=name, lines=lines)
+
+
+# Codes.
+
+
+@dataclass(frozen=True)
+class CodedColumn:
+    """Where the codes of a column are: in this word, from bit `start` on; `widths` are the bits of each level."""
+
+    hierarchy: ColumnHierarchy
+    widths: tuple[int, ...]
+    word: int
+    start: int
+
+    @property
+    def name(self) -> str:
+        return self.hierarchy.column.name
+
+    @property
+    def height(self) -> int:
+        return self.hierarchy.height
+
+    @property
+    def leaves(self) -> int:
+        return self.hierarchy.leaves
+
+    @property
+    def shifts(self) -> list[int]:
+        """The lowest bit of each level."""
+        return [self.start + sum(self.widths[:level]) for level in range(len(self.widths))]
+
+    def mask(self, level: int) -> int:
+        """The bits of its word that tell apart the labels of a level; none for `*`."""
+        below, all_bits = sum(self.widths[:level]), sum(self.widths)
+        return ((1 << all_bits) - 1) >> below << below + self.start
+
+
+def _widths(hierarchy: ColumnHierarchy) -> tuple[int, ...]:
+    *below, top = hierarchy.largest
+    return (*((most - 1).bit_length() if most else 0 for most in below), top.bit_length())
+
+
+class Codes:
+    """The packed codes of a table's columns. See the docstring of the module. Raises UsageError (too many bits)."""
+
+    def __init__(self, dialect: Dialect, table: Table, hierarchies: Sequence[ColumnHierarchy]) -> None:
+        self._dialect, self._table = dialect, table
+        used: list[int] = []
+        columns: dict[int, CodedColumn] = {}
+        bits = [sum(_widths(each)) for each in hierarchies]
+        for place in sorted(range(len(bits)), key=lambda place: -bits[place]):
+            if bits[place] > BITS:
+                name = hierarchies[place].column.name
+                raise UsageError(
+                    f"the codes of {name} take {bits[place]} bits, {BITS} at most fit; give it fewer levels"
+                )
+            word = next((word for word, taken in enumerate(used) if taken + bits[place] <= BITS), len(used))
+            if word == len(used):
+                used.append(0)
+            columns[place] = CodedColumn(hierarchies[place], _widths(hierarchies[place]), word, used[word])
+            used[word] += bits[place]
+        self.columns = tuple(columns[place] for place in range(len(hierarchies)))
+        self.words = tuple(f"w{word}" for word in range(len(used)))
+
+    def mask(self, levels: Sequence[int]) -> tuple[int, ...]:
+        """The bits of each word that decide the class of a row at these levels."""
+        masks = [0] * len(self.words)
+        for column, level in zip(self.columns, levels, strict=True):
+            masks[column.word] |= column.mask(level)
+        return tuple(masks)
+
+    def values(self, place: int) -> exp.Query:
+        """The query for the coded values of a column."""
+        column = self.columns[place]
+        return sql.coded_values(column.hierarchy.values(self._dialect, self._table), column.shifts)
+
+    def rows(self, others: Sequence[exp.Expr] = (), copied: Sequence[Column] = ()) -> exp.Query:
+        """The query for the words of every row, beside other expressions of o0, o1, ... (the columns, then `copied`)
+        and d0, d1, ... (`values` of each column; NULL where the cell is)."""
+        places: list[list[int]] = [[] for _ in self.words]
+        for place, column in enumerate(self.columns):
+            places[column.word].append(place)
+        return sql.rows_with_codes(
+            self._dialect,
+            self._table,
+            [each.hierarchy.column for each in self.columns],
+            [bool(each.hierarchy.lines) for each in self.columns],
+            [self.values(place) for place in range(len(self.columns))],
+            places,
+            others,
+            copied,
+        )
+
+    def classes(self, sums: Sequence[tuple[int, int]] = ()) -> exp.Query:
+        """The query for the classes of equal codes. For each (place, level) of `sums`: `g_PLACE_LEVEL`, the sum over
+        the rows of the leaves under the label of that level, less 1."""
+        others = []
+        for place, level in sums:
+            leaves = exp.func("COALESCE", exp.column(f"leaves{level}", table=f"d{place}"), exp.Literal.number(1))
+            others.append(exp.alias_(exp.Sub(this=leaves, expression=exp.Literal.number(1)), f"g_{place}_{level}"))
+        return sql.coded_classes(self.rows(others), self.words, [each.alias for each in others])
+
+    def published(self, place: int, level: int) -> exp.Expr:
+        """The cell of a column at a level, in `rows`."""
+        if not level:
+            return exp.column(f"o{place}", table="originals")
+        if level == self.columns[place].height:
+            return exp.Literal.string(TOP)
+        return exp.column(f"l{level}", table=f"d{place}")

@@ -1,0 +1,289 @@
+"""Hierarchies of values as nodes: the label of a value at a level, and the codes of values, classes and rows.
+
+A label is a text, made by an expression of the column, or listed by a file. All statements count, or make codes.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from qidsql.core.recodings import Recoding, RecodingKind
+from qidsql.core.tables import Column, Comparison, Table
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.relation import condition, recoded, rows_node
+from qidsql.sql.templates import fill_query
+
+Label: TypeAlias = Callable[[exp.Expr], exp.Expr]  # of a column's value, as text; NULL: the value has its own text
+
+# Labels of dates: texts that sort by time. Dates outside these years, as infinite ones, are their own labels.
+
+FIRST, LAST = "0001-01-01", "9999-12-31"
+LARGEST = 10**15  # of a number of floating point that has a label
+
+
+def by_month(value: exp.Expr) -> exp.Expr:
+    """2014-09."""
+    return _joined(_year(value), "-", exp.func("LPAD", _text(_part("MONTH", value)), _number(2), _quoted("0")))
+
+
+def by_quarter(value: exp.Expr) -> exp.Expr:
+    """2014-Q3."""
+    return _joined(_year(value), "-Q", _text(_part("QUARTER", value)))
+
+
+def by_day(value: exp.Expr) -> exp.Expr:
+    """2014-09-03, whatever the time of day."""
+    return _joined(by_month(value), "-", exp.func("LPAD", _text(_part("DAY", value)), _number(2), _quoted("0")))
+
+
+def by_years(years: int) -> Label:
+    """2014, or 2010-2014, counted from the year 0."""
+
+    def label(value: exp.Expr) -> exp.Expr:
+        if years == 1:
+            return _year(value)
+        year = _part("YEAR", value)
+        start = exp.paren(
+            exp.Sub(this=year, expression=exp.paren(exp.Mod(this=year.copy(), expression=_number(years))))
+        )
+        end = exp.paren(exp.Add(this=start.copy(), expression=_number(years - 1)))
+        return _joined(_padded(start), "-", _padded(end))
+
+    return label
+
+
+def _year(value: exp.Expr) -> exp.Expr:
+    return _padded(_part("YEAR", value))
+
+
+def _padded(year: exp.Expr) -> exp.Expr:
+    return exp.func("LPAD", _text(year), _number(4), _quoted("0"))
+
+
+def _part(unit: str, value: exp.Expr) -> exp.Expr:
+    """A part of a date of these years, else NULL."""
+    day = exp.cast(value.copy(), "DATE")
+    ends = [exp.cast(_quoted(end), "DATE") for end in (FIRST, LAST)]
+    known = exp.Case(ifs=[exp.If(this=exp.Between(this=day, low=ends[0], high=ends[1]), true=day.copy())])
+    return exp.cast(exp.Extract(this=exp.var(unit), expression=known), "BIGINT")
+
+
+# Labels of numbers: intervals on a fixed grid from 0.
+
+
+def by_width(width: int, whole: bool, floating: bool = False) -> Label:
+    """20-39 of whole numbers, else [20, 40): from 20 to below 40."""
+
+    def label(value: exp.Expr) -> exp.Expr:
+        exact = _floor(value) if floating else value.copy()
+        low = exp.cast(recoded(exact, Recoding(RecodingKind.WIDTH, width)), "DECIMAL(38, 0)")
+        high = exp.paren(exp.Add(this=low.copy(), expression=_number(width - whole)))
+        start, end = _text(low), _text(high)
+        if not whole:
+            return _joined("[", start, ", ", end, ")")
+        dash = exp.Case(ifs=[exp.If(this=low.copy() < 0, true=_quoted(" to "))], default=_quoted("-"))
+        return _joined(start, dash, end)
+
+    return label
+
+
+def _floor(value: exp.Expr) -> exp.Expr:
+    """The whole number below one of floating point, exactly; NULL for what is not a number, or too large."""
+    near = exp.and_(value.copy() > -LARGEST, value.copy() < LARGEST)
+    known = exp.Case(ifs=[exp.If(this=near, true=value.copy())])
+    return exp.cast(exp.Floor(this=known), "DECIMAL(18, 0)")
+
+
+# Labels of codes of equal length.
+
+
+def by_prefix(length: int, whole: int) -> Label:
+    """941** of a code of `whole` characters."""
+
+    def label(value: exp.Expr) -> exp.Expr:
+        start = exp.Anonymous(this="SUBSTR", expressions=[value.copy(), _number(1), _number(length)])
+        return _joined(start, "*" * (whole - length))
+
+    return label
+
+
+def _number(number: int) -> exp.Expr:
+    return exp.Literal.number(number)
+
+
+def _quoted(text: str) -> exp.Expr:
+    return exp.Literal.string(text)
+
+
+def _text(value: exp.Expr) -> exp.Expr:
+    return exp.cast(value, "VARCHAR")
+
+
+def _joined(*parts: exp.Expr | str) -> exp.Expr:
+    """The parts as one text; NULL if one is."""
+    nodes = [_quoted(part) if isinstance(part, str) else part for part in parts]
+    joined = nodes[0]
+    for node in nodes[1:]:
+        joined = exp.DPipe(this=joined, expression=node, safe=True)
+    return exp.paren(joined)
+
+
+# The values of a column with their labels: l0 the value, l1 its label on the next level, ...
+
+
+def original(column: Column) -> exp.Column:
+    return exp.column(exp.to_identifier(column.name, quoted=True))
+
+
+def audited(table: Table, *figures: exp.Expr) -> exp.Select:
+    """The query for figures of the audited rows."""
+    return exp.select(*figures).from_(rows_node(table)).where(condition(table))
+
+
+def comparable(dialect: Dialect, column: Column, value: exp.Expr, listed: bool) -> exp.Expr:
+    """What values are told apart by: their text, if a file lists them."""
+    return (
+        exp.Cast(this=value, to=dialect.type(dialect.text)) if listed else dialect.comparable(value, column.comparison)
+    )
+
+
+def labelled_values(dialect: Dialect, table: Table, column: Column, labels: Sequence[Label]) -> exp.Query:
+    """The query for the values of the audited rows with these labels. One scan."""
+    compared = comparable(dialect, column, original(column), listed=False)
+    plain = column.comparison in (Comparison.VALUE, Comparison.PUBLISHED, Comparison.NUMBER)
+    made = []
+    for level, label in enumerate(labels, start=1):
+        value = exp.column("original")
+        own = exp.Cast(this=value.copy(), to=dialect.type(dialect.text))
+        made.append(exp.alias_(exp.func("COALESCE", label(value), own), f"l{level}"))
+    return fill_query(
+        "hierarchies/values",
+        original=original(column) if plain else compared.copy(),
+        comparable=compared,
+        table=rows_node(table),
+        condition=condition(table),
+        labels=made or [exp.column("original")],
+    )
+
+
+def listed_values(lines: Sequence[Sequence[str]]) -> exp.Query:
+    """The same from the lines of a file: the value's text, then its labels."""
+    columns = [f"l{level}" for level in range(len(lines[0]))]
+    return exp.select(*columns).from_(exp.values([tuple(line) for line in lines], alias="listed", columns=columns))
+
+
+def values_outside_file(dialect: Dialect, table: Table, column: Column, place: int, values: str) -> exp.Query:
+    """How many values have no line. `values` is the expression with the lines."""
+    return fill_query(
+        "hierarchies/outside",
+        place=place,
+        text=comparable(dialect, column, original(column), listed=True),
+        table=rows_node(table),
+        condition=condition(table),
+        labelled=exp.to_table(values),
+    )
+
+
+def level_figures(place: int, level: int, top: bool, values: str) -> exp.Query:
+    """place, level, labels, the most with one parent, labels with two parents, values without a label. `values` is the
+    expression with the labels; above the last level all have one parent."""
+    return fill_query(
+        "hierarchies/level",
+        place=place,
+        level=level,
+        label=exp.column(f"l{level}"),
+        parent=_quoted("*") if top else exp.column(f"l{level + 1}"),
+        labelled=exp.to_table(values),
+    )
+
+
+# Codes.
+
+
+def coded_values(values: exp.Query, shifts: Sequence[int]) -> exp.Query:
+    """The values with codes: the place of the label of level j among its siblings, from bit `shifts[j]` on."""
+    names = [f"l{level}" for level in range(len(shifts))]
+    ranks, leaves = [], []
+    for level, name in enumerate(names):
+        top = level + 1 == len(names)
+        parent = None if top else [exp.column(names[level + 1])]
+        rank: exp.Expr = exp.Window(
+            this=exp.Anonymous(this="DENSE_RANK"),
+            partition_by=parent,
+            order=exp.Order(expressions=[exp.Ordered(this=exp.column(name))]),
+        )
+        ranks.append(exp.alias_(rank if top else exp.Sub(this=rank, expression=_number(1)), f"r{level}"))
+        if level:
+            counted = exp.Window(this=exp.Count(this=exp.Star(), big_int=True), partition_by=[exp.column(name)])
+            leaves.append(exp.alias_(counted, f"leaves{level}"))
+    parts = [
+        exp.cast(exp.column(f"r{level}"), "BIGINT") * exp.cast(_number(1 << shift), "BIGINT")
+        for level, shift in enumerate(shifts)
+    ]
+    code: exp.Expr = parts[0]
+    for part in parts[1:]:
+        code = exp.Add(this=code, expression=part)
+    return fill_query(
+        "hierarchies/coded_values",
+        labels=[exp.column(name) for name in names],
+        ranks=ranks,
+        leaves=leaves or [exp.alias_(_number(1), "leaves0")],
+        leaf_names=[exp.column(f"leaves{level}") for level in range(1, len(names))] or [exp.column("leaves0")],
+        labelled=values.subquery("labelled"),
+        code=code,
+    )
+
+
+def rows_with_codes(
+    dialect: Dialect,
+    table: Table,
+    columns: Sequence[Column],
+    listed: Sequence[bool],
+    values: Sequence[exp.Query],
+    words: Sequence[Sequence[int]],
+    others: Sequence[exp.Expr],
+    copied: Sequence[Column] = (),
+) -> exp.Query:
+    """The query for the codes of every audited row, as words, beside other expressions of o0, o1, ... and d0, d1, ...
+
+    `values` are the coded values of the columns, `words` the places of the columns in each word; o0, o1, ... are
+    `columns`, then `copied`. One scan, and one of each column.
+    """
+    originals = [exp.alias_(original(column), f"o{place}") for place, column in enumerate((*columns, *copied))]
+    packed = []
+    for number, places in enumerate(words):
+        codes = []
+        for place in places:
+            null = exp.Is(this=exp.column(f"o{place}", table="originals"), expression=exp.null())
+            code = exp.column("code", table=f"d{place}")
+            codes.append(exp.Case(ifs=[exp.If(this=null, true=_number(0))], default=code))
+        word: exp.Expr = codes[0]
+        for each in codes[1:]:
+            word = exp.Add(this=word, expression=each)
+        packed.append(exp.alias_(exp.cast(word, "BIGINT"), f"w{number}"))
+    query = fill_query(
+        "hierarchies/coded_rows",
+        originals=originals,
+        table=rows_node(table),
+        condition=condition(table),
+        words=packed,
+        others=list(others) or [exp.alias_(_number(1), "one")],
+    )
+    assert isinstance(query, exp.Select)
+    for place, (column, coded) in enumerate(zip(columns, values, strict=True)):
+        own = comparable(dialect, column, exp.column(f"o{place}", table="originals"), listed[place])
+        query = query.join(
+            coded.subquery(f"d{place}"), on=own.eq(exp.column("l0", table=f"d{place}")), join_type="left", copy=False
+        )
+    return query
+
+
+def coded_classes(rows: exp.Query, words: Sequence[str], sums: Sequence[str]) -> exp.Query:
+    """The classes of equal codes: the words, their rows n, and the sums of further columns under their names."""
+    return fill_query(
+        "hierarchies/coded_classes",
+        words=[exp.column(word) for word in words],
+        sums=[exp.alias_(exp.Sum(this=exp.column(name)), name) for name in sums] or [exp.alias_(_number(1), "one")],
+        coded=rows.subquery("coded"),
+    )
