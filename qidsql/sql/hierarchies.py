@@ -12,7 +12,7 @@ from qidsql.core.recodings import Recoding, RecodingKind
 from qidsql.core.tables import Column, Comparison, Table
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import condition, recoded, rows_node
-from qidsql.sql.templates import fill_query
+from qidsql.sql.templates import fill, fill_query, in_pieces, mark_of_table, marks, put_together
 
 Label: TypeAlias = Callable[[exp.Expr], exp.Expr]  # of a column's value, as text; NULL: the value has its own text
 
@@ -286,4 +286,54 @@ def coded_classes(rows: exp.Query, words: Sequence[str], sums: Sequence[str]) ->
         words=[exp.column(word) for word in words],
         sums=[exp.alias_(exp.Sum(this=exp.column(name)), name) for name in sums] or [exp.alias_(_number(1), "one")],
         coded=rows.subquery("coded"),
+    )
+
+
+# What becomes of the classes if some levels are published: a batch of nodes in one statement.
+
+
+def figures_of_classes(dialect: Dialect, classes: str, words: Sequence[str], sums: Sequence[str]) -> str:
+    """The text of the query for the classes, the rows, those with a code in every word, and sums of further columns."""
+    coded = [
+        exp.Sum(this=exp.Case(ifs=[exp.If(this=exp.column(word).is_(exp.null()), true=exp.column("n"))]))
+        for word in words
+    ]
+    figures = [exp.Count(this=exp.Star()), exp.Sum(this=exp.column("n"))]
+    query = exp.select(*figures, *coded, *(exp.Sum(this=exp.column(name)) for name in sums))
+    return _over(dialect.render(query.from_("classes")), classes)
+
+
+def merged_classes(
+    dialect: Dialect, classes: str, masks: Sequence[Sequence[int]], k: int, sums: Sequence[Sequence[str]]
+) -> str:
+    """The text of the query for the rows in classes below k for each node: its number, the rows, and the sums of its
+    columns `sums` over these rows, of which all nodes have the same number. `classes` is a query, or a table."""
+    head = _merged(dialect)
+    arms = []
+    for node, (mask, names) in enumerate(zip(masks, sums, strict=True)):
+        parts = {
+            "node": str(node),
+            "k": str(k),
+            "classes": "classes",
+            "masked": ", ".join(f"w{word} & {bits}" for word, bits in enumerate(mask)),
+            "class_sums": ", ".join(["0 AS s", *(f"SUM({name}) AS s{place}" for place, name in enumerate(names))]),
+            "sums": ", ".join(
+                ["0", *(f"SUM(CASE WHEN class_size < {k} THEN s{place} ELSE 0 END)" for place in range(len(names)))]
+            ),
+        }
+        arms.append(put_together(head, parts))
+    return _over("\nUNION ALL\n".join(arms), classes)
+
+
+def _over(query: str, classes: str) -> str:
+    """The query over these classes: those of a query, or the rows of a table."""
+    return f"WITH classes AS (\n{classes}\n)\n{query}"
+
+
+@in_pieces
+def _merged(_: Dialect) -> exp.Expr:
+    return fill(
+        "hierarchies/merged_classes",
+        classes=mark_of_table("classes"),
+        **marks("node", "k", "masked", "class_sums", "sums"),
     )

@@ -1,0 +1,103 @@
+"""The classes of a table as codes, held by the engine or coded anew by each statement, and what becomes of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from qidsql.engines.base import Engine
+from qidsql.errors import StatementError
+from qidsql.generalization.hierarchies import Ask, Codes
+from qidsql.generalization.levels import Levels
+from qidsql.generalization.measures import Measure, Shape
+from qidsql.sql import hierarchies as sql
+from qidsql.sql.relation import name_text
+from qidsql.sql.templates import Row, Statement, integer
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What the classes have in all."""
+
+    classes: int
+    shape: Shape
+
+
+class CodedClasses:
+    """The classes of a table's finest codes. Nothing but counts leaves the engine."""
+
+    def __init__(self, engine: Engine, ask: Ask, codes: Codes, k: int, deadline: float | None) -> None:
+        self._dialect, self._ask, self._codes, self._k = engine.dialect, ask, codes, k
+        between = [range(1, column.height) for column in codes.columns]
+        self._sums = [(place, level) for place, levels in enumerate(between) for level in levels]
+        query = engine.dialect.render(codes.classes(self._sums))
+        held = engine.hold(query, "classes of codes", deadline)
+        self._classes = query if held is None else f"SELECT * FROM {name_text(engine.dialect, held)}"
+
+    def figures(self, weights: Sequence[int]) -> Figures:
+        """The number of classes, and the shape of their lattice. Raises StatementError if a value has no code."""
+        words = self._codes.words
+        names = [_name(each) for each in self._sums]
+        text = sql.figures_of_classes(self._dialect, self._classes, words, names)
+        [cells] = self._ask([Statement(text, "classes of codes", lambda rows: list(map(integer, rows[0])))])
+        classes, rows, *rest = cells
+        if any(rest[: len(words)]):
+            raise StatementError("the rows changed while their hierarchies were read: a value has no code; try again")
+        known = dict(zip(self._sums, rest[len(words) :], strict=True))
+        columns = self._codes.columns
+        sums = []
+        for place, column in enumerate(columns):
+            between = [known[place, level] for level in range(1, column.height)]
+            sums.append((0, *between, rows * (column.leaves - 1)) if column.height else (0,))
+        heights = tuple(column.height for column in columns)
+        leaves = tuple(column.leaves for column in columns)
+        return Figures(classes, Shape(rows, heights, tuple(weights), leaves, tuple(sums)))
+
+    def below(self, nodes: Sequence[Levels]) -> list[int]:
+        """The rows in classes below k of each node. One statement."""
+        return [below for below, *_ in self._figures(nodes, [[] for _ in nodes])]
+
+    def missing_leaves(self, nodes: Sequence[Levels], below: Sequence[int]) -> list[list[int]]:
+        """For each node and column, the leaves of these rows, less 1 each. One statement, none where no row is."""
+        asked = [place for place, rows in enumerate(below) if rows]
+        names = [[self._leaves(place, level) for place, level in enumerate(nodes[number])] for number in asked]
+        counted = iter(self._figures([nodes[number] for number in asked], names))
+        found = []
+        for node, rows in zip(nodes, below, strict=True):
+            leaves = next(counted)[2:] if rows else [0] * len(node)
+            found.append([self._known(place, node[place], rows, each) for place, each in enumerate(leaves)])
+        return found
+
+    def costs(self, shape: Shape, measure: Measure, nodes: Sequence[Levels], below: Sequence[int]) -> list[Fraction]:
+        """The exact cost of each node, if these rows are missing."""
+        if measure is Measure.PRECISION:
+            return [1 - shape.precision(node) for node in nodes]
+        leaves = self.missing_leaves(nodes, below)
+        return [shape.loss(*each) for each in zip(nodes, below, leaves, strict=True)]
+
+    def _leaves(self, place: int, level: int) -> str:
+        return _name((place, level)) if 0 < level < self._codes.columns[place].height else "n"
+
+    def _known(self, place: int, level: int, rows: int, counted: int) -> int:
+        if not level:
+            return 0
+        column = self._codes.columns[place]
+        return rows * (column.leaves - 1) if level == column.height else counted
+
+    def _figures(self, nodes: Sequence[Levels], sums: Sequence[Sequence[str]]) -> list[list[int]]:
+        if not nodes:
+            return []
+        masks = [self._codes.mask(node) for node in nodes]
+        text = sql.merged_classes(self._dialect, self._classes, masks, self._k, sums)
+
+        def read(rows: list[Row]) -> list[list[int]]:
+            cells: list[list[int]] = sorted(list(map(integer, row)) for row in rows)
+            return [figures for _, *figures in cells]
+
+        statement: Statement[Any] = Statement(text, "classes at some levels", read)
+        found: list[list[int]] = self._ask([statement])[0]
+        return found
+
+
+def _name(of: tuple[int, int]) -> str:
+    return f"g_{of[0]}_{of[1]}"

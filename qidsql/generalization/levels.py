@@ -1,0 +1,213 @@
+"""The cheapest levels that reach k: a search of the lattice of level vectors, proved.
+
+A node is a level for each column. Coarser levels only merge classes, so the rows in classes below k only get fewer: a
+node below an unsafe one is unsafe. To prove that a safe node is the cheapest, every cheaper node has to be asked, or to
+lie below a node that was asked and is unsafe. The search asks nodes in batches, those first that promise to prove most:
+a regression of what was asked predicts which are unsafe. The prediction only orders; what counts was asked.
+
+What a node costs is at least the cost of its levels, which is known; with the rows that it leaves out charged, it costs
+more, so safe nodes are asked until no other can be cheaper.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from qidsql.errors import UsageError
+from qidsql.generalization.measures import Measure, Shape
+from qidsql.wording.texts import count
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Levels: TypeAlias = tuple[int, ...]
+
+MOST = 2_000_000  # nodes of a lattice
+LARGE = 200_000  # nodes; of a larger lattice, batches are small, as choosing takes longer than asking
+BATCH = 48
+PROMISING = 3  # nodes of a batch that may be the cheapest
+KNOWN_SAFE = 32  # nodes of a batch that are safe for certain, but not yet priced
+TIES = 64  # nodes that cost the same, at most, among which the best one is chosen
+EQUAL = 1e-9  # costs that differ by less are compared exactly
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A safe node: its levels, the rows below k, which are left out, and its exact cost by the measure."""
+
+    levels: Levels
+    below: int
+    cost: Fraction
+
+    @property
+    def rank(self) -> tuple[Fraction, int, Levels]:
+        return self.cost, self.below, self.levels
+
+
+@dataclass
+class Found:
+    """What a search found: the best safe node, a bound that no node undercuts, and what was asked."""
+
+    best: Priced | None = None
+    lower_bound: Fraction | None = None
+    proved: bool = False
+    asked: dict[Levels, int] = field(default_factory=dict)  # the rows below k
+    rounds: int = 0
+
+
+class LevelSearch:
+    """One search. `below` asks the rows in classes below k of nodes, `price` the exact cost of safe ones with these
+    rows left out. Raises UsageError if the lattice is too large."""
+
+    def __init__(
+        self,
+        shape: Shape,
+        measure: Measure,
+        limit: int,
+        below: Callable[[Sequence[Levels]], list[int]],
+        price: Callable[[Sequence[Levels], Sequence[int]], list[Fraction]],
+    ) -> None:
+        import numpy as np
+
+        if shape.nodes > MOST:
+            raise UsageError(
+                f"{count(len(shape.heights))} columns have {count(shape.nodes)} choices of levels, and {count(MOST)} "
+                f"at most can be searched: name fewer columns (-c), or leave some out (--exclude)"
+            )
+        self._shape, self._limit, self._below, self._price = shape, limit, below, price
+        self._dimensions = shape.dimensions
+        self._shares = shape.shares(measure)
+        self._bound = self._sum([[float(share) for share in shares] for shares in self._shares])
+        self._unsafe = np.zeros(self._dimensions, dtype=bool)
+        self._safe = np.zeros(self._dimensions, dtype=bool)
+        self._done = np.zeros(self._dimensions, dtype=bool)  # asked; if safe, priced
+        self._random = np.random.default_rng(1)
+        self.found = Found()
+
+    def run(self, deadline: float | None = None) -> Found:
+        """Search until the best node is proved, or the time is up. What is known stays in `found`, if the work stops.
+
+        Raises as the functions that ask.
+        """
+        batch = self._first()
+        while batch and (deadline is None or time.monotonic() < deadline or not self.found.rounds):
+            self._ask(batch)
+            batch = self._next()
+        self.found.proved = not batch
+        if self.found.best is not None and not batch:
+            self.found.lower_bound = self.found.best.cost
+        return self.found
+
+    def _sum(self, effects: Sequence[Any]) -> "np.ndarray[Any, Any]":
+        """An array over the lattice: the sum of an effect for each column's level."""
+        import numpy as np
+
+        total = np.zeros(self._dimensions)
+        for place, own in enumerate(effects):
+            shape = [1] * len(self._dimensions)
+            shape[place] = len(own)
+            total += np.asarray(own, dtype=float).reshape(shape)
+        return total
+
+    def _first(self) -> list[Levels]:
+        """Random nodes, or all of a small lattice, and the coarsest."""
+        size = self._shape.nodes
+        chosen = range(size) if size <= BATCH else self._random.choice(size, BATCH - 1, replace=False)
+        return list(dict.fromkeys([self._shape.heights, *map(self._node, chosen)]))
+
+    def _node(self, number: Any) -> Levels:
+        import numpy as np
+
+        return tuple(int(level) for level in np.unravel_index(int(number), self._dimensions))
+
+    def _ask(self, batch: Sequence[Levels]) -> None:
+        """Ask nodes, price the safe ones, and mark what follows for others."""
+        found = self.found
+        found.rounds += 1
+        new = [node for node in batch if node not in found.asked]
+        found.asked.update(zip(new, self._below(new), strict=True))
+        for node in new:
+            if found.asked[node] > self._limit:
+                self._unsafe[tuple(slice(0, level + 1) for level in node)] = True
+                self._done[node] = True
+            else:
+                self._safe[tuple(slice(level, None) for level in node)] = True
+        best = float(found.best.cost) if found.best else float("inf")
+        safe = [node for node in batch if found.asked[node] <= self._limit and self._bound[node] <= best + EQUAL]
+        for node, cost in zip(safe, self._price(safe, [found.asked[node] for node in safe]), strict=True):
+            priced = Priced(node, found.asked[node], cost)
+            self._done[node] = True
+            if found.best is None or priced.rank < found.best.rank:
+                found.best = priced
+
+    def _next(self) -> list[Levels]:
+        """The next nodes to ask; none if nothing cheaper than the best node can be safe."""
+        import numpy as np
+
+        best = float(self.found.best.cost) if self.found.best else float("inf")
+        if self.found.best is None and self._unsafe[self._shape.heights]:
+            return []
+        undecided = ~self._unsafe & ~self._done
+        opened = undecided & (self._bound < best - EQUAL)
+        if not opened.any():
+            ties = np.flatnonzero(undecided & (self._bound <= best + EQUAL))
+            return [self._node(each) for each in ties] if 0 < len(ties) <= TIES else []
+        least = np.flatnonzero(opened)[np.argmin(self._bound[opened])]
+        self.found.lower_bound = self._exact(self._node(least))
+        priceless = np.flatnonzero(opened & self._safe)
+        cheap = priceless[np.argsort(self._bound.flat[priceless], kind="stable")][:KNOWN_SAFE]
+        chosen = [self._node(each) for each in cheap]
+        opened &= ~self._safe
+        if opened.any():
+            chosen += self._promising(opened)
+        return list(dict.fromkeys(chosen))
+
+    def _exact(self, node: Levels) -> Fraction:
+        return sum((self._shares[place][level] for place, level in enumerate(node)), Fraction(0))
+
+    def _promising(self, opened: "np.ndarray[Any, Any]") -> list[Levels]:
+        """Nodes that are likely safe and cheap; then those that, being unsafe, prove most open ones unsafe."""
+        import numpy as np
+
+        unsafe = self._likelihood()
+        likely_safe = np.flatnonzero(opened & (unsafe < 0.5))
+        cheapest = likely_safe[np.argsort(self._bound.flat[likely_safe], kind="stable")][:PROMISING]
+        chosen = [self._node(each) for each in cheapest]
+        unknown = ~(self._unsafe | self._safe)
+        below = opened.astype(np.int64)
+        for axis in range(below.ndim):
+            np.cumsum(below, axis=axis, out=below)
+        weight = np.where(unknown, unsafe, 0.0)
+        size = BATCH if self._shape.nodes <= LARGE else BATCH // 3
+        while len(chosen) < size:
+            node = self._node(np.argmax(weight * below))
+            if not below[node] or not weight[node]:
+                break
+            chosen.append(node)
+            lower = [np.minimum(np.arange(levels), level) for levels, level in zip(self._dimensions, node, strict=True)]
+            below -= below[np.ix_(*lower)]
+        return chosen or [self._node(np.flatnonzero(opened)[0])]
+
+    def _likelihood(self) -> "np.ndarray[Any, Any]":
+        """How likely each node is unsafe, by a regression of the logarithm of the rows below k on the levels."""
+        import numpy as np
+
+        nodes = np.array(list(self.found.asked))
+        known = np.log(np.array(list(self.found.asked.values())) + 0.5)
+        limit = np.log(self._limit + 0.5)
+        starts = np.cumsum([0, *self._dimensions[:-1]])
+        design = np.zeros((len(nodes), sum(self._dimensions)))
+        for place, start in enumerate(starts):
+            design[np.arange(len(nodes)), start + nodes[:, place]] = 1
+        near = 1 / (1 + np.abs(known - limit))
+        weighted = design * near[:, None]
+        ridge = weighted.T @ design + 0.05 * np.eye(design.shape[1])
+        mean = float((near * known).sum() / near.sum())
+        effects = np.linalg.solve(ridge, weighted.T @ (known - mean))
+        spread = max(0.3, float(np.sqrt((near * (known - mean - design @ effects) ** 2).sum() / near.sum())))
+        own = [effects[start : start + levels] for start, levels in zip(starts, self._dimensions, strict=True)]
+        odds = (self._sum(own) + mean - limit) / spread
+        likely: np.ndarray[Any, Any] = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
+        return likely
