@@ -31,6 +31,8 @@ from qidsql.commands.mask.command import MaskRequest
 from qidsql.commands.mask.mask import mask as run_mask
 from qidsql.commands.profile.command import ProfileRequest
 from qidsql.commands.profile.profile import profile as run_profile
+from qidsql.commands.protect.command import ProtectRequest
+from qidsql.commands.protect.protect import protect as run_protect
 from qidsql.commands.risk.command import RiskRequest
 from qidsql.commands.risk.risk import risk as run_risk
 from qidsql.commands.suppress.command import SuppressRequest
@@ -76,6 +78,7 @@ __all__ = [
     "link",
     "mask",
     "profile",
+    "protect",
     "risk",
     "suppress",
     "tables",
@@ -114,6 +117,7 @@ def _opening(work: Callable[[Source, Request], Result]) -> Callable[[str | Frame
 
 audit = python_function(AuditRequest, _on(run_audit), "audit")
 profile = python_function(ProfileRequest, _on(run_profile), "profile")
+protect = python_function(ProtectRequest, _on(run_protect), "protect")
 risk = python_function(RiskRequest, _on(run_risk), "risk")
 keys = python_function(KeysRequest, _on(run_keys), "keys")
 mask = python_function(MaskRequest, _on(run_mask), "mask")

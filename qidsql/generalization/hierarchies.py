@@ -436,3 +436,17 @@ class Codes:
         if level == self.columns[place].height:
             return exp.Literal.string(TOP)
         return exp.column(f"l{level}", table=f"d{place}")
+
+    def copy(self, levels: Sequence[int], k: int, copied: Sequence[Column]) -> exp.Query:
+        """The query for a copy with its columns at these levels and other columns as they are, without the rows in
+        classes below k."""
+        places = {column.name: place for place, column in enumerate(self.columns)}
+        others = [column for column in copied if column.name not in places]
+        cells = []
+        for number, column in enumerate(copied):
+            if column.name in places:
+                cell = self.published(places[column.name], levels[places[column.name]])
+            else:
+                cell = exp.column(f"o{len(self.columns) + others.index(column)}", table="originals")
+            cells.append(exp.alias_(cell, f"c{number}"))
+        return sql.published_rows(self.rows(cells, others), self.mask(levels), [each.name for each in copied], k)

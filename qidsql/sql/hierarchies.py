@@ -337,3 +337,23 @@ def _merged(_: Dialect) -> exp.Expr:
         classes=mark_of_table("classes"),
         **marks("node", "k", "masked", "class_sums", "sums"),
     )
+
+
+def published_rows(rows: exp.Query, masks: Sequence[int], names: Sequence[str], k: int) -> exp.Query:
+    """The query for the cells c0, c1, ... of these rows under their names, without the rows in classes below k."""
+    cells = [exp.column(f"c{place}") for place in range(len(names))]
+    masked = [
+        exp.BitwiseAnd(this=exp.column(f"w{word}"), expression=exp.cast(_number(bits), "BIGINT"))
+        for word, bits in enumerate(masks)
+    ]
+    return fill_query(
+        "hierarchies/published_rows",
+        coded=rows.subquery("coded"),
+        masked=masked,
+        cells=cells,
+        published=[
+            exp.alias_(cell.copy(), exp.to_identifier(name, quoted=True))
+            for cell, name in zip(cells, names, strict=True)
+        ],
+        k=k,
+    )

@@ -1,0 +1,1 @@
+"""qidsql protect: request, work, result, report."""

@@ -1,0 +1,132 @@
+"""The request of `protect`: how safe the copy shall be, by which means, where to write it."""
+
+from dataclasses import KW_ONLY, dataclass
+from enum import StrEnum
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated
+
+from qidsql.core.copies import CopyOptions
+from qidsql.core.options import (
+    COLUMNS,
+    Columns,
+    ColumnWeights,
+    Exclude,
+    Identifiers,
+    K,
+    KeepIdentifiers,
+    MaxBytes,
+    MaxSeconds,
+    MaxStatements,
+    Sensitive,
+    TableName,
+    Where,
+    choice,
+    fraction,
+)
+from qidsql.core.policy import Audited, PolicyOptions, Weighted
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import FileName, Option, Ratio
+from qidsql.errors import UsageError
+from qidsql.generalization.measures import Measure
+from qidsql.wording.texts import setting
+
+SUPPRESS = Fraction(1, 100)  # of the rows, by default
+
+
+class Way(StrEnum):
+    """What is changed so that each row equals k - 1 others."""
+
+    LEVELS = "levels"  # each column gets coarser as a whole
+
+
+@dataclass(frozen=True)
+class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
+    """Coarser values, so that each row equals k - 1 others: birth years for birth dates, areas for zip codes.
+
+    Each column gets one level: its values as they are, coarser ones (5-year steps, months, first characters, levels of
+    a file), or nothing. Of all choices that reach k, the one is found and proved that keeps most; a few rows that stay
+    alone are left out, so that nobody is found in the copy, not even by someone who knows everybody. Without --into
+    nothing is written; a copy is audited before it is kept. Only counts leave the engine.
+    """
+
+    table: TableName = None
+    _: KW_ONLY
+    k: K = 5
+    by: Annotated[str, Option("levels: one level for all values of a column", "levels")] = Way.LEVELS
+    suppress: Annotated[
+        Ratio, Option("leave out at most this share of the rows, which stay in classes below k; default: 1%", "SHARE")
+    ] = SUPPRESS
+    hierarchies: Annotated[
+        FileName,
+        Option(
+            "a folder with hierarchies as in ARX: COLUMN.csv or NAME_COLUMN.csv, a line value;coarser;...;* for each "
+            "value; other columns get levels by their type",
+            "DIR",
+            in_shells=False,
+        ),
+    ] = None
+    measure: Annotated[
+        str,
+        Option(
+            "what is kept: by loss, of the detail, rows left out charged; by precision, of the levels, not charged",
+            "loss|precision",
+        ),
+    ] = Measure.LOSS
+    weights: ColumnWeights = None
+    columns: Columns = ()
+    exclude: Exclude = ()
+    identifiers: Identifiers = ()
+    sensitive: Sensitive = ()
+    keep_identifiers: KeepIdentifiers = False
+    where: Where = None
+    entity: Annotated[
+        str | None,
+        Option("refused: protect counts rows, not persons with several rows", "COLUMN", panel=COLUMNS, in_shells=False),
+    ] = None
+    max_statements: MaxStatements = None
+    max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
+
+    def check(self) -> None:
+        if self.entity is not None:
+            raise UsageError(
+                f"protect counts rows: several rows of one {self.entity} would pass for several persons. Protect a "
+                f"view with one row a person, without {setting('entity')} (or with {setting('no_policy')})"
+            )
+        self.check_copy()
+        _ = self.policy, self.column_weights, self.way, self.chosen_measure, self.share, self.folder
+
+    @property
+    def way(self) -> Way:
+        return choice(Way, "by", self.by)
+
+    @property
+    def chosen_measure(self) -> Measure:
+        return choice(Measure, "measure", self.measure)
+
+    @cached_property
+    def share(self) -> Fraction:
+        """The share of the rows that may be left out. Raises UsageError."""
+        found = fraction("suppress", self.suppress or 0)
+        if not 0 <= found < 1:
+            raise UsageError(f"{setting('suppress')} must be at least 0 and below 1, such as 1%")
+        return found
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of hierarchies."""
+        return None if self.hierarchies is None else Path(self.hierarchies).expanduser()
+
+
+COMMAND = Command(
+    ProtectRequest,
+    examples=(
+        "qidsql protect clinic.duckdb patients --k 5",
+        "qidsql protect clinic.duckdb patients --k 5 --suppress 0 --into patients_public",
+        "qidsql protect adult.csv --k 11 --hierarchies hierarchies/ -c age -c sex -c education --into adult_public.csv",
+    ),
+    exit_codes="0 finished, 1 impossible, 2 error, 3 inconclusive",
+    without=("workers",),
+)

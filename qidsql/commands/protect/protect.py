@@ -1,0 +1,189 @@
+"""Coarser values that make each row equal to k - 1 others: the levels, what they keep, and the copy."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from qidsql.commands.protect.command import ProtectRequest
+from qidsql.commands.protect.result import ProtectResult, PublishedColumn, UnsafeNode, judged
+from qidsql.commands.table_protection import TableProtection
+from qidsql.commands.table_search import one_answer
+from qidsql.core.options import names
+from qidsql.core.results import Verdict
+from qidsql.engines.base import Engine
+from qidsql.errors import Stopped, UnknownName
+from qidsql.generalization.classes import CodedClasses
+from qidsql.generalization.hierarchies import Codes, files_in, proposed_hierarchies
+from qidsql.generalization.levels import Found, Levels, LevelSearch
+from qidsql.generalization.measures import Measure, Shape
+from qidsql.measures.profiles import ClassProfile
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.protection.copies import ProtectedCopy
+from qidsql.sql.relation import Relation
+
+
+@one_answer
+def protect(
+    engine: Engine, request: ProtectRequest, on_stage: Callable[[str], None] = lambda stage: None
+) -> ProtectResult:
+    """The levels that keep most of all that reach k, proved, and the copy if one was requested.
+
+    The engine codes the values by their hierarchies, then counts the classes of one choice of levels after another, a
+    batch a statement. A copy is written and audited in one transaction of the engine, and kept only if it has k equal
+    rows of each. When --max-seconds ends the search, the best choice so far is checked and written, and is called not
+    proved. A stop before, a lost connection or Ctrl-C make the verdict inconclusive, and nothing is written. Raises
+    UsageError, UnknownName, AccessError, StatementError, SourceError.
+    """
+    on_stage("reading the catalog")
+    return _Protection(engine, request, on_stage).run()
+
+
+class _Protection:
+    """One run of `protect`; collects its result."""
+
+    def __init__(self, engine: Engine, request: ProtectRequest, on_stage: Callable[[str], None]) -> None:
+        self._engine, self._request, self._on_stage = engine, request, on_stage
+        self._protection = TableProtection(
+            engine,
+            request.table,
+            request.policy,
+            request.column_weights,
+            request.into,
+            request.replace,
+            names(request.keep),
+        )
+        self._codes: Codes | None = None
+        self._shape: Shape | None = None
+        self._search: LevelSearch | None = None
+        self._missing: list[int] = []  # leaves, of the rows left out by the best choice
+        self._rows: int | None = None
+        self._after: ClassProfile | None = None
+        self._written = False
+
+    def run(self) -> ProtectResult:
+        try:
+            return self._run()
+        except Stopped as stop:
+            return self._result(str(stop) or "stopped")
+        except KeyboardInterrupt:
+            return self._result("interrupted")
+
+    def _run(self) -> ProtectResult:
+        protection = self._protection
+        protection.recognise(self._on_stage)
+        codes = self._codes = self._coded()
+        self._on_stage("coding the rows")
+        profiler = protection.profiler
+        classes = CodedClasses(self._engine, profiler.ask, codes, self._request.k, profiler.deadline)
+        shape = self._shape = classes.figures(protection.weights).shape
+        self._rows = shape.rows
+        if not shape.rows:
+            return self._result()
+        self._on_stage("searching the levels")
+        limit = int(self._request.share * shape.rows)
+        measure = self._request.chosen_measure
+
+        def price(nodes: Sequence[Levels], below: Sequence[int]) -> list[Fraction]:
+            return classes.costs(shape, measure, nodes, below)
+
+        self._search = LevelSearch(shape, measure, limit, classes.below, price)
+        best = self._search.run(protection.search_deadline(1)).best
+        if best is None:
+            return self._result()
+        [self._missing] = classes.missing_leaves([best.levels], [best.below])
+        if protection.copy is not None:
+            self._write(protection.copy, codes, best.levels, best.below)
+        return self._result()
+
+    def _coded(self) -> Codes:
+        """The hierarchies of the columns, checked, and their codes."""
+        protection, folder = self._protection, self._request.folder
+        self._on_stage("reading the levels of each column")
+        table, columns = protection.table, protection.columns
+        files = {} if folder is None else files_in(folder, columns)
+        if folder is not None and not files:
+            raise UnknownName("hierarchy", [str(folder)], "the columns of the table", [c.name for c in columns])
+        dialect = self._engine.dialect
+        hierarchies = proposed_hierarchies(protection.profiler.ask, dialect, table, columns, files)
+        return Codes(dialect, table, hierarchies)
+
+    def _write(self, copy: ProtectedCopy, codes: Codes, levels: Levels, below: int) -> None:
+        """Write the copy, audit it, and keep it only if it passes."""
+        protection, k = self._protection, self._request.k
+        self._on_stage(f"writing {copy}")
+        copy.write_rows(codes.copy(levels, k, protection.copied), protection.profiler.deadline)
+        self._on_stage(f"auditing {copy}")
+        audited = TableProfiler(self._engine, Relation(copy.rows(protection.columns)), protection.names, k)
+        self._after = audited.profile(audited.everything)
+        if self._after.rows_below_k or self._after.rows != (self._rows or 0) - below:
+            return
+        copy.keep()
+        self._written = True
+
+    def _result(self, unfinished: str = "") -> ProtectResult:
+        """The result so far. `unfinished`: why the work ended before its plan, or its copy, was complete."""
+        protection, request, shape = self._protection, self._request, self._shape
+        found = self._search.found if self._search else Found()
+        best = found.best
+        kept = None
+        if best is not None and shape is not None and (self._missing or not best.below):
+            kept = 1 - shape.loss(best.levels, best.below, self._missing or [0] * len(best.levels))
+        stopped = [unfinished] if unfinished else []
+        if best is not None and not found.proved and not unfinished:
+            stopped = ["the proof: the time for the search was used up"]
+        result = ProtectResult(
+            verdict=Verdict.INCONCLUSIVE if unfinished else Verdict.FINISHED,
+            reason="",
+            by=request.way,
+            measure=request.chosen_measure,
+            suppress=request.share,
+            hierarchies=None if request.hierarchies is None else str(request.hierarchies),
+            columns_published=self._columns(best.levels) if best else (),
+            rows_left_out=best.below if best else None,
+            kept=kept,
+            precision=shape.precision(best.levels) if shape and best else None,
+            precision_charged=shape.precision(best.levels, best.below) if shape and best else None,
+            bound=None if found.lower_bound is None else 1 - found.lower_bound,
+            proved=found.proved and best is not None,
+            choices=shape.nodes if shape and self._search else None,
+            measured=len(found.asked),
+            unsafe=self._certificate(found),
+            after=self._after,
+            target=str(protection.copy) if self._written else None,
+            copied=tuple(column.name for column in protection.copied) if self._written else (),
+            not_copied=protection.not_copied,
+            kept_columns=protection.kept or None,
+            account=protection.account(self._rows, stopped),
+        )
+        return judged(result)
+
+    def _columns(self, levels: Levels) -> tuple[PublishedColumn, ...]:
+        assert self._codes is not None and self._shape is not None
+        shares = self._shape.shares(Measure.LOSS)
+        total, found = sum(self._shape.weights), []
+        for place, (coded, level) in enumerate(zip(self._codes.columns, levels, strict=True)):
+            own, null = coded.hierarchy, coded.hierarchy.null
+            lost = shares[place][level] * total / self._shape.weights[place]
+            found.append(
+                PublishedColumn(
+                    name=coded.name,
+                    level=level,
+                    height=coded.height,
+                    becomes=own.name(level),
+                    hierarchy=own.why,
+                    levels=tuple(each.name for each in own.levels),
+                    values=own.leaves,
+                    left=1 if level and level == coded.height else own.labels[level] + null,
+                    kept=1 - lost,
+                )
+            )
+        return tuple(found)
+
+    def _certificate(self, found: Found) -> tuple[UnsafeNode, ...]:
+        """The unsafe nodes that were asked, without those below another."""
+        limit = int(self._request.share * (self._rows or 0))
+        unsafe = {node: below for node, below in found.asked.items() if below > limit}
+        return tuple(
+            UnsafeNode(levels=node, rows_below_k=below)
+            for node, below in sorted(unsafe.items())
+            if not any(node != other and all(map(int.__le__, node, other)) for other in unsafe)
+        )

@@ -1,0 +1,125 @@
+"""The result of `protect`."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Annotated
+
+from qidsql.commands.protect.command import Way
+from qidsql.core.results import LeftOut, Result, SearchAccount, Verdict
+from qidsql.declarations.results import FLAT, reported
+from qidsql.generalization.measures import Measure
+from qidsql.measures.profiles import ClassProfile
+from qidsql.protection.copies import KeptColumns
+from qidsql.wording.texts import are, count, few, percent, plural
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedColumn:
+    """What becomes of a column."""
+
+    name: str
+    level: Annotated[int, "0: its values as they are"]
+    height: Annotated[int, "the level on which all values are the same; 0: the column has one value"]
+    becomes: Annotated[str, "the level in words"]
+    hierarchy: Annotated[str, "where its levels are from: a file, or a proposal by its type and values"]
+    levels: Annotated[tuple[str, ...], "between the values and nothing, the finest first"]
+    values: Annotated[int, "distinct values before, of the hierarchy; NULL is one"]
+    left: Annotated[int, "labels that these have at this level"]
+    kept: Annotated[Fraction, "of the detail of the column, rows left out not charged"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnsafeNode:
+    """Levels that do not reach k."""
+
+    levels: tuple[int, ...]
+    rows_below_k: int
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ProtectResult(Result):
+    """The levels at which each row equals k - 1 others, and what they keep."""
+
+    account: Annotated[SearchAccount, FLAT]
+    by: Way
+    measure: Measure
+    suppress: Annotated[Fraction, "the share of the rows that may be left out"]
+    hierarchies: Annotated[str | None, "the folder with those of some columns"]
+    columns_published: tuple[PublishedColumn, ...]
+    rows_left_out: Annotated[int | None, "rows in classes below k at these levels; null: no levels reach k"]
+    kept: Annotated[Fraction | None, "of the detail (granularity), rows left out charged in full"]
+    precision: Annotated[Fraction | None, "of the levels, rows left out not charged"]
+    precision_charged: Annotated[Fraction | None, "of the levels, rows left out charged in full"]
+    bound: Annotated[Fraction | None, "no choice of levels keeps more, by the measure"]
+    proved: Annotated[bool, "no choice of levels keeps more"]
+    choices: Annotated[int | None, "of levels, in all"]
+    measured: Annotated[int, "of them, asked; the others follow"]
+    unsafe: Annotated[
+        tuple[UnsafeNode, ...],
+        "the certificate: each choice that would keep more was asked, or is at or below one of these in every column",
+    ]
+    after: Annotated[ClassProfile | None, "of the written copy"]
+    target: Annotated[str | None, "the copy that was written and kept"]
+    copied: Annotated[tuple[str, ...], "its columns"]
+    not_copied: tuple[LeftOut, ...]
+    kept_columns: KeptColumns = None
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return (f"k = {self.account.policy.k}", plural(len(self.account.columns), "column"))
+
+    @reported
+    def kept_by_measure(self) -> Annotated[Fraction | None, "by the measure of the search"]:
+        return self.kept if self.measure is Measure.LOSS else self.precision
+
+
+def judged(result: ProtectResult) -> ProtectResult:
+    """The result with its verdict and reason. It stays inconclusive if its work ended early."""
+    if result.verdict is Verdict.INCONCLUSIVE and result.account.unfinished:
+        known = "" if result.rows_left_out is None else f"{_kept(result)}, as far as searched; "
+        return replace(result, reason=f"{known}the work did not finish, and nothing was written")
+    verdict, reason = _judged(result)
+    return replace(result, verdict=verdict, reason=reason)
+
+
+def _judged(result: ProtectResult) -> tuple[Verdict, str]:
+    policy, rows = result.account.policy, result.account.rows or 0
+    if not rows:
+        which = "no row meets the where condition" if policy.where else "the table is empty"
+        return Verdict.INCONCLUSIVE, f"there is nothing to protect: {which}"
+    if result.rows_left_out is None:
+        few_rows = f"{plural(rows, 'row')} {are(rows)}"
+        return Verdict.VIOLATION, f"no coarser values help: {few_rows} fewer than k = {policy.k}"
+    if result.after is not None and result.target is None:
+        below = plural(result.after.rows_below_k, "row")
+        return Verdict.VIOLATION, f"the copy failed its audit ({below} below k), so it was not kept"
+    written = "" if result.target is None else f"; {result.target} was written and passed its audit"
+    return Verdict.FINISHED, f"{found_by(result)}: {_kept(result)}{written}"
+
+
+def found_by(result: ProtectResult) -> str:
+    """Who can still be found, and by whom."""
+    policy, names = result.account.policy, few(result.account.columns)
+    copy = "this copy" if result.target else "such a copy"
+    return f"in {copy} nobody is found by {names}, not even by someone who knows everybody (k = {policy.k})"
+
+
+def _kept(result: ProtectResult) -> str:
+    rows = result.account.rows or 1
+    gone = result.rows_left_out or 0
+    without = f"{plural(gone, 'row')} ({percent(Fraction(gone, rows))}) left out" if gone else "with every row"
+    shown = result.kept if result.measure is Measure.LOSS else result.precision
+    of = "the detail" if result.measure is Measure.LOSS else "the levels"
+    proof = "proved: no choice of levels keeps more" if result.proved else _not_proved(result)
+    return f"it keeps {percent(shown or Fraction(0))} of {of}, {without}; {proof}"
+
+
+def _not_proved(result: ProtectResult) -> str:
+    bound = "" if result.bound is None else f", no choice keeps more than {percent(result.bound)}"
+    return f"not proved: another choice of levels may keep more{bound}"
+
+
+def gone(result: ProtectResult) -> str:
+    """The rows left out, for a fact."""
+    rows = result.rows_left_out or 0
+    return f"{count(rows)} of {count(result.account.rows or 0)} ({percent(Fraction(rows, result.account.rows or 1))})"
