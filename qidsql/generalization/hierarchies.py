@@ -104,7 +104,7 @@ class ColumnHierarchy:
 
 def _dates(column: Column, timestamps: bool) -> list[Level]:
     day = [Level("day", sql.by_day)] if timestamps else []
-    years = [Level(f"{years} years", sql.by_years(years)) for years in (5, 10)]
+    years = [Level(f"steps of {years} years", sql.by_years(years)) for years in (5, 10)]
     return [
         *day,
         Level("month", sql.by_month),

@@ -15,16 +15,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from qidsql.errors import UsageError
 from qidsql.generalization.measures import Measure, Shape
-from qidsql.wording.texts import count
 
 if TYPE_CHECKING:
     import numpy as np
 
 Levels: TypeAlias = tuple[int, ...]
 
-MOST = 2_000_000  # nodes of a lattice
+MOST = 2_000_000  # nodes of a lattice, of which one can be proved the cheapest
 LARGE = 200_000  # nodes; of a larger lattice, batches are small, as choosing takes longer than asking
 BATCH = 48
 PROMISING = 3  # nodes of a batch that may be the cheapest
@@ -57,26 +55,89 @@ class Found:
     rounds: int = 0
 
 
-class LevelSearch:
-    """One search. `below` asks the rows in classes below k of nodes, `price` the exact cost of safe ones with these
-    rows left out. Raises UsageError if the lattice is too large."""
+Below: TypeAlias = Callable[[Sequence[Levels]], list[int]]
+Price: TypeAlias = Callable[[Sequence[Levels], Sequence[int]], list[Fraction]]
 
-    def __init__(
-        self,
-        shape: Shape,
-        measure: Measure,
-        limit: int,
-        below: Callable[[Sequence[Levels]], list[int]],
-        price: Callable[[Sequence[Levels], Sequence[int]], list[Fraction]],
-    ) -> None:
+
+class Search:
+    """What searches share. `below` asks the rows in classes below k of nodes, `price` the exact cost of safe ones with
+    these rows left out; at most `limit` rows may be. What is known stays in `found`, if the work stops."""
+
+    def __init__(self, shape: Shape, limit: int, below: Below, price: Price) -> None:
+        self._shape, self._limit, self._below, self._price = shape, limit, below, price
+        self.found = Found()
+
+    def run(self, deadline: float | None = None) -> Found:
+        """Search until the end, or until the time is up. Raises as the functions that ask."""
+        batch = self._first()
+        while batch and (deadline is None or time.monotonic() < deadline or not self.found.rounds):
+            self.found.rounds += 1
+            self._ask(batch)
+            batch = self._next()
+        if not batch:
+            self._end()
+        return self.found
+
+    def _first(self) -> list[Levels]:
+        raise NotImplementedError
+
+    def _next(self) -> list[Levels]:
+        raise NotImplementedError
+
+    def _end(self) -> None:
+        """Say what is proved."""
+
+    def _ask(self, batch: Sequence[Levels]) -> list[Levels]:
+        """Ask nodes; returns those that are safe."""
+        found = self.found
+        new = [node for node in batch if node not in found.asked]
+        if new:
+            found.asked.update(zip(new, self._below(new), strict=True))
+        return [node for node in batch if found.asked[node] <= self._limit]
+
+    def _priced(self, safe: Sequence[Levels]) -> list[Priced]:
+        """The costs of safe nodes; the best one is kept."""
+        below = [self.found.asked[node] for node in safe]
+        priced = [Priced(*each) for each in zip(safe, below, self._price(safe, below), strict=True)]
+        self.found.best = min(filter(None, (self.found.best, *priced)), key=lambda each: each.rank, default=None)
+        return priced
+
+
+class Descent(Search):
+    """For lattices too large to prove anything: from the coarsest node down, each time to the cheapest safe one of the
+    nodes with one column a level finer, until none is safe."""
+
+    def _first(self) -> list[Levels]:
+        return [self._shape.heights]
+
+    def _ask(self, batch: Sequence[Levels]) -> list[Levels]:
+        safe = super()._ask(batch)
+        self._priced(safe)
+        return safe
+
+    def _next(self) -> list[Levels]:
+        best = self.found.best
+        if best is None:
+            return []
+        at = best.levels
+        finer = [(*at[:place], at[place] - 1, *at[place + 1 :]) for place in range(len(at)) if at[place]]
+        return finer if any(node not in self.found.asked for node in finer) else []
+
+
+def search_of(shape: Shape, measure: Measure, limit: int, below: Below, price: Price) -> Search:
+    """The search for a lattice of this size."""
+    if shape.nodes > MOST:
+        return Descent(shape, limit, below, price)
+    return LevelSearch(shape, measure, limit, below, price)
+
+
+class LevelSearch(Search):
+    """The search that proves. Keeps an array with a cell for each node."""
+
+    def __init__(self, shape: Shape, measure: Measure, limit: int, below: Below, price: Price) -> None:
         import numpy as np
 
-        if shape.nodes > MOST:
-            raise UsageError(
-                f"{count(len(shape.heights))} columns have {count(shape.nodes)} choices of levels, and {count(MOST)} "
-                f"at most can be searched: name fewer columns (-c), or leave some out (--exclude)"
-            )
-        self._shape, self._limit, self._below, self._price = shape, limit, below, price
+        super().__init__(shape, limit, below, price)
         self._dimensions = shape.dimensions
         self._shares = shape.shares(measure)
         self._bound = self._sum([[float(share) for share in shares] for shares in self._shares])
@@ -84,21 +145,11 @@ class LevelSearch:
         self._safe = np.zeros(self._dimensions, dtype=bool)
         self._done = np.zeros(self._dimensions, dtype=bool)  # asked; if safe, priced
         self._random = np.random.default_rng(1)
-        self.found = Found()
 
-    def run(self, deadline: float | None = None) -> Found:
-        """Search until the best node is proved, or the time is up. What is known stays in `found`, if the work stops.
-
-        Raises as the functions that ask.
-        """
-        batch = self._first()
-        while batch and (deadline is None or time.monotonic() < deadline or not self.found.rounds):
-            self._ask(batch)
-            batch = self._next()
-        self.found.proved = not batch
-        if self.found.best is not None and not batch:
+    def _end(self) -> None:
+        self.found.proved = True
+        if self.found.best is not None:
             self.found.lower_bound = self.found.best.cost
-        return self.found
 
     def _sum(self, effects: Sequence[Any]) -> "np.ndarray[Any, Any]":
         """An array over the lattice: the sum of an effect for each column's level."""
@@ -122,25 +173,18 @@ class LevelSearch:
 
         return tuple(int(level) for level in np.unravel_index(int(number), self._dimensions))
 
-    def _ask(self, batch: Sequence[Levels]) -> None:
-        """Ask nodes, price the safe ones, and mark what follows for others."""
-        found = self.found
-        found.rounds += 1
-        new = [node for node in batch if node not in found.asked]
-        found.asked.update(zip(new, self._below(new), strict=True))
-        for node in new:
-            if found.asked[node] > self._limit:
+    def _ask(self, batch: Sequence[Levels]) -> list[Levels]:
+        """Ask nodes, price the safe ones that may be the cheapest, and mark what follows for others."""
+        safe = super()._ask(batch)
+        for node in batch:
+            if self.found.asked[node] > self._limit:
                 self._unsafe[tuple(slice(0, level + 1) for level in node)] = True
-                self._done[node] = True
             else:
                 self._safe[tuple(slice(level, None) for level in node)] = True
-        best = float(found.best.cost) if found.best else float("inf")
-        safe = [node for node in batch if found.asked[node] <= self._limit and self._bound[node] <= best + EQUAL]
-        for node, cost in zip(safe, self._price(safe, [found.asked[node] for node in safe]), strict=True):
-            priced = Priced(node, found.asked[node], cost)
-            self._done[node] = True
-            if found.best is None or priced.rank < found.best.rank:
-                found.best = priced
+        best = float(self.found.best.cost) if self.found.best else float("inf")
+        for each in self._priced([node for node in safe if self._bound[node] <= best + EQUAL]):
+            self._done[each.levels] = True
+        return safe
 
     def _next(self) -> list[Levels]:
         """The next nodes to ask; none if nothing cheaper than the best node can be safe."""

@@ -13,7 +13,7 @@ from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UnknownName
 from qidsql.generalization.classes import CodedClasses
 from qidsql.generalization.hierarchies import Codes, files_in, proposed_hierarchies
-from qidsql.generalization.levels import Found, Levels, LevelSearch
+from qidsql.generalization.levels import MOST, Found, Levels, Search, search_of
 from qidsql.generalization.measures import Measure, Shape
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
@@ -53,7 +53,7 @@ class _Protection:
         )
         self._codes: Codes | None = None
         self._shape: Shape | None = None
-        self._search: LevelSearch | None = None
+        self._search: Search | None = None
         self._missing: list[int] = []  # leaves, of the rows left out by the best choice
         self._rows: int | None = None
         self._after: ClassProfile | None = None
@@ -85,7 +85,7 @@ class _Protection:
         def price(nodes: Sequence[Levels], below: Sequence[int]) -> list[Fraction]:
             return classes.costs(shape, measure, nodes, below)
 
-        self._search = LevelSearch(shape, measure, limit, classes.below, price)
+        self._search = search_of(shape, measure, limit, classes.below, price)
         best = self._search.run(protection.search_deadline(1)).best
         if best is None:
             return self._result()
@@ -129,7 +129,8 @@ class _Protection:
             kept = 1 - shape.loss(best.levels, best.below, self._missing or [0] * len(best.levels))
         stopped = [unfinished] if unfinished else []
         if best is not None and not found.proved and not unfinished:
-            stopped = ["the proof: the time for the search was used up"]
+            few = shape is None or shape.nodes <= MOST
+            stopped = ["the proof: " + ("the time was used up" if few else "there are too many choices of levels")]
         result = ProtectResult(
             verdict=Verdict.INCONCLUSIVE if unfinished else Verdict.FINISHED,
             reason="",
