@@ -187,8 +187,8 @@ class SQLiteEngine(Engine):
             return StatementError(f"SQLite's integers are too small for the result ({purpose})")
         if "unsafe use of" in str(error):  # of a virtual table or a function, by what a database itself defines
             return StatementError(
-                f"a view of {self.label} rests on tables such as those of pragmas, which SQLite keeps from views, so that "
-                f"what it shows depends on the session and not on the rows ({purpose}); audit a copy"
+                f"a view of {self.label} rests on tables such as those of pragmas, which SQLite keeps from views, so "
+                f"that what it shows depends on the session and not on the rows ({purpose}); audit a copy"
             )
         return StatementError(f"{self.label} {WHY.get(result, 'could not be read by SQLite')} ({purpose}; {result})")
 
