@@ -100,6 +100,9 @@ class UnknownName(UsageError):
     def __init__(self, kind: str, names: Sequence[str], place: str, known: Iterable[str], hint: str = "") -> None:
         pool = list(known)
         missing = []
+        names = list(dict.fromkeys(names))
+        if names_a_secret("=".join(names)):  # a name beside api_key or the like may be its value
+            names = names[:1]
         for name in names:
             near = near_misses(name, pool)
             missing.append(name + (f" (did you mean {' or '.join(near)}?)" if near else ""))

@@ -1,14 +1,13 @@
 """Checks of a user's condition that engines share: the statements that bind it to its table, and the error messages."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from sqlglot import exp
 
 from qidsql.core.tables import Table
-from qidsql.errors import UnknownName, UsageError, names_a_secret
+from qidsql.errors import UsageError
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import rows_node, verbatim
 from qidsql.sql.templates import Filling, Row
@@ -55,13 +54,6 @@ def hidden_refused(name: str) -> UsageError:
     return UsageError(
         f"the where condition names {name}, the position of a row in storage, which can change; name columns"
     )
-
-
-def no_columns(table: Table, names: Sequence[str], known: Sequence[str]) -> UnknownName:
-    shown = list(dict.fromkeys(names))
-    if names_a_secret("=".join(shown)):  # a name beside api_key or the like may be its value
-        shown = shown[:1]
-    return UnknownName("column", shown, str(table.name), known)
 
 
 # What the values of a relation or a condition depend on besides the rows: who reads them, where, when, and chance.

@@ -8,7 +8,7 @@ from sqlglot import exp
 from qidsql.core.catalog import Attribute, CatalogColumn, CatalogTable
 from qidsql.core.tables import NUMBERS, Comparison, Table, ValueKind, comparable_on_request, compared_as
 from qidsql.engines.base import Engine
-from qidsql.errors import UnknownName, UsageError
+from qidsql.errors import UnknownName, UsageError, redacted
 from qidsql.linkage.containment import ContainmentSearch, compared_column
 from qidsql.linkage.joinable import CONTAINED, Containment, names_agree
 from qidsql.sql.dialects import Dialect
@@ -221,6 +221,8 @@ def _named(typed: str, left: CatalogTable, right: CatalogTable) -> ColumnPair:
             )
         return ColumnPair(one, other, kind)
     assert wrong is not None
+    if redacted(typed) != typed:  # half of it alone would not be recognised as a secret
+        raise UnknownName("pair of columns", [typed], f"{left.name} and {right.name}", ())
     raise wrong
 
 

@@ -129,7 +129,7 @@ def _with_empty(findings: Sequence[ColumnFinding], table: Table, rows: int, poli
     """The columns, with the reason why a pass may not rest on them: nothing shows that their values were found."""
     confirmed = {column.name for column in table.resolve(policy.empty)}
     return [
-        replace(each, reason="; ".join(filter(None, (each.reason, EMPTY))))
+        replace(each, reason="; ".join(filter(None, (each.reason, EMPTY))), unfound=True)
         if table.by_name and each.nulls == rows and each.name not in confirmed
         else each
         for each in findings

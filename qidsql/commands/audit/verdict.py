@@ -113,7 +113,7 @@ def judge(
             f"{few(unlimited)} is sensitive, and what is disclosed about it was not limited: confirm the roles "
             f"({setting('roles')} accepted)"
         )
-    empty = [c.name for c in columns if (c.audited or c.proposed) and EMPTY in c.reason]
+    empty = [c.name for c in columns if (c.audited or c.proposed) and c.unfound]
     if empty:
         options = " ".join(f"{setting('empty')} {shlex.quote(name)}" for name in empty)
         return Verdict.INCONCLUSIVE, (

@@ -23,10 +23,9 @@ from qidsql.engines.condition import (
     bindings,
     call_refused,
     hidden_refused,
-    no_columns,
 )
 from qidsql.engines.duckdb.dialect import DUCKDB
-from qidsql.errors import UsageError
+from qidsql.errors import UnknownName, UsageError
 from qidsql.sql.templates import Row
 
 Node: TypeAlias = dict[str, Any]
@@ -158,7 +157,7 @@ def _words(table: Table, nodes: Sequence[Node]) -> set[str]:
         else:
             unknown.append(".".join(node["column_names"]))
     if unknown:
-        raise no_columns(table, unknown, [column.name for column in table.columns])
+        raise UnknownName("column", unknown, str(table.name), [column.name for column in table.columns])
     return words
 
 

@@ -27,10 +27,9 @@ from qidsql.engines.condition import (
     bindings,
     call_refused,
     hidden_refused,
-    no_columns,
 )
 from qidsql.engines.postgres.dialect import POSTGRES
-from qidsql.errors import QidsqlError, UsageError
+from qidsql.errors import QidsqlError, UnknownName, UsageError
 
 # Splits a text into tokens as Postgres' scanner does, with standard_conforming_strings on.
 #
@@ -259,7 +258,7 @@ def _called(table: Table, names: Sequence[_Name]) -> set[str]:
                 f"operator or type but Postgres' own (audit a view that has the condition)"
             )
     if unknown:
-        raise no_columns(table, unknown, _as_written(table))
+        raise UnknownName("column", unknown, str(table.name), _as_written(table))
     return called
 
 
@@ -332,7 +331,7 @@ def _not_bound(
         known = {str(word) for (word,) in catalog("keywords")} | {column.name for column in table.columns}
         known = known - {at_fault} | {"", table.name.name}
         alone = [name.alone for name in names if name.alone not in known]
-        return no_columns(table, alone, _as_written(table)) if alone else UsageError(NO_FIELD)
+        return UnknownName("column", alone, str(table.name), _as_written(table)) if alone else UsageError(NO_FIELD)
     if state in ("42501", "42P17"):  # a missing privilege
         return None
     return next((UsageError(words) for start, words in NOT_BOUND if state.startswith(start)), None)

@@ -21,10 +21,9 @@ from qidsql.engines.condition import (
     UNREADABLE,
     bindings,
     call_refused,
-    no_columns,
 )
 from qidsql.engines.spark.dialect import SPARK
-from qidsql.errors import StatementError, UsageError
+from qidsql.errors import StatementError, UnknownName, UsageError
 
 ALLOWED = (
     *(exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In, exp.Is),
@@ -74,7 +73,12 @@ def parse_condition(
         _check(node)
     names = [column for column in tree.find_all(exp.Column) if not _is_column(table, column)]
     if names:
-        raise no_columns(table, [".".join(_parts(each)) for each in names], [column.name for column in table.columns])
+        raise UnknownName(
+            "column",
+            [".".join(_parts(each)) for each in names],
+            str(table.name),
+            [column.name for column in table.columns],
+        )
     text = SPARK.render(_fenced(tree, {name.lower() for name in folders}))
     for query in bindings(SPARK, table, text):
         try:
