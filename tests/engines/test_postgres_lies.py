@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 import qidsql
-from qidsql.errors import QidsqlError, internal
+from qidsql.engines.postgres.answers import answered
+from qidsql.engines.postgres.engine import PostgresEngine
+from qidsql.errors import QidsqlError, StatementError, internal
 from tests.exhaustive import always
 from tests.lying_server import LyingServer, random_lie
 from tests.postgres_server import PostgresServer
@@ -38,3 +40,32 @@ def test_random_lies(people: Path, number: int) -> None:
             if found.profile is not None and min(found.profile.smallest, found.profile.classes) < 0:
                 wrong.append(f"trial {trial}: {found.reason}")
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("template", "row"),
+    [
+        ("catalog_views", ("7", "SELECT 1")),
+        ("catalog_keys", (7, [None])),
+        ("keywords", ("abort", "absent")),
+        ("columns", ("a", "integer", False, True, "likeness", 7, "integer")),
+        ("columns", ("a", "integer", 0, True, "value", 7, "integer")),
+        ("tables", (7, "public", "t", "x", None, None, False, False)),
+        ("tables", (7, "public", "t", "r", None, "weather", False, False)),
+    ],
+)
+def test_cells_that_no_catalog_has(template: str, row: tuple[object, ...]) -> None:
+    with pytest.raises(StatementError, match="is none that Postgres gives"):
+        answered(template, [row])
+
+
+def test_a_fault_of_our_own_is_not_said_to_be_the_servers(
+    postgres_store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wrong(*_: object) -> None:
+        raise ValueError("of our own")
+
+    postgres_store.execute("CREATE TABLE t (a int)")
+    monkeypatch.setattr(PostgresEngine, "_checked", wrong)
+    with postgres_store.connect() as engine, pytest.raises(ValueError, match="of our own"):
+        engine.describe("t")

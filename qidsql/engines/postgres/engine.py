@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from ipaddress import ip_address
@@ -26,6 +26,7 @@ from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.condition import Dependences, checked
 from qidsql.engines.kind import ConnectOptions
+from qidsql.engines.postgres.answers import CATALOG, KINDS, OBSTACLES, answered
 from qidsql.engines.postgres.condition import parse_condition
 from qidsql.engines.postgres.dialect import PATTERNS, POSTGRES, SYSTEM_PATH
 from qidsql.engines.postgres.doctor import examine
@@ -55,7 +56,6 @@ logging.getLogger("psycopg").addHandler(
     logging.NullHandler()
 )  # otherwise its warnings go to stderr, with text of the server
 
-CATALOG = "reading of the catalog"
 IMPORTED = "qidsql_received"  # a temporary table
 WORKING_COPY = TableName("qidsql_workspace", "pg_temp")
 UNDECLARED = ", or declare your function STABLE or IMMUTABLE, if it is (a new one is VOLATILE)"
@@ -63,22 +63,11 @@ BLOCK = 1 << 16  # bytes sent at once
 FURTHER = 5.0  # seconds to wait for the sessions after the first, without which an audit only takes longer
 RETRIES = 5  # of a statement, at most
 OLDEST_SERVER = 120000  # from version 12 on the catalog shows which collations merge texts
-KINDS = {"r": "table", "v": "view", "m": "materialized view", "p": "partitioned table", "f": "foreign table"}
 HOLDING_ROWS = ("table", "materialized view", "partitioned table")
 NOTES = {
     "materialized view": "a materialized view shows the data of its last refresh",
     "foreign table": "a foreign table: every scan transfers its rows to this server, and no snapshot covers them",
 }
-OBSTACLES = {
-    "temporary": "{name} is a temporary table of another session, which only that one can read; copy it into a table",
-    "schema": "the role {role} lacks USAGE on schema {schema}; run: GRANT USAGE ON SCHEMA {quoted_schema} TO {role}",
-    "table": "the role {role} may not read {name}; run: GRANT SELECT ON {quoted} TO {role}",
-    "row security": "row-level security hides rows of {name} from the role {role}; audit as its owner or a role that "
-    "has BYPASSRLS, else the answer would leave people out",
-    "unpopulated": "the materialized view {name} is not populated; run: REFRESH MATERIALIZED VIEW {quoted}",
-}
-
-
 HIDING = (
     "the session has {setting} = on, with which Postgres leaves out rows of damaged pages without an error; take it "
     "out of the source's options, or run: ALTER ROLE {role} RESET {setting}"
@@ -377,7 +366,6 @@ class PostgresEngine(Engine):
             else:
                 return
 
-    @understood(CATALOG)
     def _check_snapshot(self) -> None:
         """A table that was rewritten after the snapshot, before a first statement locked it, looks empty."""
         if not self._one_snapshot:
@@ -386,10 +374,12 @@ class PostgresEngine(Engine):
         if not sessions:
             raise self._lost(self._answer.state)
         try:
-            read = {integer(oid) for (oid,) in self._on(sessions[0], _about("locked", backends), limit())}
+            with understood(CATALOG):
+                read = {integer(oid) for (oid,) in self._on(sessions[0], _about("locked", backends), limit())}
             if read <= self._verified:
                 return
-            changed = _names(self._on(sessions[0], _about("changed_since", backends), limit()))
+            with understood(CATALOG):
+                changed = _names(self._on(sessions[0], _about("changed_since", backends), limit()))
         except psycopg.Error as error:
             raise self.translate(error, "check for changed tables") from None
         if changed:
@@ -432,10 +422,8 @@ class PostgresEngine(Engine):
         return translate(error, purpose)
 
     def _run_on(self, statement: Statement[Answer], session: Session) -> Answer:
-        with understood(statement.purpose):
-            return super()._run_on(statement, session)
+        return super()._run_on(replace(statement, read=understood(statement.purpose)(statement.read)), session)
 
-    @understood(CATALOG)
     def state_token(self, table: Table) -> str | None:
         """The snapshot itself: equal snapshots see the same rows, since every write has a transaction id."""
         if not self._one_snapshot:
@@ -459,7 +447,6 @@ class PostgresEngine(Engine):
             self.run(Statement(sql, "sending of the plan", lambda rows: None, out_of=out_of))
         return table
 
-    @understood(CATALOG)
     def existing_kind(self, name: TableName, replace: bool) -> str | None:
         [(has_schema, may_create, temporary, kind, owned)] = self._catalog(
             "place", schema=name.schema, relation=name.name
@@ -491,7 +478,6 @@ class PostgresEngine(Engine):
             )
         return WORKING_COPY
 
-    @understood(CATALOG)
     def finish_working_copy(self, name: TableName) -> int:
         """Also makes the transaction read-only."""
         table = name_text(POSTGRES, name)
@@ -502,10 +488,12 @@ class PostgresEngine(Engine):
             return session.execute(self.dialect.render(fill("postgres/workspace_size", table=table)))
 
         try:
-            [[size]] = self._on_one_session(settle)
+            rows = self._on_one_session(settle)
         except (psycopg.Error, UnicodeError) as error:
             raise self.translate(error, "making of the working copy") from None
-        return integer(size)
+        with understood(CATALOG):
+            [[size]] = rows
+            return integer(size)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -514,7 +502,6 @@ class PostgresEngine(Engine):
     def release(self) -> None:
         self._lock_watch.stop()
 
-    @understood(CATALOG)
     def table_bytes(self, table: TableName) -> TableBytes | None:
         """All its pages: a row store reads the whole rows, whatever columns a statement names. Long values are read on
         their own, where a statement needs them."""
@@ -524,7 +511,6 @@ class PostgresEngine(Engine):
     def table_names(self) -> list[TableName]:
         return [_name(row) for row in self._catalog("tables") if row[5] is None]
 
-    @understood(CATALOG)
     def describe(self, table: str | None) -> Table:
         rows = {_name(row): row for row in self._catalog("tables")}
         name = self._find(table, rows)
@@ -536,7 +522,6 @@ class PostgresEngine(Engine):
         rows_about = None if estimate is None else integer(estimate)
         return self._table(name, KINDS[str(kind)], columns, rows_about, bool(fenced))
 
-    @understood(CATALOG)
     def describe_listed(self, listed: CatalogTable) -> Table:
         """One statement, to the planner."""
         if listed.obstacle is not None:
@@ -574,7 +559,6 @@ class PostgresEngine(Engine):
         undeclared = any(own for _, verdict, own in rows if verdict == "changes")
         return checked(table, found, self.time_zone, UNDECLARED if undeclared else "")
 
-    @understood(CATALOG)
     def parse_condition(self, table: Table, where: str) -> Condition:
         return parse_condition(self._catalog, self._bind, self.translate, table, where)
 
@@ -583,7 +567,6 @@ class PostgresEngine(Engine):
         if self._one_snapshot:
             super()._freeze_time()
 
-    @understood(CATALOG)
     def catalog(self, schema: str | None = None) -> Catalog:
         """A few statements to the system catalog. Omits partitions, and temporary tables of other sessions."""
         rows = {_name(row): row for row in self._catalog("tables") if row[5] != "temporary" and not row[6]}
@@ -635,10 +618,10 @@ class PostgresEngine(Engine):
                     tuple(Attribute(names[integer(other)], each) for each in referenced),  # type: ignore[attr-defined]
                 )
                 for oid, own, other, referenced in self._catalog("catalog_foreign_keys", oids=oids)
+                if {oid, other} <= names.keys()
             ),
         )
 
-    @understood(CATALOG)
     def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
         """Three statements to the system catalog."""
         return examine(self._catalog, self._server.role_path, self.workers, self.snapshot, schema, role)
@@ -687,11 +670,12 @@ class PostgresEngine(Engine):
         return table
 
     def _catalog(self, template: str, **holes: Filling | Sequence[int]) -> list[Row]:
-        """Rows of a catalog query."""
+        """Rows of a catalog query. What is made of them afterwards is ours, and so are its faults."""
         try:
-            return self._attempt(_text(template, **holes))
+            rows = self._attempt(_text(template, **holes))
         except (psycopg.Error, UnicodeError) as error:
             raise self.translate(error, CATALOG) from None
+        return answered(template, rows)
 
     def _attempt(self, sql: str) -> list[Row]:
         """`PostgresSession.attempt` on one of the sessions. Raises psycopg.Error, UnicodeError."""
