@@ -122,11 +122,13 @@ class _Process:
         self.entry.on_evaluate = self._on_evaluate
         self._closes_in_time = self._closing = False
         self._guard = Guard()
+        self._last: tuple[tuple[str, ...], str] = ((), "")  # the last protected rows: what was asked, and the query
         self._callers: dict[int, Place] = {}  # by thread: the place of its last call
         atexit.register(self.close)
 
     def register(self, instance: int) -> None:
         """Registers the functions, and the macros, with a database. Raises SourceError."""
+        from qidsql.duckdb_extension import protected
         from qidsql.duckdb_extension.connection import Connection
         from qidsql.engines.duckdb.macros import duckdb_macros
         from qidsql.engines.embedding import HostError
@@ -134,12 +136,14 @@ class _Process:
         connection = Connection(self.api, instance)
         try:
             connection.execute(duckdb_macros())
-            self._register_question(connection, instance)
+            self._register_question(connection, instance, GUARD_NAME, QUESTION)
+            self._register_question(connection, instance, protected.NAME, protected.arguments())
             for number, function in enumerate(FUNCTIONS):
                 self._register(connection, instance, number, function)
             statement = _known(connection, STATEMENT)
             for function in FUNCTIONS:
                 connection.execute(function.definition(statement))
+            connection.execute(protected.definition(statement))
             connection.execute(help_definition())
             connection.execute(comments())
         except HostError as error:
@@ -168,15 +172,15 @@ class _Process:
         if failed:
             raise RuntimeError(f"{function.name} could not be registered")
 
-    def _register_question(self, connection: Any, instance: int) -> None:
-        """The scalar function that `Guard` answers: a table, a condition, the caller's settings, its statement."""
+    def _register_question(self, connection: Any, instance: int, name: str, arguments: int) -> None:
+        """A scalar function of texts that returns a query for the caller's statement, while DuckDB binds that."""
         api = self.api
         made = c_void_p(api.create_scalar_function())
-        extra = api.malloc(8)
-        ctypes.c_uint64.from_address(extra).value = instance
-        api.scalar_function_set_name(made, GUARD_NAME.encode())
+        extra = api.malloc(16)
+        (ctypes.c_uint64 * 2).from_address(extra)[:] = [instance, arguments]
+        api.scalar_function_set_name(made, name.encode())
         with LogicalType(api, "VARCHAR") as kind:
-            for _ in range(QUESTION):
+            for _ in range(arguments):
                 api.scalar_function_add_parameter(made, kind)
             api.scalar_function_set_return_type(made, kind)
         api.scalar_function_set_extra_info(made, extra, ctypes.cast(api.free, c_void_p))
@@ -184,19 +188,43 @@ class _Process:
         failed = api.register_scalar_function(connection.handle, made)
         api.destroy_scalar_function(ctypes.byref(made))
         if failed:
-            raise RuntimeError(f"{GUARD_NAME} could not be registered")
+            raise RuntimeError(f"{name} could not be registered")
 
     def evaluate(self, info: int, chunk: int, vector: int) -> None:
-        """The queries by which the caller's statement tells what it sees, while DuckDB binds it."""
+        """The queries of a scalar function. `QUESTION` is the number of the guard's arguments, which others exceed."""
+        api = self.api
+        instance, arguments = (ctypes.c_uint64 * 2).from_address(api.scalar_function_get_extra_info(info))
+        for row, given in enumerate(texts_of(api, chunk, arguments)):
+            query = (self._question if arguments == QUESTION else self._protected)(instance, *given).encode()
+            api.vector_assign_string_element_len(vector, row, query, len(query))
+
+    def _question(self, instance: int, table: str, where: str, path: str, zone: str, statement: str) -> str:
         from qidsql.duckdb_extension.connection import Connection
         from qidsql.engines.embedding import Caller
 
-        api = self.api
-        instance = ctypes.c_uint64.from_address(api.scalar_function_get_extra_info(info)).value
-        for row, (table, where, path, zone, statement) in enumerate(texts_of(api, chunk, QUESTION)):
-            caller, connection = Caller(path, zone), Connection(api, instance)
-            query = self._guard.question(connection, table, where, caller, statement).encode()
-            api.vector_assign_string_element_len(vector, row, query, len(query))
+        return self._guard.question(Connection(self.api, instance), table, where, Caller(path, zone), statement)
+
+    def _protected(self, instance: int, table: str, collation: str, *rest: str) -> str:
+        """The query of protected rows; once for a statement, which DuckDB can bind several times."""
+        from qidsql.duckdb_extension import protected
+        from qidsql.duckdb_extension.connection import Connection
+        from qidsql.engines.duckdb.embedded import engine_for
+        from qidsql.engines.embedding import Caller
+
+        if collation.lower() not in ("", "binary"):
+            raise UsageError("a default_collation would merge values: RESET default_collation")
+        (path, zone, statement), texts = rest[: len(SESSION) + 1], rest[len(SESSION) + 1 :]
+        place = (str(instance), table, *rest)
+        if statement and place == self._last[0]:
+            return self._last[1]
+        given = protected.options(dict(zip(protected.parameters(), texts, strict=True)))
+        asked = self._question(instance, table, given.get("where", ""), path, zone, statement)
+        with raising_interrupts(self.entry.watch, self.entry.interrupts):
+            engine = engine_for(table, Connection(self.api, instance), Caller(path, zone), _new_cache())
+            with engine:
+                query = protected.protected_query(engine, table, asked, given)
+        self._last = place, query
+        return query
 
     def bind(self, info: int) -> None:
         """Reads and checks the arguments before anything runs."""

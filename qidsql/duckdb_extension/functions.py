@@ -163,8 +163,7 @@ class TableFunction:
             "function": self.name,
             "arguments": ", ".join([*places, *(f"{name} := {name}" for name in self.parameters)]) + PASSED,
         }
-        pattern = rf":({'|'.join(holes)})\b"
-        return re.sub(pattern, lambda hole: holes[hole[1]], sql_file("duckdb_extension/shell_guard"))
+        return filled("duckdb_extension/shell_guard", holes)
 
     @property
     def said(self) -> str:
@@ -233,6 +232,12 @@ class TableFunction:
 
         with within_bytes(size_in_bytes("max_bytes", getattr(request, "max_bytes", None))):
             return work(subject, request)
+
+
+def filled(template: str, holes: Mapping[str, str]) -> str:
+    """A statement of a shell's script, its holes filled by texts."""
+    pattern = rf":({'|'.join(holes)})\b"
+    return re.sub(pattern, lambda hole: holes[hole[1]], sql_file(template))
 
 
 def parameter_name(option: "Parameter") -> str:
@@ -550,10 +555,16 @@ OWN = (  # the macros that need no Python
     ("columns", "FROM qidsql.columns('table', k := 5)", "The measures of every single column."),
 )
 
+PROTECTED = (
+    "protected",
+    "COPY (FROM qidsql.protected('table', k := 5)) TO 'file.parquet'",
+    "The rows as suppress would leave them; an error unless they pass.",
+)
+
 
 def help_definition() -> str:
     """The statement that creates the macro help: the functions, or the parameters of one."""
-    lines = [("", *each) for each in OWN] + [line for function in FUNCTIONS for line in function.help]
+    lines = [("", *each) for each in (*OWN, PROTECTED)] + [line for function in FUNCTIONS for line in function.help]
     cells = (", ".join(map(quoted, line)) for line in lines)
     values = ",\n  ".join(f"({line})" for line in cells)
     return (
@@ -565,7 +576,7 @@ def help_definition() -> str:
 
 def comments() -> str:
     """The statements that tell of each macro what it is for, and an example, where DuckDB lists its functions."""
-    told = [*OWN, *((each.macro, each.usage, each.said) for each in FUNCTIONS)]
+    told = [*OWN, PROTECTED, *((each.macro, each.usage, each.said) for each in FUNCTIONS)]
     told.append(("help", "FROM qidsql.help('audit')", "The functions of qidsql, or the parameters of one."))
     return ";\n".join(
         f"COMMENT ON MACRO TABLE qidsql.main.{name} IS {quoted(f'{purpose} {usage}')}" for name, usage, purpose in told

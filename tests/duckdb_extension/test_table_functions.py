@@ -154,6 +154,9 @@ OWN_FUNCTIONS = [  # of a session, with the names of DuckDB's
     "encode(a) AS 9",
 ]
 GRAPH = "FROM qidsql.graph(identifiers := ['e.t'], sensitive := ['names.n'])"
+RARE = "(SELECT i, i % 2 AS s, CASE WHEN i % 50 = 0 THEN 'rare' ELSE 'x' END AS d FROM range(60) AS r(i))"
+PAID = "qidsql.protected('paid', k := 5, identifiers := ['i'])"
+UNSEEN_ROWS = "this session sees other rows of paid than what is committed"
 SESSION: list[tuple[str, object]] = [
     # what the prompt shows decides: p of main has one class of nine rows, each other p nine of one
     ("CREATE TABLE p AS SELECT 1 AS a FROM range(9)", None),
@@ -176,7 +179,7 @@ SESSION: list[tuple[str, object]] = [
     ("SELECT count(*) FROM qidsql.check('p', k := 10)", "qidsql: violation: main.p is 9-anonymous"),
     ("SELECT 1 FROM qidsql.check('s.p') WHERE verdict = 'pass' LIMIT 1", "qidsql: violation"),
     ("WITH p AS (FROM s.p) FROM qidsql.check('p')", UNSEEN),
-    ("SELECT count(*) FROM qidsql.help()", [[len(FUNCTIONS) + 3]]),
+    ("SELECT count(*) FROM qidsql.help()", [[len(FUNCTIONS) + 4]]),
     ("SELECT usage FROM qidsql.help('check') WHERE name = 'k'", [["BIGINT, by default 5"]]),
     ("SET default_collation = 'NOCASE'", None),
     ("CREATE TABLE names AS SELECT unnest(['anna', 'Anna', 'ANNA', 'aNNA', 'annA']) AS n", None),
@@ -201,7 +204,20 @@ SESSION: list[tuple[str, object]] = [
     ("SELECT verdict, reason LIKE '%Declare%' FROM qidsql.verdict('mixed', identifiers := ['id', 'e mail'])",
      [["pass", False]]),
     ("SELECT count(*) FROM duckdb_functions() WHERE database_name = 'qidsql' AND comment LIKE '% qidsql.' || "
-     "function_name || '(%'", [[len(FUNCTIONS) + 4]]),
+     "function_name || '(%'", [[len(FUNCTIONS) + 5]]),
+    # protected rows in one step, or none
+    (f"CREATE TABLE paid AS FROM {RARE}", None),
+    (f"SELECT count(*), count(d), min(s) FROM {PAID}", [[60, 58, 0]]),
+    ("FROM qidsql.protected('paid', k := 61)", "no rows of paid are given out: no suppression helps"),
+    ("FROM qidsql.protected('paid', columns := ['x'])", "no column x in main.paid"),
+    (f"WITH paid AS (FROM names) FROM {PAID}", UNSEEN_ROWS),
+    ("BEGIN", None),
+    ("DELETE FROM paid WHERE i > 9", None),
+    (f"FROM {PAID}", UNSEEN_ROWS),
+    ("ROLLBACK", None),
+    ("SET default_collation = 'NOCASE'", None),
+    (f"FROM {PAID}", "a default_collation would merge values"),
+    ("RESET default_collation", None),
     # a graph has no table of its own: all of them, by the names that the prompt knows
     (f"SELECT finding {GRAPH} LIMIT 1", [["separating set"]]),
     ("CREATE TEMP TABLE e AS SELECT 1 AS t", None),
@@ -216,6 +232,7 @@ SESSION: list[tuple[str, object]] = [
     ("SELECT name, smallest FROM qidsql.columns('s.p')", [["a", 1]]),
     ("SELECT class_size FROM qidsql.violations('s.p')", [[1]] * 9),
     ("SELECT verdict FROM qidsql.verdict('s.p')", [["violation"]]),
+    ("SELECT s, d FROM qidsql.protected('paid', k := 5) WHERE d IS NULL", [[0, None]] * 2),  # numbered i is left out
     ("BEGIN", None),
     ("CREATE OR REPLACE TABLE p AS FROM s.p", None),
     ("SELECT verdict FROM qidsql.verdict('p')", UNSEEN),

@@ -1,0 +1,121 @@
+"""The protected rows of a table as a query of the caller's own statement: COPY (FROM qidsql.protected('p')) TO ..."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from qidsql.duckdb_extension.functions import CALLERS, FUNCTIONS, NOT_GIVEN, filled, in_sql
+from qidsql.errors import StatementError, UsageError
+from qidsql.sql import quoted
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from qidsql.commands.suppress.result import SuppressResult
+    from qidsql.engines.duckdb.embedded import HostEngine
+    from qidsql.engines.postgres.attached import AttachedEngine
+
+NAME = "qid_protected"  # of the scalar function that returns the query
+BY = "\x1f"  # between the names of a list
+LEFT_OUT = ("sql", "method", "against", "nulls", "max_work", "entity", "trace")  # what no statement carries out
+COLLATION = "system.main.current_setting('default_collation')"
+SUPPRESS = next(each for each in FUNCTIONS if each.macro == "suppress")
+TEXTS = {"VARCHAR": "{0}", "VARCHAR[]": f"COALESCE(system.main.list_aggregate({{0}}, 'string_agg', {quoted(BY)}), '')"}
+
+
+def parameters() -> dict[str, str]:
+    """The types of the parameters by name: those of suppress that a statement can carry out."""
+    return {name: kind for name, kind in SUPPRESS.parameters.items() if name not in LEFT_OUT}
+
+
+def arguments() -> int:
+    """The number of arguments of the scalar function, all texts: table, collation, settings, statement, parameters."""
+    return 3 + len(CALLERS) + len(parameters())
+
+
+def definition(statement: str) -> str:
+    """The statement that creates the macro."""
+    defaults = ", ".join(f"{name} := {NOT_GIVEN[kind][0]}" for name, kind in parameters().items())
+    texts = (TEXTS.get(kind, "CAST({0} AS VARCHAR)").format(name) for name, kind in parameters().items())
+    given = ", ".join(('"table"', COLLATION, *CALLERS, statement, *texts))
+    return (
+        f'CREATE OR REPLACE MACRO qidsql.main.protected("table", {defaults}) AS TABLE\n'
+        f"FROM system.main.query(system.main.{NAME}({given}))"
+    )
+
+
+def options(texts: Mapping[str, str]) -> dict[str, Any]:
+    """The options of the request by the texts of the macro's parameters. Raises UsageError."""
+    values: dict[str, Any] = {}
+    for name, kind in parameters().items():
+        text = texts[name]
+        if kind == "VARCHAR[]":
+            values[name] = text.split(BY) if text else []
+        else:
+            values[name] = {"BIGINT": int, "DOUBLE": float}.get(kind, str)(text)
+    return SUPPRESS.given({**values, **dict.fromkeys(("sql", "trace"), NOT_GIVEN["VARCHAR"][1])})
+
+
+def protected_query(engine: "HostEngine | AttachedEngine", table: str, asked: str, given: Mapping[str, Any]) -> str:
+    """The query of the rows of a checked plan; `asked` is the query of what the caller sees of the table.
+
+    Raises QidsqlError: also where the plan is not finished, its rows do not pass, or other columns give cells back.
+    """
+    from sqlglot import exp, parse_one
+
+    from qidsql.commands.suppress.command import SuppressRequest
+    from qidsql.commands.suppress.suppress import suppress
+    from qidsql.core.results import Verdict
+    from qidsql.engines.duckdb.dialect import DUCKDB
+    from qidsql.engines.duckdb.embedded import HostEngine
+
+    if not isinstance(engine, HostEngine):
+        raise UsageError(f"{table} is in an attached Postgres: qidsql suppress --into writes a protected copy there")
+    request = SuppressRequest(table=table, sql="view", **given)
+    result = suppress(engine, request)
+    if result.verdict != Verdict.FINISHED or result.given_back or not result.script:
+        raise StatementError(f"no rows of {table} are given out: {in_sql(result.reason)}")
+    made = parse_one(result.script[0], dialect="duckdb").expression
+    assert isinstance(made, exp.Query)
+    _check(engine, made, result)
+    (seen,), _ = engine.seen([table], given.get("where", ""))
+    rows = DUCKDB.render(_qualified(made))
+    holes = {"rows": rows, "asked": asked, "seen": quoted(seen), "table": quoted(table)}
+    return filled("duckdb_extension/protected", holes)
+
+
+def _check(engine: "HostEngine", made: "exp.Query", result: "SuppressResult") -> None:
+    """Audits the rows that the query makes. Raises StatementError."""
+    from qidsql.profiling.profiler import TableProfiler
+    from qidsql.protection.copies import rows_of_query
+    from qidsql.protection.row_patterns import RowPatterns
+    from qidsql.protection.suppression.verification import wildcard_check
+    from qidsql.sql.relation import Relation
+
+    columns = engine.describe(result.account.table).resolve(result.account.columns)
+    rows = Relation(rows_of_query(engine.dialect, made, columns))
+    names = tuple(column.name for column in columns)
+    with RowPatterns.of(TableProfiler(engine, rows, names, result.k)) as patterns:
+        check = wildcard_check(patterns, result.k)
+    if not check.passes or check.rows != result.account.rows:
+        raise StatementError(f"the protected rows failed their audit ({check.rows_below_k} below k)")
+
+
+def _qualified(made: "exp.Query") -> "exp.Expr":
+    """The query with DuckDB's own functions by their whole names: a session's macro can have the name of any."""
+    from sqlglot import exp
+
+    def whole(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.BitwiseAnd):
+            return exp.Anonymous(this='system.main."&"', expressions=[node.this, node.expression])
+        if isinstance(node, exp.Count):
+            return exp.Anonymous(this="system.main.count", expressions=[node.this])
+        if isinstance(node, exp.Anonymous) and "." not in node.name:
+            return exp.Anonymous(this=f"system.main.{node.name.lower()}", expressions=node.expressions)
+        return node
+
+    found = made.copy().transform(whole)
+    kept = (exp.Anonymous, exp.Cast, exp.Case, exp.If, exp.Coalesce, exp.And, exp.Or)
+    unknown = [type(each).__name__ for each in found.find_all(exp.Func) if not isinstance(each, kept)]
+    if unknown:
+        raise StatementError(f"the protected rows need {', '.join(unknown)}, which a macro could replace")
+    return found
