@@ -217,7 +217,7 @@ class _Process:
         place = (str(instance), table, *rest)
         if statement and place == self._last[0]:
             return self._last[1]
-        given = protected.options(dict(zip(protected.parameters(), texts, strict=True)))
+        given = protected.options_of(dict(zip(protected.carried_out(), texts, strict=True)))
         asked = self._question(instance, table, given.get("where", ""), path, zone, statement)
         with raising_interrupts(self.entry.watch, self.entry.interrupts):
             engine = engine_for(table, Connection(self.api, instance), Caller(path, zone), _new_cache())

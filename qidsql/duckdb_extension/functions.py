@@ -163,7 +163,7 @@ class TableFunction:
             "function": self.name,
             "arguments": ", ".join([*places, *(f"{name} := {name}" for name in self.parameters)]) + PASSED,
         }
-        return filled("duckdb_extension/shell_guard", holes)
+        return script_with("duckdb_extension/shell_guard", holes)
 
     @property
     def said(self) -> str:
@@ -234,7 +234,7 @@ class TableFunction:
             return work(subject, request)
 
 
-def filled(template: str, holes: Mapping[str, str]) -> str:
+def script_with(template: str, holes: Mapping[str, str]) -> str:
     """A statement of a shell's script, its holes filled by texts."""
     pattern = rf":({'|'.join(holes)})\b"
     return re.sub(pattern, lambda hole: holes[hole[1]], sql_file(template))

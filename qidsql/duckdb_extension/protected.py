@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from qidsql.duckdb_extension.functions import CALLERS, FUNCTIONS, NOT_GIVEN, filled, in_sql
+from qidsql.duckdb_extension.functions import CALLERS, FUNCTIONS, NOT_GIVEN, in_sql, script_with
 from qidsql.errors import StatementError, UsageError
 from qidsql.sql import quoted
 
@@ -22,20 +22,20 @@ SUPPRESS = next(each for each in FUNCTIONS if each.macro == "suppress")
 TEXTS = {"VARCHAR": "{0}", "VARCHAR[]": f"COALESCE(system.main.list_aggregate({{0}}, 'string_agg', {quoted(BY)}), '')"}
 
 
-def parameters() -> dict[str, str]:
+def carried_out() -> dict[str, str]:
     """The types of the parameters by name: those of suppress that a statement can carry out."""
     return {name: kind for name, kind in SUPPRESS.parameters.items() if name not in LEFT_OUT}
 
 
 def arguments() -> int:
     """The number of arguments of the scalar function, all texts: table, collation, settings, statement, parameters."""
-    return 3 + len(CALLERS) + len(parameters())
+    return 3 + len(CALLERS) + len(carried_out())
 
 
 def definition(statement: str) -> str:
     """The statement that creates the macro."""
-    defaults = ", ".join(f"{name} := {NOT_GIVEN[kind][0]}" for name, kind in parameters().items())
-    texts = (TEXTS.get(kind, "CAST({0} AS VARCHAR)").format(name) for name, kind in parameters().items())
+    defaults = ", ".join(f"{name} := {NOT_GIVEN[kind][0]}" for name, kind in carried_out().items())
+    texts = (TEXTS.get(kind, "CAST({0} AS VARCHAR)").format(name) for name, kind in carried_out().items())
     given = ", ".join(('"table"', COLLATION, *CALLERS, statement, *texts))
     return (
         f'CREATE OR REPLACE MACRO qidsql.main.protected("table", {defaults}) AS TABLE\n'
@@ -43,10 +43,10 @@ def definition(statement: str) -> str:
     )
 
 
-def options(texts: Mapping[str, str]) -> dict[str, Any]:
+def options_of(texts: Mapping[str, str]) -> dict[str, Any]:
     """The options of the request by the texts of the macro's parameters. Raises UsageError."""
     values: dict[str, Any] = {}
-    for name, kind in parameters().items():
+    for name, kind in carried_out().items():
         text = texts[name]
         if kind == "VARCHAR[]":
             values[name] = text.split(BY) if text else []
@@ -80,7 +80,7 @@ def protected_query(engine: "HostEngine | AttachedEngine", table: str, asked: st
     (seen,), _ = engine.seen([table], given.get("where", ""))
     rows = DUCKDB.render(_qualified(made))
     holes = {"rows": rows, "asked": asked, "seen": quoted(seen), "table": quoted(table)}
-    return filled("duckdb_extension/protected", holes)
+    return script_with("duckdb_extension/protected", holes)
 
 
 def _check(engine: "HostEngine", made: "exp.Query", result: "SuppressResult") -> None:
