@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from ctypes import CFUNCTYPE, c_int, c_uint, c_void_p
 from dataclasses import dataclass, field, replace
 from types import FrameType
@@ -78,6 +78,7 @@ class Call:
     function: TableFunction
     instance: int
     tables: tuple[str, ...]
+    views: tuple[str, ...]  # those that stand for queries and files
     options: dict[str, Any]
     trace: bool
     caller: "Caller"
@@ -113,6 +114,7 @@ class _Process:
         self.api = Api(self.entry.api)
         self._objects: dict[int, Any] = {}
         self._handles = itertools.count(1)
+        self._numbers = itertools.count(1)  # of views
         # These must never be freed: DuckDB can always call them.
         self._on_bind = ON_CALL(self._guarded(self.bind, "bind_set_error"))
         self._on_init = ON_CALL(self._guarded(self.init, "init_set_error"))
@@ -248,13 +250,44 @@ class _Process:
             raise UsageError("the table's name must not be NULL")
         trace = bool(options.pop("trace", False))
         path, zone = (argument(api, api.bind_get_named_parameter(info, name.encode()), "VARCHAR") for name in SESSION)
-        call = Call(function, instance, tables, options, trace, Caller(path, zone), _new_cache())
-        with self._engine(call) as engine:
-            function.check(engine, tables, options)
+        caller, views = Caller(path, zone), {}
+        for table in tables:
+            if view := self._view_of(instance, table, caller):
+                views[table] = view
+        tables = tuple(views.get(table, table) for table in tables)
+        call = Call(function, instance, tables, tuple(views.values()), options, trace, caller, _new_cache())
+        try:
+            if views and "sql" in options:
+                raise UsageError("the statements would need the query or file by a name: create a view of it")
+            with self._engine(call) as engine:
+                function.check(engine, tables, options)
+        except BaseException:
+            self._drop_views(call)
+            raise
         for name, kind in call.columns.items():
             with LogicalType(api, kind) as logical:
                 api.bind_add_result_column(info, name.encode(), logical)
         api.bind_set_bind_data(info, self._handle_of(call), self.entry.forget)
+
+    def _view_of(self, instance: int, table: str, caller: "Caller") -> str | None:
+        from qidsql.duckdb_extension.connection import Connection
+        from qidsql.duckdb_extension.queries import made_view
+
+        connection = Connection(self.api, instance)
+        try:
+            return made_view(connection, table, next(self._numbers), caller)
+        finally:
+            connection.close()
+
+    def _drop_views(self, call: Call) -> None:
+        from qidsql.duckdb_extension.connection import Connection
+        from qidsql.engines.embedding import HostError
+
+        connection = Connection(self.api, call.instance)
+        with suppress(HostError):
+            for view in call.views:
+                connection.execute(f"DROP VIEW IF EXISTS {view}")
+        connection.close()
 
     def init(self, info: int) -> None:
         """Prepares the call.
@@ -353,6 +386,8 @@ class _Process:
             thing = self._objects.pop(handle, None)
             if isinstance(thing, Scan):
                 thing.dropped = True
+            elif isinstance(thing, Call) and thing.views:
+                self._drop_views(thing)
 
     def _guarded(self, work: Callable[..., None], set_error: str) -> Callable[..., None]:
         """Runs the work and reports any exception as an error of the SQL statement."""

@@ -4,7 +4,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from qidsql.engines.duckdb.macros import seen_of_all, seen_of_typed
+from qidsql.duckdb_extension.queries import query_rows
+from qidsql.engines.duckdb.macros import seen_of_all, seen_of_typed, seen_query
 from qidsql.engines.embedding import Caller, CatalogCache, HostConnection, HostError
 from qidsql.errors import SourceError, UsageError
 
@@ -28,6 +29,8 @@ class Guard:
         `statement` identifies the caller's statement, if this DuckDB can. Raises QidsqlError.
         """
         try:
+            if query := query_rows(table):
+                return seen_query(query, where)
             if table and not connection.execute(ATTACHED).fetchall():
                 return seen_of_typed(table, where)
             return self._of_any(connection, table, where, caller, statement)

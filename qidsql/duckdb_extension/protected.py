@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from qidsql.duckdb_extension.functions import CALLERS, FUNCTIONS, NOT_GIVEN, in_sql, script_with
+from qidsql.duckdb_extension.queries import query_rows
 from qidsql.errors import StatementError, UsageError
 from qidsql.sql import quoted
 
@@ -70,6 +71,8 @@ def protected_query(engine: "HostEngine | AttachedEngine", table: str, asked: st
 
     if not isinstance(engine, HostEngine):
         raise UsageError(f"{table} is in an attached Postgres: qidsql suppress --into writes a protected copy there")
+    if query_rows(table):
+        raise UsageError("the rows of a query are not protected: create a view of it, and protect that")
     request = SuppressRequest(table=table, sql="view", **given)
     result = suppress(engine, request)
     if result.verdict != Verdict.FINISHED or result.given_back or not result.script:

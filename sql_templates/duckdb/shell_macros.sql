@@ -21,11 +21,13 @@ SELECT CASE WHEN system.main.count(*) > 0 THEN system.main.error(
 FROM system.main.duckdb_databases()
 WHERE system.main.lower(database_name) = 'qidsql' AND path IS NOT NULL;
 
--- The query for a table's rows: its name with each part quoted, parts that are quoted already unchanged. Invalid
--- arguments are errors. (QUERY_TABLE would take the name itself, but drops quotes inside it before DuckDB 2.0.)
+-- The query for a table's rows: its name with each part quoted, parts that are quoted already unchanged; a file's name
+-- is one, too, and the text of a query stands as it is. Invalid arguments are errors. (QUERY_TABLE would take the name itself, but drops quotes inside it before DuckDB 2.0.)
 CREATE OR REPLACE MACRO qidsql.main.rows_of("table", k) AS CASE
   WHEN k IS NULL OR k < 2 THEN system.main.error('qidsql: k must be at least 2: every table is 1-anonymous')
   WHEN COALESCE("table", '') = '' THEN system.main.error('qidsql: the table''s name must not be NULL')
+  WHEN system.main.regexp_matches("table", '^\s*(\(|(select|from|with|values|table|pivot|unpivot)\s)', 'i')
+  THEN system.main.concat('FROM (', system.main.regexp_replace("table", ';\s*$', ''), system.main.chr(10), ')')
   ELSE system.main.concat(
     'FROM ',
     system.main.regexp_replace("table", '"((?:[^"]|"")*)"|([^."]+)', '"\1\2"', 'g')

@@ -121,7 +121,61 @@ TRANSCRIPT: list[tuple[str, object]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("transcript", ["TRANSCRIPT", "SESSION"])
+UNSEEN = "this session sees other rows than the audit"
+RELATIONS: list[tuple[str, object]] = [
+    # a query or a file is audited by a view that stands for it, and what the caller's statement makes of it decides
+    ("CREATE TABLE p AS SELECT i % 2 AS s, i % 3 AS c, i AS n FROM range(60) AS r(i)", None),
+    ("CREATE SCHEMA z", None),
+    ("CREATE TABLE z.p AS SELECT i AS s, 1 AS c, i AS n FROM range(4) AS r(i)", None),
+    ("SELECT verdict, smallest FROM qidsql.verdict('SELECT s, c FROM p WHERE n > 11;', k := 3)", [["pass", 8]]),
+    ("SELECT verdict FROM qidsql.verdict('FROM p -- all', k := 3, roles := 'none', keep_identifiers := true)",
+     [["violation"]]),
+    ("SELECT smallest FROM qidsql.profile('SELECT s, c FROM p WHERE n > 11', k := 3)", [[8]]),
+    ("USE z", None),
+    ("SELECT smallest, rows FROM qidsql.verdict('SELECT s, c FROM p', k := 3)", [[1, 4]]),
+    ("SELECT rows FROM qidsql.verdict('WITH p AS (FROM memory.main.p) SELECT s FROM p', k := 3)", [[60]]),
+    ("SELECT rows FROM qidsql.verdict('SELECT s FROM main.p', k := 3)", [[60]]),
+    ("WITH p AS (FROM memory.main.p) SELECT rows FROM qidsql.verdict('SELECT s, c FROM p', k := 3)", UNSEEN),
+    ("USE memory.main", None),
+    ("CREATE TEMP TABLE t AS FROM p", None),
+    ("SELECT rows FROM qidsql.verdict('SELECT s FROM t')", "the rows of this query cannot be read"),
+    ("SELECT rows FROM qidsql.verdict('t')", "CREATE TABLE qidsql.copy AS FROM t; then audit 'qidsql.copy'"),
+    ("CREATE TABLE qidsql.copy AS FROM t", None),
+    ("SELECT rows FROM qidsql.verdict('qidsql.copy')", [[60]]),
+    ("SELECT rows FROM qidsql.profile('SELECT s FROM t')", [[60]]),
+    ("SELECT columns FROM qidsql.keys('SELECT n FROM p')", [[["n"]]]),
+    ("SELECT rows FROM qidsql.link('SELECT s FROM p', 'SELECT s FROM z.p', on_ := ['s=s']) LIMIT 1", [[60]]),
+    ("FROM qidsql.verdict('SELECT 1 AS a; DROP TABLE p')", "the text cannot be read as one query"),
+    ("FROM qidsql.verdict('SELECT random() AS a FROM p')", "random"),
+    ("FROM qidsql.verdict('SELECT secret FROM p')", "the rows of this query cannot be read"),
+    ("FROM qidsql.suppress('SELECT s FROM p', sql := 'view')", "create a view of it"),
+    ("FROM qidsql.protected('SELECT s FROM p')", "create a view of it"),
+    ("FROM qidsql.verdict('nowhere.parquet')", "CREATE TABLE qidsql.copy AS FROM 'nowhere.parquet'"),
+    ("PREPARE asked AS SELECT verdict FROM qidsql.verdict('SELECT s FROM p', k := $k)", None),
+    ("EXECUTE asked(k := 5)", [["pass"]]),
+    ("EXECUTE asked(k := 50)", [["violation"]]),
+    ("DEALLOCATE asked", None),
+    ("SELECT verdict FROM qidsql.verdict('p', k := 2)", ...),
+    ("SELECT count(*) FROM duckdb_views() WHERE database_name = 'qidsql' AND NOT internal", [[0]]),
+]  # fmt: skip
+
+
+def test_files(host: Host, tmp_path: Path) -> None:
+    """By the names that FROM takes, each as its table."""
+    names = [str(tmp_path / name) for name in ("p.parquet", "dir.v1/p.csv", "it's.parquet")]
+    (tmp_path / "dir.v1").mkdir()
+    statements = [PEOPLE]
+    for name in ("people", *(name.replace("'", "''") for name in names)):
+        if name != "people":
+            statements.append(f"COPY people TO '{name}'")
+        statements.append(f"SELECT rows, smallest, verdict FROM qidsql.verdict('{name}', identifiers := ['id'])")
+    answers = host.run([host.load, *statements])
+    found = [lists(answer) for answer in answers[2::2]]
+    assert found == [found[0]] * 4
+    assert found[0][0][0] == 300
+
+
+@pytest.mark.parametrize("transcript", ["TRANSCRIPT", "SESSION", "RELATIONS"])
 def test_transcript(host: Host, transcript: str) -> None:
     """Every step in one session: the rows without names; None: it works; a text: refused in one line that holds it."""
     steps: list[tuple[str, object]] = globals()[transcript]
@@ -137,7 +191,6 @@ def test_transcript(host: Host, transcript: str) -> None:
     assert wrong == [], wrong
 
 
-UNSEEN = "this session sees other rows than the audit"
 OWN_FUNCTIONS = [  # of a session, with the names of DuckDB's
     *(f'"{each}"(a, b) AS 9' for each in "+-*/"),
     "\"||\"(a, b) AS 'p'",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LABEL = "this database"
 UNSEEN = (
     "an audit runs on a connection of its own, which sees no temporary table and nothing uncommitted: "
-    "CREATE TABLE qidsql.copy AS FROM {table}; then audit 'qidsql.copy'"
+    "CREATE TABLE qidsql.copy AS {rows}; then audit 'qidsql.copy'"
 )
 POSTGRES = "postgres"  # attached databases of this type are audited in the server, not through DuckDB
 DRIVER_ERRORS = {  # duckdb_error_type: the exception that the Python driver raises for it
@@ -84,7 +84,7 @@ class HostEngine(InSessionEngine):
         try:
             return self._in_duckdb(table, super().describe(self._qualified(table)))
         except UnknownName as error:
-            raise UsageError(f"{error}; {UNSEEN.format(table=table)}") from None
+            raise UsageError(f"{error}; {UNSEEN.format(rows=f'FROM {table}')}") from None
 
     def _in_duckdb(self, table: str | None, described: Table) -> Table:
         """The table. Raises SourceError if it is in an attached Postgres."""

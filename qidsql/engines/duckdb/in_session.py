@@ -37,11 +37,14 @@ class InSessionEngine(DuckDBEngine):
 
     def _qualified(self, typed: str | None) -> str | None:
         """The name with the catalog and schema in which DuckDB itself would find it."""
-        if not (meant := self._meant(typed)):
-            return typed
-        known = {folded(name): name for name in self.table_names()}
-        found = next((known[folded(name)] for name in meant if folded(name) in known), None)
+        found = self.found_in_path(typed)
         return typed if found is None else table_node(found).sql("duckdb")
+
+    def found_in_path(self, typed: str | None) -> TableName | None:
+        """The table that DuckDB itself would find by a name without its database."""
+        meant = self._meant(typed)
+        known = {folded(name): name for name in self.table_names()} if meant else {}
+        return next((known[folded(name)] for name in meant if folded(name) in known), None)
 
     def _meant(self, typed: str | None) -> list[TableName]:
         """The tables that DuckDB would look for, in order: by the search path, and a.b also as table b of database a.

@@ -1,0 +1,82 @@
+"""What is no table of the catalog: a query's text, or a file. A view in the database `qidsql` stands for it."""
+
+import re
+from typing import TYPE_CHECKING
+
+from qidsql.errors import UsageError
+from qidsql.sql import quoted
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from qidsql.engines.duckdb.embedded import HostEngine
+    from qidsql.engines.embedding import Caller, HostConnection
+
+QUERY = re.compile(r"(?is)\s*(?:\(|(?:select|from|with|values|table|pivot|unpivot)\s)")
+FILE = re.compile(r"(?i).*\.(?:parquet|csv|tsv|json|jsonl|ndjson)(?:\.gz|\.zst)?")
+
+
+def query_rows(typed: str) -> str | None:
+    """The rows of a query's text as they stand behind FROM; None if it is a name."""
+    return f"({_text(typed)}\n)" if QUERY.match(typed) else None
+
+
+def _text(typed: str) -> str:
+    return typed.strip().rstrip(";")
+
+
+def made_view(connection: "HostConnection", typed: str, number: int, caller: "Caller") -> str | None:
+    """Creates the view that stands for what was typed, and returns its name; None if that is a table.
+
+    The tables in it are those that the caller's search path finds: whether the caller sees the same, the guard tells.
+    Raises QidsqlError.
+    """
+    if not QUERY.match(typed) and not FILE.fullmatch(typed):
+        return None
+    from qidsql.engines.duckdb.dialect import DUCKDB
+    from qidsql.engines.duckdb.embedded import UNSEEN, HostEngine
+    from qidsql.engines.embedding import CatalogCache, HostError
+
+    host = HostEngine(connection.cursor(), caller, CatalogCache())
+    try:
+        if QUERY.match(typed):
+            label, rows, query = "query", "the query", DUCKDB.render(_whole(typed, host))
+        elif host.found_in_path(typed) is None:
+            label, query = typed.rpartition("/")[2], f"FROM {quoted(typed)}"
+            rows = "FROM the file" if "://" in typed else query  # an address can hold a password
+        else:
+            return None
+        name = f"qidsql.main.{DUCKDB.identifier(f'{label} {number}')}"
+        connection.execute(f"{host.search_path}; CREATE VIEW {name} AS {query}")
+    except HostError:
+        raise UsageError(
+            f"the rows of this {'query' if QUERY.match(typed) else 'file'} cannot be read: {UNSEEN.format(rows=rows)}"
+        ) from None
+    finally:
+        host.close()
+    return name
+
+
+def _whole(typed: str, host: "HostEngine") -> "exp.Query":
+    """The query with the whole names of its tables. Raises UsageError."""
+    from sqlglot import errors, exp, parse
+
+    from qidsql.sql.relation import table_node
+
+    try:
+        found = [each for each in parse(_text(typed), dialect="duckdb") if each is not None]
+    except errors.SqlglotError:
+        found = []
+    if len(found) != 1 or not isinstance(found[0], exp.Query):
+        raise UsageError("the text cannot be read as one query; create a view of it, and audit that")
+    own = {each.alias.lower() for each in found[0].find_all(exp.CTE)}
+    for table in list(found[0].find_all(exp.Table)):
+        parts = [table.args.get("db"), table.this]
+        if not isinstance(table.this, exp.Identifier) or table.catalog or (not table.db and table.name.lower() in own):
+            continue
+        name = host.found_in_path(".".join(part.sql("duckdb", identify=True) for part in parts if part))
+        if name is not None:
+            for place, part in table_node(name).args.items():
+                if place in ("this", "db", "catalog"):
+                    table.set(place, part)
+    return found[0]
