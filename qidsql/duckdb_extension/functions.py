@@ -553,6 +553,22 @@ OWN = (  # the macros that need no Python
         "The classes below k of a column set, with values.",
     ),
     ("columns", "FROM qidsql.columns('table', k := 5)", "The measures of every single column."),
+    (
+        "anonymity",
+        "FROM qidsql.anonymity('table', ['column', ...], k := 5, entity := 'column')",
+        "Whether each class of a column set has k rows, or k persons.",
+    ),
+    (
+        "diversity",
+        "FROM qidsql.diversity('table', ['column', ...], 'sensitive', l := 2, entity := 'column')",
+        "Whether each class has l different values of a sensitive column, by rows or persons.",
+    ),
+    (
+        "closeness",
+        "FROM qidsql.closeness('table', ['column', ...], 'sensitive', t := 0.2)",
+        "Whether the values of each class are distributed as in the table.",
+    ),
+    ("risks", "FROM qidsql.risks('table', ['column', ...], k := 5)", "The risk of the rows to be re-identified."),
 )
 
 PROTECTED = (

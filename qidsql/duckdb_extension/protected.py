@@ -68,6 +68,7 @@ def protected_query(engine: "HostEngine | AttachedEngine", table: str, asked: st
     from qidsql.core.results import Verdict
     from qidsql.engines.duckdb.dialect import DUCKDB
     from qidsql.engines.duckdb.embedded import HostEngine
+    from qidsql.engines.duckdb.own_functions import by_whole_names
 
     if not isinstance(engine, HostEngine):
         raise UsageError(f"{table} is in an attached Postgres: qidsql suppress --into writes a protected copy there")
@@ -81,9 +82,9 @@ def protected_query(engine: "HostEngine | AttachedEngine", table: str, asked: st
     assert isinstance(made, exp.Query)
     _check(engine, made, result)
     (seen,), _ = engine.seen([table], given.get("where", ""))
-    rows = DUCKDB.render(_qualified(made))
+    rows = DUCKDB.render(by_whole_names(made))
     holes = {"rows": rows, "asked": asked, "seen": quoted(seen), "table": quoted(table)}
-    return script_with("duckdb_extension/protected", holes)
+    return script_with("duckdb_extension/shell_protected", holes)
 
 
 def _check(engine: "HostEngine", made: "exp.Query", result: "SuppressResult") -> None:
@@ -101,24 +102,3 @@ def _check(engine: "HostEngine", made: "exp.Query", result: "SuppressResult") ->
         check = wildcard_check(patterns, result.k)
     if not check.passes or check.rows != result.account.rows:
         raise StatementError(f"the protected rows failed their audit ({check.rows_below_k} below k)")
-
-
-def _qualified(made: "exp.Query") -> "exp.Expr":
-    """The query with DuckDB's own functions by their whole names: a session's macro can have the name of any."""
-    from sqlglot import exp
-
-    def whole(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.BitwiseAnd):
-            return exp.Anonymous(this='system.main."&"', expressions=[node.this, node.expression])
-        if isinstance(node, exp.Count):
-            return exp.Anonymous(this="system.main.count", expressions=[node.this])
-        if isinstance(node, exp.Anonymous) and "." not in node.name:
-            return exp.Anonymous(this=f"system.main.{node.name.lower()}", expressions=node.expressions)
-        return node
-
-    found = made.copy().transform(whole)
-    kept = (exp.Anonymous, exp.Cast, exp.Case, exp.If, exp.Coalesce, exp.And, exp.Or)
-    unknown = [type(each).__name__ for each in found.find_all(exp.Func) if not isinstance(each, kept)]
-    if unknown:
-        raise StatementError(f"the protected rows need {', '.join(unknown)}, which a macro could replace")
-    return found

@@ -205,9 +205,19 @@ OWN_FUNCTIONS = [  # of a session, with the names of DuckDB's
     "concat(a, b) AS 'p'",
     "alias(a) AS 'x'",
     "encode(a) AS 9",
+    "max(a) AS 9",
+    "count(a) AS 9",
+    '"row"(a) AS 9',
+    "row_number() AS 9",
+    "dense_rank() AS 9",
+    "floor(a) AS 9",
+    "round(a) AS 9",
+    "greatest(a, b) AS 9",
+    "replace(a, b, c) AS 'a'",
 ]
 GRAPH = "FROM qidsql.graph(identifiers := ['e.t'], sensitive := ['names.n'])"
 RARE = "(SELECT i, i % 2 AS s, CASE WHEN i % 50 = 0 THEN 'rare' ELSE 'x' END AS d FROM range(60) AS r(i))"
+LISTED = "CAST('[s]' AS VARCHAR[])"  # the session's list_value makes no list
 PAID = "qidsql.protected('paid', k := 5, identifiers := ['i'])"
 UNSEEN_ROWS = "this session sees other rows of paid than what is committed"
 SESSION: list[tuple[str, object]] = [
@@ -232,7 +242,7 @@ SESSION: list[tuple[str, object]] = [
     ("SELECT count(*) FROM qidsql.check('p', k := 10)", "qidsql: violation: main.p is 9-anonymous"),
     ("SELECT 1 FROM qidsql.check('s.p') WHERE verdict = 'pass' LIMIT 1", "qidsql: violation"),
     ("WITH p AS (FROM s.p) FROM qidsql.check('p')", UNSEEN),
-    ("SELECT count(*) FROM qidsql.help()", [[len(FUNCTIONS) + 4]]),
+    ("SELECT count(*) FROM qidsql.help()", [[len(FUNCTIONS) + 8]]),
     ("SELECT usage FROM qidsql.help('check') WHERE name = 'k'", [["BIGINT, by default 5"]]),
     ("SET default_collation = 'NOCASE'", None),
     ("CREATE TABLE names AS SELECT unnest(['anna', 'Anna', 'ANNA', 'aNNA', 'annA']) AS n", None),
@@ -257,7 +267,7 @@ SESSION: list[tuple[str, object]] = [
     ("SELECT verdict, reason LIKE '%Declare%' FROM qidsql.verdict('mixed', identifiers := ['id', 'e mail'])",
      [["pass", False]]),
     ("SELECT count(*) FROM duckdb_functions() WHERE database_name = 'qidsql' AND comment LIKE '% qidsql.' || "
-     "function_name || '(%'", [[len(FUNCTIONS) + 5]]),
+     "function_name || '(%'", [[len(FUNCTIONS) + 9]]),
     # protected rows in one step, or none
     (f"CREATE TABLE paid AS FROM {RARE}", None),
     (f"SELECT count(*), count(d), min(s) FROM {PAID}", [[60, 58, 0]]),
@@ -284,6 +294,12 @@ SESSION: list[tuple[str, object]] = [
     ("SELECT rows_below_k, smallest FROM qidsql.profile('s.p')", [[9, 1]]),
     ("SELECT name, smallest FROM qidsql.columns('s.p')", [["a", 1]]),
     ("SELECT class_size FROM qidsql.violations('s.p')", [[1]] * 9),
+    (f"SELECT verdict, smallest, below_k, counted FROM qidsql.anonymity('paid', {LISTED}, entity := 'd')",
+     [["violation", 1, 2, 2]]),
+    (f"SELECT verdict, smallest, counted FROM qidsql.anonymity('paid', {LISTED})", [["pass", 30, 60]]),
+    (f"SELECT verdict, fewest_values, counted FROM qidsql.diversity('paid', {LISTED}, 'd')", [["violation", 1, 60]]),
+    (f"SELECT verdict, furthest, classes FROM qidsql.closeness('paid', {LISTED}, 'd')", [["pass", 0.033333, 2]]),
+    ('SELECT "rows", classes, highest FROM qidsql.risks(\'s.p\', CAST(\'[a]\' AS VARCHAR[]))', [[9, 9, 1]]),
     ("SELECT verdict FROM qidsql.verdict('s.p')", [["violation"]]),
     ("SELECT s, d FROM qidsql.protected('paid', k := 5) WHERE d IS NULL", [[0, None]] * 2),  # numbered i is left out
     ("BEGIN", None),

@@ -14,8 +14,8 @@ PART = re.compile(r'"((?:[^"]|"")*)"|([^."]+)')  # of a table's name, as in the 
 
 @cache
 def duckdb_macros() -> str:
-    """The script that creates the macros profile, violations and columns, in a database `qidsql` in memory."""
-    return sql_file("duckdb/shell_macros")
+    """The script that creates the checks that are single statements, in a database `qidsql` in memory."""
+    return "\n".join((sql_file("duckdb/shell_macros"), sql_file("duckdb/shell_measures")))
 
 
 def seen_query(table: str, where: str = "") -> str:

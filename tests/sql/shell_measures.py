@@ -1,0 +1,55 @@
+"""Writes the macros of a shell whose statements are those of other templates: python -m tests.sql.shell_measures"""
+
+from pathlib import Path
+
+from sqlglot import exp
+
+from qidsql.engines.duckdb.dialect import DUCKDB
+from qidsql.engines.duckdb.own_functions import by_whole_names
+from qidsql.sql.templates import Filling, fill_query
+
+FRAME = Path(__file__).with_suffix(".sql")
+WRITTEN = Path(__file__).parents[2] / "sql_templates" / "duckdb" / "shell_measures.sql"
+RENAMED = {"entity": "member"}  # a column that is called like a parameter of a macro
+BILLION = 1_000_000_000
+
+
+def text() -> str:
+    """The script."""
+    script = FRAME.read_text(encoding="utf-8")
+    for name, query in queries().items():
+        script = script.replace(f"  :{name}\n", f"  {DUCKDB.render(by_whole_names(query))}\n")
+    return script
+
+
+def queries() -> dict[str, exp.Query]:
+    """The statements inside, on the rows of the macro persons_of."""
+    column, key = exp.column, exp.column("class_key")
+    one: dict[str, Filling] = {
+        "relation": exp.to_table("audited"),
+        "columns": [key],
+        "aliased": [exp.alias_(key, "c0")],
+        "names": [column("c0")],
+    }
+    share = exp.cast(exp.func("ROUND", exp.Mul(this=column("t"), expression=exp.Literal.number(BILLION))), "INT128")
+    names: dict[str, Filling] = {"names": one["names"]}
+    distant = fill_query("disclosure/distant", **names, numerator=share, denominator=BILLION)
+    classes = fill_query("classes/classes", set_number=0, relation=exp.to_table("audited"), columns=[key])
+    found = {
+        "entity_profile": fill_query(
+            "classes/entity_profile", **one, set_number=0, entity=column("person"), k=column("k")
+        ),
+        "of_persons": fill_query("disclosure/of_persons", **one, sensitive=column("cell"), entity=column("person")),
+        "exceeding": fill_query(
+            "disclosure/exceeding", **one, set_number=0, sensitive=column("cell"), classes=distant.subquery("judged_")
+        ),
+        "class_sizes": fill_query("classes/class_sizes", classes=classes.subquery("classes")),
+    }
+    for query in found.values():
+        for each in query.find_all(exp.Identifier):
+            each.set("this", RENAMED.get(each.name, each.name))
+    return found
+
+
+if __name__ == "__main__":
+    WRITTEN.write_text(text(), encoding="utf-8")

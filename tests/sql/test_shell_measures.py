@@ -1,0 +1,125 @@
+"""The measures that a shell's macros take over from other templates, against their definitions, written again."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import duckdb
+import pytest
+
+from qidsql.engines.duckdb.macros import duckdb_macros
+from tests.sql.shell_measures import WRITTEN, text
+
+Rows = list[tuple[Any, ...]]  # person, a, b, secret
+VALUES = {"person": "INTEGER", "a": "VARCHAR", "b": "INTEGER", "secret": "VARCHAR"}
+
+
+def test_the_script_is_the_one_that_is_written() -> None:
+    assert WRITTEN.read_text(encoding="utf-8") == text(), "python -m tests.sql.shell_measures"
+
+
+@pytest.fixture(scope="module")
+def shell() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as connection:
+        connection.execute(duckdb_macros())
+        yield connection
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_measures_are_those_of_the_definitions(shell: duckdb.DuckDBPyConnection, seed: int) -> None:
+    random = Random(seed)
+    rows = _drawn(random)
+    shell.execute(f"CREATE OR REPLACE TABLE p ({', '.join(f'{name} {kind}' for name, kind in VALUES.items())})")
+    for row in rows:
+        shell.execute("INSERT INTO p VALUES (?, ?, ?, ?)", row)
+    k, least, limit = random.choice((2, 3, 5)), random.choice((2, 3)), random.choice((0, 0.1, 0.25, 0.5))
+
+    def ask(sql: str) -> tuple[Any, ...]:
+        [found] = shell.execute(sql).fetchall()
+        return found
+
+    for entity in ("", "person"):
+        found = ask(f"SELECT verdict, smallest, below_k, counted FROM qidsql.anonymity('p', ['a', 'b'], k := {k}, "
+                    f"entity := '{entity}')")  # fmt: skip
+        assert found == _anonymity(_persons(rows, entity), k)
+        found = ask(f"SELECT verdict, fewest_values, below_l FROM qidsql.diversity('p', ['a', 'b'], 'secret', "
+                    f"l := {least}, entity := '{entity}')")  # fmt: skip
+        assert found == _diversity(_persons(rows, entity), least)
+    verdict, furthest = ask(f"SELECT verdict, furthest FROM qidsql.closeness('p', ['a', 'b'], 'secret', t := {limit})")
+    distance = _distance(rows)
+    if distance is None:
+        assert (verdict, furthest) == ("inconclusive", None)
+    else:
+        assert verdict == ("pass" if distance <= Fraction(str(limit)) else "violation")
+        assert furthest == pytest.approx(float(distance), abs=1e-6)
+    sizes = Counter(row[1:3] for row in rows)
+    found = ask(f"SELECT \"rows\", unique_rows, rows_below_k, highest FROM qidsql.risks('p', ['a', 'b'], k := {k})")
+    alone, below = (sum(size for size in sizes.values() if size < most) for most in (2, k))
+    assert found == (len(rows), alone, below, 1 / min(sizes.values()) if rows else None)
+
+
+def _drawn(random: Random) -> Rows:
+    texts, secrets = (None, "a", "A", "b"), (None, "x", "X", "y", "z")
+    persons = random.choice((3, 10, 40))
+    return [
+        (random.choice((None, *range(persons))), random.choice(texts[: 1 + seed]), random.choice((1, 2)),
+         random.choice(secrets[: random.choice((1, 2, 5))]))
+        for seed in [random.randrange(4)]
+        for _ in range(random.choice((0, 1, 8, 30, 60)))
+    ]  # fmt: skip
+
+
+def _persons(rows: Rows, entity: str) -> Rows:
+    """The rows, each with its person; without an entity, each row is one."""
+    return [(row[0] if entity else number, *row[1:]) for number, row in enumerate(rows)]
+
+
+def _members(rows: Rows) -> dict[tuple[Any, ...], set[Any]]:
+    found = defaultdict(set)
+    for person, a, b, _ in rows:
+        found[a, b].add(person)
+    return found
+
+
+def _anonymity(rows: Rows, k: int) -> tuple[Any, ...]:
+    members = _members(rows)
+    if not rows:
+        return "inconclusive", None, 0, 0
+    persons = {row[0] for row in rows}
+    smallest = {each: min(len(group) for group in members.values() if each in group) for each in persons}
+    below = sum(size < k for size in smallest.values())
+    return "violation" if below else "pass", min(smallest.values()), below, len(persons)
+
+
+def _diversity(rows: Rows, least: int) -> tuple[Any, ...]:
+    """A class whose persons have a value in common has one; else as many as are somebody's only one, and at least 2."""
+    members, own = _members(rows), defaultdict(set)
+    for person, _, _, secret in rows:
+        own[person].add(secret)
+    if not rows:
+        return "inconclusive", None, 0
+    values = {}
+    for key, group in members.items():
+        only = {next(iter(own[person])) for person in group if len(own[person]) == 1}
+        values[key] = 1 if set.intersection(*(own[person] for person in group)) else max(2, len(only))
+    fewest = {each: min(values[key] for key, group in members.items() if each in group) for each in own}
+    below = sum(number < least for number in fewest.values())
+    return "violation" if below else "pass", min(fewest.values()), below
+
+
+def _distance(rows: Rows) -> Fraction | None:
+    """The furthest class: half the sum of the differences of the shares of each value."""
+    table = Counter(row[3] for row in rows)
+    classes = defaultdict(Counter[Any])
+    for row in rows:
+        classes[row[1:3]][row[3]] += 1
+    return max(
+        (
+            sum((abs(Fraction(found[value], found.total()) - Fraction(table[value], len(rows))) for value in table),
+                Fraction(0)) / 2
+            for found in classes.values()
+        ),
+        default=None,
+    )  # fmt: skip
