@@ -102,6 +102,7 @@ class Scan:
     done: int = 0
     over: threading.Event = field(default_factory=threading.Event)
     thread: threading.Thread | None = None
+    connection: Any = None
     error: BaseException | None = None
     dropped: bool = False
 
@@ -115,6 +116,7 @@ class _Process:
         self._objects: dict[int, Any] = {}
         self._handles = itertools.count(1)
         self._numbers = itertools.count(1)  # of views
+        self._stale: dict[int, list[str]] = {}  # by instance: views whose statement is gone
         # These must never be freed: DuckDB can always call them.
         self._on_bind = ON_CALL(self._guarded(self.bind, "bind_set_error"))
         self._on_init = ON_CALL(self._guarded(self.init, "init_set_error"))
@@ -235,6 +237,7 @@ class _Process:
         api = self.api
         self._sweep()
         instance, number = (ctypes.c_uint64 * 2).from_address(api.bind_get_extra_info(info))
+        self._drop_views(instance)
         function = FUNCTIONS[number]
         values: dict[str, Any] = {}
         for name, kind in function.parameters.items():
@@ -262,7 +265,7 @@ class _Process:
             with self._engine(call) as engine:
                 function.check(engine, tables, options)
         except BaseException:
-            self._drop_views(call)
+            self._stale.setdefault(instance, []).extend(call.views)
             raise
         for name, kind in call.columns.items():
             with LogicalType(api, kind) as logical:
@@ -279,13 +282,14 @@ class _Process:
         finally:
             connection.close()
 
-    def _drop_views(self, call: Call) -> None:
+    def _drop_views(self, instance: int) -> None:
+        """Drops the views that no statement needs any more, while one is bound: the instance may be gone later."""
         from qidsql.duckdb_extension.connection import Connection
         from qidsql.engines.embedding import HostError
 
-        connection = Connection(self.api, call.instance)
-        with suppress(HostError):
-            for view in call.views:
+        connection = Connection(self.api, instance)
+        for view in self._stale.pop(instance, []):
+            with suppress(HostError):
                 connection.execute(f"DROP VIEW IF EXISTS {view}")
         connection.close()
 
@@ -300,9 +304,16 @@ class _Process:
         self.api.init_set_init_data(info, self._handle_of(Scan(call)), self.entry.forget)
 
     def scan(self, info: int, chunk: int) -> None:
-        """Returns the next rows to DuckDB, or after a tick one that says that there are none yet."""
+        """Returns the next rows to DuckDB, or after a tick one that says that there are none yet.
+
+        The database may be closed once the caller has been interrupted: a connection holds it until the work ends.
+        """
+        from qidsql.duckdb_extension.connection import Connection
+
         scan: Scan = self._objects[self.api.function_get_init_data(info)]
         if scan.thread is None:
+            scan.connection = Connection(self.api, scan.call.instance)
+            _ = scan.connection.handle
             scan.thread = threading.Thread(target=self._work, args=(scan,), name=WORKING)
             scan.thread.start()
         kinds = list(scan.call.columns.values())
@@ -324,6 +335,7 @@ class _Process:
         except BaseException as error:  # noqa: BLE001 - raised in the thread of DuckDB that waits
             scan.error = error
         finally:
+            scan.connection.close()
             scan.over.set()
 
     def _rows(self, call: Call) -> list[Row]:
@@ -386,8 +398,8 @@ class _Process:
             thing = self._objects.pop(handle, None)
             if isinstance(thing, Scan):
                 thing.dropped = True
-            elif isinstance(thing, Call) and thing.views:
-                self._drop_views(thing)
+            elif isinstance(thing, Call):
+                self._stale.setdefault(thing.instance, []).extend(thing.views)
 
     def _guarded(self, work: Callable[..., None], set_error: str) -> Callable[..., None]:
         """Runs the work and reports any exception as an error of the SQL statement."""

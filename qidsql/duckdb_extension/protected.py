@@ -20,7 +20,7 @@ BY = "\x1f"  # between the names of a list
 LEFT_OUT = ("sql", "method", "against", "nulls", "max_work", "entity", "trace")  # what no statement carries out
 COLLATION = "system.main.current_setting('default_collation')"
 SUPPRESS = next(each for each in FUNCTIONS if each.macro == "suppress")
-TEXTS = {"VARCHAR": "{0}", "VARCHAR[]": f"COALESCE(system.main.list_aggregate({{0}}, 'string_agg', {quoted(BY)}), '')"}
+LISTED = f"COALESCE(system.main.list_aggregate({{0}}, 'string_agg', {quoted(BY)}), '')"
 
 
 def carried_out() -> dict[str, str]:
@@ -36,7 +36,8 @@ def arguments() -> int:
 def definition(statement: str) -> str:
     """The statement that creates the macro."""
     defaults = ", ".join(f"{name} := {NOT_GIVEN[kind][0]}" for name, kind in carried_out().items())
-    texts = (TEXTS.get(kind, "CAST({0} AS VARCHAR)").format(name) for name, kind in carried_out().items())
+    text = {True: LISTED, False: "CAST({0} AS VARCHAR)"}
+    texts = (text[kind.endswith("[]")].format(name) for name, kind in carried_out().items())
     given = ", ".join(('"table"', COLLATION, *CALLERS, statement, *texts))
     return (
         f'CREATE OR REPLACE MACRO qidsql.main.protected("table", {defaults}) AS TABLE\n'

@@ -290,6 +290,26 @@ def test_a_cancel_button_ends_the_audit(host: Host) -> None:
     assert done.stdout == "InterruptException\n[(42,)]\n", done
 
 
+REOPENED = """
+import sys, duckdb
+for _ in range(20):
+    with duckdb.connect(config={"allow_unsigned_extensions": "true"}) as connection:
+        connection.load_extension(sys.argv[1])
+        connection.execute("CREATE TABLE p AS SELECT 1 AS a FROM range(9)")
+        connection.execute("FROM qidsql.verdict('SELECT a FROM p')").fetchall()
+        connection.execute("FROM qidsql.verdict('SELECT a + 1 AS a FROM p')").fetchall()
+print("good")
+"""
+
+
+def test_what_stands_for_a_query_outlives_no_database(host: Host) -> None:
+    if not isinstance(host, Module):
+        pytest.skip("a shell ends with its database")
+    start = [sys.executable, "-c", REOPENED, str(host.extension)]
+    done = subprocess.run(start, env=host.environment(), capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (0, "good\n"), done
+
+
 IN_A_THREAD = """
 def audit():
     try:

@@ -39,7 +39,16 @@ CALLS = {  # the function, and what it claims about p for k
     "suppress": "SELECT cells = 0, NULL, NULL FROM qidsql.suppress({name}, k := {k}, keep_identifiers := true) "
     "WHERE finding = 'table'",
     "keys": "SELECT false, NULL, NULL FROM qidsql.keys({name}, violates := {k}, columns := ['a'])",
+    "query": "SELECT verdict = 'pass', smallest, rows FROM qidsql.verdict('SELECT * FROM {raw}', k := {k}, "
+    + ALL
+    + ")",
+    "anonymity": "SELECT verdict = 'pass', smallest, counted FROM qidsql.anonymity({name}, CAST('[a]' AS VARCHAR[]), "
+    "k := {k})",
+    "risks": "SELECT rows_below_k = 0, NULL, \"rows\" FROM qidsql.risks({name}, CAST('[a]' AS VARCHAR[]), k := {k})",
+    "protected": "SELECT COLUMNS(*)::VARCHAR FROM qidsql.protected({name}, k := {k}, keep_identifiers := true)",
 }
+ONE_COLUMN = ("keys", "anonymity", "risks")
+NOTHING_TO_GIVE = ("no rows of", "a default_collation would merge values")  # of protected: not what the session sees
 PYTHON = "python"  # the library on the session's own connection
 
 
@@ -181,7 +190,8 @@ def _tried(session: Session, call: str, k: int, extension: str) -> str | None:
             found = _python(connection, session, k) if call == PYTHON else _asked(connection, session, call, k)
         except (duckdb.Error, QidsqlError) as error:
             refused = str(error).splitlines()[0]
-            return f"refused: {refused}" if session.honest and sizes and sum(sizes.values()) else None
+            allowed = call == "protected" and any(words in refused for words in NOTHING_TO_GIVE)
+            return f"refused: {refused}" if session.honest and sizes and sum(sizes.values()) and not allowed else None
     return _compared(found, sizes, call, k)
 
 
@@ -202,10 +212,24 @@ def _sizes(connection: duckdb.DuckDBPyConnection, session: Session) -> Counter[A
 
 
 def _asked(connection: duckdb.DuckDBPyConnection, session: Session, call: str, k: int) -> tuple[Any, ...]:
-    query = CALLS[call].format(name=f"'{session.name}'", k=k)
+    query = CALLS[call].format(name=f"'{session.name}'", raw=session.name, k=k)
     answers = connection.execute(session.before + query).fetchall()
+    if call == "protected":
+        return (False, None, len(answers)) if _fits(answers, k) else (True, -1, len(answers))
     least = min((smallest for _, smallest, _ in answers if smallest is not None), default=None)
     return all(good for good, _, _ in answers), least, next((rows for *_, rows in answers), None)
+
+
+def _fits(rows: list[tuple[Any, ...]], k: int) -> bool:
+    """Whether each row agrees with k rows, itself included, wherever neither has a blank."""
+    return all(
+        sum(
+            all(one is None or one == other or other is None for one, other in zip(row, each, strict=True))
+            for each in rows
+        )
+        >= k
+        for row in rows
+    )
 
 
 def _python(connection: duckdb.DuckDBPyConnection, session: Session, k: int) -> tuple[Any, ...]:
@@ -224,7 +248,7 @@ def _compared(found: tuple[Any, ...], sizes: Counter[Any] | None, call: str, k: 
     if call == "columns":
         columns = list(zip(*sizes.elements(), strict=True))
         least = min((min(Counter(column).values()) for column in columns), default=0)
-    elif call == "keys":
+    elif call in ONE_COLUMN:
         least = min(Counter(row[0] for row in sizes.elements()).values(), default=0)
     if good and 0 < least < k:
         return f"claims {k}, the session sees a class of {least}"
