@@ -1,6 +1,6 @@
 """The protected rows of a table as a query of the caller's own statement: COPY (FROM qidsql.protected('p')) TO ..."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from qidsql.duckdb_extension.functions import CALLERS, FUNCTIONS, NOT_GIVEN, in_sql, script_with
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from qidsql.commands.suppress.result import SuppressResult
+    from qidsql.core.tables import Column
     from qidsql.engines.duckdb.embedded import HostEngine
     from qidsql.engines.postgres.attached import AttachedEngine
 
@@ -81,14 +82,14 @@ def protected_query(engine: "HostEngine | AttachedEngine", table: str, asked: st
         raise StatementError(f"no rows of {table} are given out: {in_sql(result.reason)}")
     made = parse_one(result.script[0], dialect="duckdb").expression
     assert isinstance(made, exp.Query)
-    _check(engine, made, result)
+    _check(engine, engine.describe(table).resolve(result.account.columns), made, result)
     (seen,), _ = engine.seen([table], given.get("where", ""))
     rows = DUCKDB.render(by_whole_names(made))
     holes = {"rows": rows, "asked": asked, "seen": quoted(seen), "table": quoted(table)}
     return script_with("duckdb_extension/shell_protected", holes)
 
 
-def _check(engine: "HostEngine", made: "exp.Query", result: "SuppressResult") -> None:
+def _check(engine: "HostEngine", columns: Sequence["Column"], made: "exp.Query", result: "SuppressResult") -> None:
     """Audits the rows that the query makes. Raises StatementError."""
     from qidsql.profiling.profiler import TableProfiler
     from qidsql.protection.copies import rows_of_query
@@ -96,7 +97,6 @@ def _check(engine: "HostEngine", made: "exp.Query", result: "SuppressResult") ->
     from qidsql.protection.suppression.verification import wildcard_check
     from qidsql.sql.relation import Relation
 
-    columns = engine.describe(result.account.table).resolve(result.account.columns)
     rows = Relation(rows_of_query(engine.dialect, made, columns))
     names = tuple(column.name for column in columns)
     with RowPatterns.of(TableProfiler(engine, rows, names, result.k)) as patterns:

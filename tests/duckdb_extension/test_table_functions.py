@@ -271,6 +271,9 @@ SESSION: list[tuple[str, object]] = [
     # protected rows in one step, or none
     (f"CREATE TABLE paid AS FROM {RARE}", None),
     (f"SELECT count(*), count(d), min(s) FROM {PAID}", [[60, 58, 0]]),
+    ("ATTACH ':memory:' AS other", None),
+    ("CREATE TABLE other.paid AS SELECT i % 2 AS z FROM range(8) AS r(i)", None),
+    ("SELECT count(z) FROM qidsql.protected('other.paid', k := 2)", [[8]]),
     ("FROM qidsql.protected('paid', k := 61)", "no rows of paid are given out: no suppression helps"),
     ("FROM qidsql.protected('paid', columns := ['x'])", "no column x in main.paid"),
     (f"WITH paid AS (FROM names) FROM {PAID}", UNSEEN_ROWS),
