@@ -80,11 +80,11 @@ class TableProtection:
         """Raise the stop that ended the work while the catalog was read, if any."""
         self._search.begin()
 
-    def recognise(self, on_stage: Callable[[str], None]) -> None:
+    def recognise(self, on_stage: Callable[[str], None], coarser: Sequence[str] = ()) -> None:
         """Exclude the columns whose values identify directly: they would be blank in every row.
 
-        Sends no statement if the request names the columns and none is named like the persons. Raises UsageError,
-        Stopped, StatementError.
+        Those that can get `coarser` values stay. Sends no statement if the request names the columns and none is named
+        like the persons. Raises UsageError, Stopped, StatementError.
         """
         self._search.confirm_rows(by_persons=False)
         if self._policy.columns or self._policy.keep_identifiers:
@@ -92,7 +92,7 @@ class TableProtection:
         on_stage("profiling the columns")
         self._counted, nulls = self.profiler.counts()
         profiles = zip(self.names, self.profiler.singles(), nulls, strict=True)
-        declared = set(map(str.lower, self._policy.quasi_identifiers))
+        declared = set(map(str.lower, (*self._policy.quasi_identifiers, *coarser)))
         found = [
             name
             for name, profile, missing in profiles

@@ -102,6 +102,12 @@ class ColumnHierarchy:
 # Proposals: candidates by type, of which those stay that merge something.
 
 
+def dates_among(columns: Sequence[Column], dialect: Dialect) -> tuple[str, ...]:
+    """The columns of dates: nearly every row can have a birthday of its own, and years are shared."""
+    kinds = (ValueKind.DATE, ValueKind.TIMESTAMP)
+    return tuple(column.name for column in columns if kind_of(column.type, dialect.recodable) in kinds)
+
+
 def _dates(column: Column, timestamps: bool) -> list[Level]:
     day = [Level("day", sql.by_day)] if timestamps else []
     years = [Level(f"steps of {years} years", sql.by_years(years)) for years in (5, 10)]

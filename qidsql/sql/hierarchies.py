@@ -188,12 +188,13 @@ def values_outside_file(dialect: Dialect, table: Table, column: Column, place: i
 def level_figures(place: int, level: int, top: bool, values: str) -> exp.Query:
     """place, level, labels, the most with one parent, labels with two parents, values without a label. `values` is the
     expression with the labels; above the last level all have one parent."""
+    label = exp.column(f"l{level}")
     return fill_query(
         "hierarchies/level",
         place=place,
         level=level,
-        label=exp.column(f"l{level}"),
-        parent=_quoted("*") if top else exp.column(f"l{level + 1}"),
+        label=label,
+        parent=exp.func("NULLIF", label, label.copy()) if top else exp.column(f"l{level + 1}"),
         labelled=exp.to_table(values),
     )
 

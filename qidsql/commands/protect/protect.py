@@ -10,15 +10,16 @@ from qidsql.commands.table_search import one_answer
 from qidsql.core.options import names
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
-from qidsql.errors import Stopped, UnknownName
+from qidsql.errors import Stopped, UsageError
 from qidsql.generalization.classes import CodedClasses
-from qidsql.generalization.hierarchies import Codes, files_in, proposed_hierarchies
+from qidsql.generalization.hierarchies import Codes, dates_among, files_in, proposed_hierarchies
 from qidsql.generalization.levels import MOST, Found, Levels, Search, search_of
 from qidsql.generalization.measures import Measure, Shape
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.copies import ProtectedCopy
 from qidsql.sql.relation import Relation
+from qidsql.wording.texts import setting
 
 
 @one_answer
@@ -69,7 +70,7 @@ class _Protection:
 
     def _run(self) -> ProtectResult:
         protection = self._protection
-        protection.recognise(self._on_stage)
+        protection.recognise(self._on_stage, dates_among(protection.columns, self._engine.dialect))
         codes = self._codes = self._coded()
         self._on_stage("coding the rows")
         profiler = protection.profiler
@@ -101,7 +102,10 @@ class _Protection:
         table, columns = protection.table, protection.columns
         files = {} if folder is None else files_in(folder, columns)
         if folder is not None and not files:
-            raise UnknownName("hierarchy", [str(folder)], "the columns of the table", [c.name for c in columns])
+            raise UsageError(
+                f"{setting('hierarchies')} {folder} has no file for a column that is protected; expected names "
+                f"such as {columns[0].name}.csv"
+            )
         dialect = self._engine.dialect
         hierarchies = proposed_hierarchies(protection.profiler.ask, dialect, table, columns, files)
         return Codes(dialect, table, hierarchies)

@@ -1,0 +1,328 @@
+"""`qidsql protect --by levels`: plan, proof and copy against every choice of levels, counted by definition."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import qidsql
+from qidsql.commands.protect.command import ProtectRequest
+from qidsql.commands.protect.protect import protect
+from qidsql.commands.protect.result import ProtectResult
+from qidsql.core.results import Verdict
+from qidsql.errors import BudgetSpent, UsageError
+from qidsql.sql.relation import name_text
+from qidsql.sql.templates import Statement
+from tests.commandline import inside
+from tests.exhaustive import always
+from tests.stores import ONE_ENGINE, TWO_ENGINES, Store
+
+TYPES = {
+    "d": "DATE",
+    "s": "TIMESTAMP",
+    "n": "INTEGER",
+    "m": "NUMERIC(6, 2)",
+    "f": "DOUBLE PRECISION",
+    "t": "VARCHAR(8)",
+    "g": "VARCHAR(8)",
+}
+Row = tuple[Any, ...]
+
+
+def drawn(random: Random, names: Sequence[str]) -> list[Row]:
+    """Rows in which many values are close to each other, some are NULL, and some columns have one value."""
+    width = random.choice((1, 40, 4000))
+    makers: dict[str, Callable[[], Any]] = {
+        "d": lambda: date(1889, 11, 28) + timedelta(days=random.randrange(width)),
+        "s": lambda: datetime(1999, 12, 31, 22) + timedelta(hours=random.randrange(width * 9)),
+        "n": lambda: random.randrange(-width, width),
+        "m": lambda: Decimal(random.randrange(-width * 10, width * 10)) / 100,
+        "f": lambda: random.choice((math.inf, random.randrange(-width, width) / 4, 0.5)),
+        "t": lambda: f"{random.randrange(30):02}{random.choice('é*')}",
+        "g": lambda: random.choice("xyz"),
+    }
+    share = random.choice((0, 0.2))
+    rows = range(random.randrange(1, 40))
+    return [tuple(None if random.random() < share else makers[name]() for name in names) for _ in rows]
+
+
+def grid(value: Any, width: int, whole: bool) -> str:
+    if abs(value) == math.inf:
+        return str(value)
+    low = math.floor(value / width) * width
+    if not whole:
+        return f"[{low}, {low + width})"
+    return f"{low}{' to ' if low < 0 else '-'}{low + width - 1}"
+
+
+def label(level: str, value: Any, whole: bool) -> Any:
+    """The label by the level's name, as the manual describes it."""
+    number = next((int(word.replace(",", "")) for word in level.split() if word.replace(",", "").isdigit()), 0)
+    if value is None:
+        return None
+    if level == "day":
+        return f"{value:%Y-%m-%d}"
+    if level == "month":
+        return f"{value:%Y-%m}"
+    if level == "quarter":
+        return f"{value:%Y}-Q{(value.month + 2) // 3}"
+    if level == "year":
+        return f"{value:%Y}"
+    if level.endswith("years"):
+        return f"{value.year // number * number}-{value.year // number * number + number - 1}"
+    if level.startswith("first"):
+        return value[:number] + "*" * (len(value) - number)
+    assert level.startswith("steps of"), level
+    return grid(value, number, whole)
+
+
+Node = tuple[int, ...]
+
+
+class Defined:
+    """What each node does, by definition."""
+
+    def __init__(self, result: ProtectResult, rows: Sequence[Row], k: int) -> None:
+        names = [each.name for each in result.columns_published]
+        self.columns, self.k, self.rows = result.columns_published, k, len(rows)
+        own = [TYPES[name] for name in names]
+        self.cells = [[self._cells(place, row[place], own[place]) for place in range(len(names))] for row in rows]
+        self.leaves = [
+            [Counter(labels) for labels in zip(*{cells[place] for cells in self.cells}, strict=True)]
+            for place in range(len(names))
+        ]
+
+    def _cells(self, place: int, value: Any, kind: str) -> tuple[Any, ...]:
+        column = self.columns[place]
+        labels = [label(level, value, kind == "INTEGER") for level in column.levels]
+        return (value, *labels, "*")[: column.height + 1]
+
+    def nodes(self) -> Iterator[Node]:
+        return product(*(range(each.height + 1) for each in self.columns))
+
+    def published(self, node: Node) -> list[Row]:
+        """The rows that are left."""
+        shown = [tuple(cells[place][level] for place, level in enumerate(node)) for cells in self.cells]
+        sizes = Counter(shown)
+        return [row for row in shown if sizes[row] >= self.k]
+
+    def loss(self, node: Node, left: Sequence[Row]) -> Fraction:
+        lost = Fraction(self.rows - len(left))
+        for row in left:
+            for place, level in enumerate(node):
+                every = len(self.leaves[place][0])
+                under = self.leaves[place][level][row[place]]
+                lost += Fraction(under - 1, max(every - 1, 1)) / len(node)
+        return lost / self.rows
+
+    def precision(self, node: Node) -> Fraction:
+        lost = [Fraction(level, max(each.height, 1)) for level, each in zip(node, self.columns, strict=True)]
+        return 1 - sum(lost, Fraction(0)) / len(node)
+
+
+def check(store: Store, seed: int) -> None:
+    random = Random(seed)
+    names = random.sample(list(TYPES), random.randrange(1, 4))
+    rows, k = drawn(random, names), random.choice((2, 3, 5))
+    store.table(f"t{seed}", {name: TYPES[name] for name in names}, rows)
+    measure, share = random.choice(("loss", "precision")), random.choice((0, "10%", "30%"))
+    with qidsql.connect(store.url, writable=True) as engine:
+        options: dict[str, Any] = {"columns": names, "k": k, "suppress": share, "measure": measure}
+        result = qidsql.protect(engine, f"t{seed}", into="t_public", replace=True, **options)
+    if len(rows) < k and share == 0:
+        assert result.verdict is Verdict.VIOLATION and "no coarser values help" in result.reason
+        return
+    defined = Defined(result, rows, k)
+    limit = int(Fraction(result.suppress) * len(rows))
+    best = min(
+        (defined.loss(node, left) if measure == "loss" else 1 - defined.precision(node), len(rows) - len(left), node)
+        for node in defined.nodes()
+        if len(rows) - len(left := defined.published(node)) <= limit
+    )
+    node = tuple(each.level for each in result.columns_published)
+    assert result.proved and result.verdict is Verdict.FINISHED
+    assert (1 - (result.kept_by_measure or 0), result.rows_left_out, node) == best
+    left = defined.published(node)
+    assert result.kept == 1 - defined.loss(node, left)
+    assert result.precision == defined.precision(node)
+    assert result.precision_charged == defined.precision(node) * Fraction(len(left), len(rows))
+    for unsafe in result.unsafe:
+        assert len(rows) - len(defined.published(unsafe.levels)) == unsafe.rows_below_k > limit
+    with store.connect() as engine:
+        statement = qidsql.audit(engine, "t_public", k=k, columns=names) if left else None
+    assert statement is None or statement.account.rows == len(left)
+    assert read(store, names) == Counter(left)
+
+
+def read(store: Store, names: Sequence[str]) -> Counter[Row]:
+    """The rows of the copy."""
+    with store.connect() as engine:
+        table = name_text(engine.dialect, engine.describe("t_public").name)
+        columns = ", ".join(engine.dialect.identifier(name) for name in names)
+        text = f"SELECT {columns} FROM {table}"
+        return Counter(engine.run(Statement(text, "copy", lambda rows: list(map(tuple, rows)))))
+
+
+@TWO_ENGINES
+def test_plan_proof_and_copy_are_as_defined(store: Store) -> None:
+    for seed in range(4):
+        check(store, seed)
+
+
+OTHER_OPTIMA = [each for each in product((2, 5, 11), (0, 1, 4, 10)) if each != (5, 1)]
+
+
+@pytest.mark.exhaustive
+@TWO_ENGINES
+def test_plan_proof_and_copy_of_many_tables_are_as_defined(store: Store) -> None:
+    for seed in range(4, 120):
+        check(store, seed)
+
+
+@pytest.mark.parametrize(("k", "share"), always((5, 1), longer=OTHER_OPTIMA))
+@ONE_ENGINE
+def test_every_optimum_of_arx_is_reached(store: Store, shared: Path, k: int, share: int) -> None:
+    lines = (shared / "arx_adult.csv").read_text().splitlines()
+    header, *rows = [line.split(",") for line in lines]
+    store.table("adult", dict.fromkeys(header, "VARCHAR(30)"), rows)
+    found = qidsql.protect(
+        store.url,
+        "adult",
+        k=k,
+        suppress=Fraction(share, 100),
+        measure="precision",
+        hierarchies=shared / "arx_hierarchies",
+    )
+    oracle = json.loads((shared / "oracle_generalisation.json").read_text())["precision_optima"]
+    wanted = oracle[f"k={k}, at most {share}% of rows below k"]
+    assert (found.choices, found.proved) == (12_960, True)
+    assert found.precision == Fraction(wanted["precision_kept_without_suppression"])
+    levels = {each.name: each.level for each in found.columns_published}
+    assert levels in wanted["nodes_that_attain_it"]
+
+
+PEOPLE = [(f"{n % 4}", date(1980 + n % 10, 1, 1 + n % 3), "abc"[n % 3]) for n in range(60)]
+
+
+@pytest.fixture
+def people(store: Store) -> Store:
+    store.table("people", {"age": "VARCHAR(9)", "born": "DATE", "secret": "VARCHAR(9)"}, PEOPLE)
+    return store
+
+
+def written(folder: Path, text: str, name: str = "age.csv") -> Path:
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.engines("duckdb")
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0;low;*\n1;low;*\n2;high;*\n", "hierarchies age.csv lacks 1 value of age; add a line"),
+        ("0;low;*\n1;low;*\n01;high;*\n02;high;*\n", "lacks 2 values of age"),
+        ("0;a;X;*\n1;a;Y;*\n2;b;X;*\n3;b;X;*\n", "1 label of level 1 with a second parent"),
+        ("0;a;*\n1;a;*\n2;b;*\n3;b;*\n3;a;*\n", "1 value with several lines that differ"),
+        ("0;a;*\n1;a\n2;b;*\n3;b;*\n", "1 line with other levels than the first, which has 3"),
+        ("0\n1\n", "expected lines such as value;coarser"),
+        ("", "expected lines such as value;coarser"),
+    ],
+)
+def test_a_wrong_hierarchy_is_one_line_without_a_value(people: Store, tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words) as raised:
+        qidsql.protect(people.url, "people", hierarchies=written(tmp_path, text))
+    assert "low" not in str(raised.value) and "01" not in str(raised.value)
+
+
+@TWO_ENGINES
+def test_a_file_gives_a_column_its_levels_with_either_separator(people: Store, tmp_path: Path) -> None:
+    for separator in ";,":
+        lines = ["0;*;*", "1;*;*", "2;'b';*", "3;'b';*", "99;'b';*"]
+        written(tmp_path, "\n".join(lines).replace(";", separator), "mine_AGE.csv")
+        found = qidsql.protect(people.url, "people", k=30, columns="age", suppress=0, hierarchies=tmp_path)
+        [column] = found.columns_published
+        assert (column.becomes, column.height, column.values, column.left) == ("level 1", 2, 5, 2)
+        assert found.kept == 1 - (Fraction(30 * 1, 4) + Fraction(30 * 2, 4)) / 60
+
+
+@pytest.mark.engines("duckdb")
+def test_a_folder_without_a_file_for_any_column_is_refused(people: Store, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="has no file for a column that is protected"):
+        qidsql.protect(people.url, "people", hierarchies=written(tmp_path, "a;*\n", "other.csv"))
+    with pytest.raises(UsageError, match="is no folder"):
+        qidsql.protect(people.url, "people", hierarchies=tmp_path / "gone")
+
+
+@TWO_ENGINES
+def test_extremes_are_labels_of_their_own(store: Store) -> None:
+    days = ["infinity", "-infinity", "0001-01-01", "9999-12-31", "1899-12-31", None]
+    numbers = [2**63 - 1, -(2**63), 0, 1, 2, None]
+    floats = ["NaN", "infinity", "-infinity", "-0", "1e300", None]
+    rows = [row for row in zip(numbers, days, floats, strict=True) for _ in range(3)]
+    store.table("t", {"n": "BIGINT", "d": "DATE", "f": "DOUBLE PRECISION"}, rows)
+    found = qidsql.protect(store.url, "t", k=3, columns=["n", "d", "f"])
+    assert found.verdict is Verdict.FINISHED and found.kept == 1
+    whole = qidsql.protect(store.url, "t", k=18, columns=["n", "d", "f"], suppress=0)
+    assert [each.becomes for each in whole.columns_published] == ["withheld"] * 3
+
+
+@pytest.mark.engines("duckdb")
+def test_codes_of_more_than_63_bits_take_several_words(store: Store) -> None:
+    names = [f"c{place}" for place in range(9)]
+    rows = [tuple(f"{n}-{place}" for place in range(9)) for n in range(300) for _ in range(2)]
+    store.table("wide", dict.fromkeys(names, "VARCHAR(9)"), rows)
+    found = qidsql.protect(store.url, "wide", k=2, columns=names)
+    assert (found.kept, found.proved) == (1, True)
+    assert qidsql.protect(store.url, "wide", k=3, columns=names).kept == 0
+
+
+@ONE_ENGINE
+def test_sensitive_columns_are_copied_and_rows_left_out_are_gone(people: Store) -> None:
+    with qidsql.connect(people.url, writable=True) as engine:
+        found = qidsql.protect(engine, "people", k=6, sensitive="secret", into="t_public")
+    assert found.verdict is Verdict.FINISHED and found.copied == ("age", "born", "secret")
+    copy = read(people, ["age", "born", "secret"])
+    assert copy.total() == 60 - (found.rows_left_out or 0)
+    assert min(Counter(row[:2] for row in copy.elements()).values()) >= 6
+
+
+@pytest.mark.engines("duckdb")
+def test_the_first_sentence_says_who_can_be_found(people: Store) -> None:
+    outcome = inside("protect", people.url, "people", "--k", "5", "-c", "born", "-c", "secret")
+    assert outcome.code == 0
+    said = " ".join(outcome.out.split())
+    assert "FINISHED in such a copy nobody is found by born, secret, not even by someone who knows everybody" in said
+    few = inside("protect", people.url, "people", "--k", "61", "-c", "born", "--suppress", "0")
+    assert few.code == 1 and "no coarser values help: 60 rows are fewer than k = 61" in " ".join(few.out.split())
+    none = inside("protect", people.url, "people", "--where", "age = 'x'", "-c", "born")
+    assert none.code == 3 and "no row meets the where condition" in " ".join(none.out.split())
+
+
+@pytest.mark.engines("duckdb")
+@pytest.mark.parametrize("stop", [BudgetSpent("the time is up"), KeyboardInterrupt()])
+def test_a_stop_is_inconclusive_and_writes_nothing(people: Store, stop: BaseException) -> None:
+    def on_stage(stage: str) -> None:
+        if stage.startswith("writing"):
+            raise stop
+
+    with qidsql.connect(people.url, writable=True) as engine:
+        found = protect(engine, ProtectRequest("people", k=5, columns=["born"], into="t_public"), on_stage)
+    assert (found.verdict, found.target) == (Verdict.INCONCLUSIVE, None)
+    assert "nothing was written" in found.reason
+
+
+@pytest.mark.engines("duckdb")
+def test_rows_of_persons_are_refused_before_any_is_read(people: Store) -> None:
+    with people.connect() as engine:
+        with pytest.raises(UsageError, match="several rows of one age would pass for several persons"):
+            qidsql.protect(engine, "people", entity="age")
+        assert engine.scans == 0
