@@ -16,6 +16,7 @@ from qidsql.core.options import (
     Identifiers,
     K,
     KeepIdentifiers,
+    LValues,
     MaxBytes,
     MaxSeconds,
     MaxStatements,
@@ -29,6 +30,7 @@ from qidsql.core.policy import Audited, PolicyOptions, Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import FileName, Option, Ratio
 from qidsql.errors import UsageError
+from qidsql.generalization.local_recoding import required
 from qidsql.generalization.measures import Measure
 from qidsql.wording.texts import setting
 
@@ -39,22 +41,28 @@ class Way(StrEnum):
     """What is changed so that each row equals k - 1 others."""
 
     LEVELS = "levels"  # each column gets coarser as a whole
+    VALUES = "values"  # each row gets coarser where it needs to
 
 
 @dataclass(frozen=True)
 class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     """Coarser values, so that each row equals k - 1 others: birth years for birth dates, areas for zip codes.
 
-    Each column gets one level: its values as they are, coarser ones (5-year steps, months, first characters, levels of
-    a file), or nothing. Of all choices that reach k, the one is found and proved that keeps most; a few rows that stay
-    alone are left out, so that nobody is found in the copy, not even by someone who knows everybody. Without --into
-    nothing is written; a copy is audited before it is kept. Only counts leave the engine.
+    By levels, each column gets one level: its values as they are, coarser ones (5-year steps, months, first characters,
+    levels of a file), or nothing. Of all choices that reach k, the one is found and proved that keeps most; a few rows
+    that stay alone are left out. By values, each row is only as coarse as it needs to be: no row is left out, and much
+    more is kept, but a column then mixes levels. Either way nobody is found in the copy, not even by someone who knows
+    everybody. Without --into nothing is written; a copy is audited before it is kept. Only counts leave the engine.
     """
 
     table: TableName = None
     _: KW_ONLY
     k: K = 5
-    by: Annotated[str, Option("levels: one level for all values of a column", "levels")] = Way.LEVELS
+    by: Annotated[
+        str,
+        Option("levels: one level for all values of a column; values: each row as fine as it can be", "levels|values"),
+    ] = Way.LEVELS
+    l_diversity: LValues = None
     suppress: Annotated[
         Ratio, Option("leave out at most this share of the rows, which stay in classes below k; default: 1%", "SHARE")
     ] = SUPPRESS
@@ -96,6 +104,15 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
                 f"view with one row a person, without {setting('entity')} (or with {setting('no_policy')})"
             )
         self.check_copy()
+        if self.way is Way.VALUES:
+            required(self.policy)
+            if self.share not in (0, SUPPRESS) or self.chosen_measure is not Measure.LOSS:
+                raise UsageError(
+                    f"--by values leaves out no row, and keeps most by loss: leave out {setting('suppress')} and "
+                    f"{setting('measure')}, or use --by levels"
+                )
+        elif self.l_diversity is not None:
+            raise UsageError(f"--by levels does not hold {setting('l_diversity')}: use --by values, which does")
         _ = self.policy, self.column_weights, self.way, self.chosen_measure, self.share, self.folder
 
     @property
@@ -125,6 +142,7 @@ COMMAND = Command(
     examples=(
         "qidsql protect clinic.duckdb patients --k 5",
         "qidsql protect clinic.duckdb patients --k 5 --suppress 0 --into patients_public",
+        "qidsql protect clinic.duckdb patients --k 5 --by values --into patients_public",
         "qidsql protect adult.csv --k 11 --hierarchies hierarchies/ -c age -c sex -c education --into adult_public.csv",
     ),
     exit_codes="0 finished, 1 impossible, 2 error, 3 inconclusive",

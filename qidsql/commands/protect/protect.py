@@ -3,21 +3,27 @@
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from qidsql.commands.protect.command import ProtectRequest
+from sqlglot import exp
+
+from qidsql.commands.protect.command import ProtectRequest, Way
 from qidsql.commands.protect.result import ProtectResult, PublishedColumn, UnsafeNode, judged
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import one_answer
 from qidsql.core.options import names
 from qidsql.core.results import Verdict
+from qidsql.core.tables import Column
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
 from qidsql.generalization.classes import CodedClasses
 from qidsql.generalization.hierarchies import Codes, dates_among, files_in, proposed_hierarchies
 from qidsql.generalization.levels import MOST, Found, Levels, Search, search_of
+from qidsql.generalization.local_recoding import LocalFigures, LocalRecoding
 from qidsql.generalization.measures import Measure, Shape
+from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.copies import ProtectedCopy
+from qidsql.sql.disclosure import disclosing_profile
 from qidsql.sql.relation import Relation
 from qidsql.wording.texts import setting
 
@@ -26,13 +32,14 @@ from qidsql.wording.texts import setting
 def protect(
     engine: Engine, request: ProtectRequest, on_stage: Callable[[str], None] = lambda stage: None
 ) -> ProtectResult:
-    """The levels that keep most of all that reach k, proved, and the copy if one was requested.
+    """The levels that keep most of all that reach k, proved, or a plan row by row; and the copy if one was requested.
 
-    The engine codes the values by their hierarchies, then counts the classes of one choice of levels after another, a
-    batch a statement. A copy is written and audited in one transaction of the engine, and kept only if it has k equal
-    rows of each. When --max-seconds ends the search, the best choice so far is checked and written, and is called not
-    proved. A stop before, a lost connection or Ctrl-C make the verdict inconclusive, and nothing is written. Raises
-    UsageError, UnknownName, AccessError, StatementError, SourceError.
+    The engine codes the values by their hierarchies. By levels, it then counts the classes of one choice of levels
+    after another, a batch a statement; by values, one statement makes the plan. A copy is written and audited in one
+    transaction of the engine, and kept only if it has k equal rows of each. When --max-seconds ends the search, the
+    best choice so far is checked and written, and is called not proved. A stop before, a lost connection or Ctrl-C
+    make the verdict inconclusive, and nothing is written. Raises UsageError, UnknownName, AccessError, StatementError,
+    SourceError.
     """
     on_stage("reading the catalog")
     return _Protection(engine, request, on_stage).run()
@@ -55,6 +62,7 @@ class _Protection:
         self._codes: Codes | None = None
         self._shape: Shape | None = None
         self._search: Search | None = None
+        self._recoded: LocalFigures | None = None
         self._missing: list[int] = []  # leaves, of the rows left out by the best choice
         self._rows: int | None = None
         self._after: ClassProfile | None = None
@@ -72,6 +80,8 @@ class _Protection:
         protection = self._protection
         protection.recognise(self._on_stage, dates_among(protection.columns, self._engine.dialect))
         codes = self._codes = self._coded()
+        if self._request.way is Way.VALUES:
+            return self._by_values(codes)
         self._on_stage("coding the rows")
         profiler = protection.profiler
         classes = CodedClasses(self._engine, profiler.ask, codes, self._request.k, profiler.deadline)
@@ -92,7 +102,25 @@ class _Protection:
             return self._result()
         [self._missing] = classes.missing_leaves([best.levels], [best.below])
         if protection.copy is not None:
-            self._write(protection.copy, codes, best.levels, best.below)
+            query = codes.copy(best.levels, self._request.k, protection.copied)
+            self._write(protection.copy, query, protection.columns, shape.rows - best.below)
+        return self._result()
+
+    def _by_values(self, codes: Codes) -> ProtectResult:
+        """The same row by row."""
+        protection, policy = self._protection, self._request.policy
+        dialect, table = self._engine.dialect, protection.table
+        recoding = LocalRecoding(dialect, table, codes, protection.weights, policy)
+        self._on_stage("recoding row by row")
+        [found] = protection.profiler.ask([recoding.figures()])
+        self._rows = found.rows
+        if not found.rows or found.unsafe:
+            return self._result()
+        self._recoded = found
+        if protection.copy is not None:
+            query = recoding.copy(protection.copied, found)
+            columns = recoding.published(protection.columns, found)
+            self._write(protection.copy, query, columns, found.rows)
         return self._result()
 
     def _coded(self) -> Codes:
@@ -110,16 +138,25 @@ class _Protection:
         hierarchies = proposed_hierarchies(protection.profiler.ask, dialect, table, columns, files)
         return Codes(dialect, table, hierarchies)
 
-    def _write(self, copy: ProtectedCopy, codes: Codes, levels: Levels, below: int) -> None:
-        """Write the copy, audit it, and keep it only if it passes."""
-        protection, k = self._protection, self._request.k
+    def _write(self, copy: ProtectedCopy, query: exp.Query, columns: Sequence[Column], rows: int) -> None:
+        """Write the copy, audit it, and keep it only if it passes, with so many rows."""
         self._on_stage(f"writing {copy}")
-        copy.write_rows(codes.copy(levels, k, protection.copied), protection.profiler.deadline)
+        copy.write_rows(query, self._protection.profiler.deadline)
         self._on_stage(f"auditing {copy}")
-        audited = TableProfiler(self._engine, Relation(copy.rows(protection.columns)), protection.names, k)
+        k, names = self._request.k, self._protection.names
+        limits = limits_among(self._request.policy.criteria)
+        sensitive = [column.learned for column in self._protection.table.resolve([each.sensitive for each in limits])]
+        source = Relation(copy.rows((*columns, *dict.fromkeys(sensitive))))
+        audited = TableProfiler(self._engine, source, names, k)
         self._after = audited.profile(audited.everything)
-        if self._after.rows_below_k or self._after.rows != (self._rows or 0) - below:
+        if self._after.rows_below_k or self._after.rows != rows:
             return
+        if limits:
+            pairs = [(limit, column.name) for limit, column in zip(limits, sensitive, strict=True)]
+            [[profile]] = audited.ask([disclosing_profile(self._engine.dialect, source, names, k, pairs)])
+            self._after = profile
+            if any(limit.met_by(profile) for limit in limits):
+                return
         copy.keep()
         self._written = True
 
@@ -131,6 +168,7 @@ class _Protection:
         kept = None
         if best is not None and shape is not None and (self._missing or not best.below):
             kept = 1 - shape.loss(best.levels, best.below, self._missing or [0] * len(best.levels))
+        local = self._recoded
         stopped = [unfinished] if unfinished else []
         if best is not None and not found.proved and not unfinished:
             few = shape is None or shape.nodes <= MOST
@@ -143,8 +181,9 @@ class _Protection:
             suppress=request.share,
             hierarchies=None if request.hierarchies is None else str(request.hierarchies),
             columns_published=self._columns(best.levels) if best else (),
-            rows_left_out=best.below if best else None,
-            kept=kept,
+            recoded=local,
+            rows_left_out=best.below if best else 0 if local else None,
+            kept=local.kept if local else kept,
             precision=shape.precision(best.levels) if shape and best else None,
             precision_charged=shape.precision(best.levels, best.below) if shape and best else None,
             bound=None if found.lower_bound is None else 1 - found.lower_bound,

@@ -1,11 +1,14 @@
 """The report of `protect`: who can still be found, what each column becomes, what is kept."""
 
 import shlex
+from fractions import Fraction
 
-from qidsql.commands.protect.command import SUPPRESS
+from qidsql.commands.protect.command import SUPPRESS, Way
 from qidsql.commands.protect.result import ProtectResult, found_by, gone
 from qidsql.core.results import Verdict
+from qidsql.generalization.local_recoding import LocalFigures
 from qidsql.generalization.measures import Measure
+from qidsql.measures.disclosure_limits import limits_among
 from qidsql.report.blocks import Grid, Head, Next, Outcome, Report
 from qidsql.report.next_steps import command, copy_step, kept
 from qidsql.report.sections import copy_facts, cost, facts
@@ -17,8 +20,16 @@ def report(result: ProtectResult) -> Report:
     yield Outcome(result.verdict, result.reason)
     rows = facts(result.account)
     k = result.account.policy.k
-    rows.add("Rule", f"k = {k}: each row is identical to {plural(k - 1, 'other')}; each column has one level")
-    if result.rows_left_out is not None:
+    levels = "each column has one level" if result.by is Way.LEVELS else "each row is as fine as it can be"
+    rows.add("Rule", f"k = {k}: each row is identical to {plural(k - 1, 'other')}; {levels}")
+    for each in limits_among(result.account.policy.criteria):
+        rows.add("", f"no class {each.excess}")
+    if result.recoded is not None:
+        plan = result.recoded
+        rows.add("Kept", f"{percent(plan.kept)} of the detail (granularity), of every row")
+        smallest = f"the smallest of {plural(plan.smallest, 'row')}"
+        rows.add("Plan", f"{plural(plan.classes, 'class', 'classes')}, {smallest}; found top-down, not proved the best")
+    elif result.rows_left_out is not None:
         if result.kept is not None:
             rows.add("Kept", f"{percent(result.kept)} of the detail (granularity; rows left out are charged in full)")
         if result.precision is not None and result.precision_charged is not None:
@@ -32,6 +43,8 @@ def report(result: ProtectResult) -> Report:
     yield rows
     if result.columns_published:
         yield _columns(result)
+    if result.recoded is not None:
+        yield _cells(result.recoded)
     yield from cost(result.account, written=result.target)
     if result.verdict is not Verdict.INCONCLUSIVE:
         yield from _next(result)
@@ -50,6 +63,20 @@ def _columns(result: ProtectResult) -> Grid:
     return Grid(heads, rows)
 
 
+def _cells(plan: LocalFigures) -> Grid:
+    """What the cells of each column show, the column that keeps least first."""
+    heads = [Head("Column", text=True), Head("keeps"), Head("cells", text=True), Head("becomes", text=True)]
+    rows = []
+    for each in sorted(plan.columns, key=lambda each: each.kept):
+        shown = [
+            f"{name} {percent(Fraction(cells, plan.rows))}"
+            for name, cells in zip(each.levels, each.cells, strict=True)
+            if cells
+        ]
+        rows.append([each.name, percent(each.kept), ", ".join(shown), "" if each.untouched else "text"])
+    return Grid(heads, rows)
+
+
 def _next(result: ProtectResult) -> Report:
     work, k = result.account, result.account.policy.k
     if result.target is not None:
@@ -58,7 +85,10 @@ def _next(result: ProtectResult) -> Report:
         measure = f" --measure {result.measure}" if result.measure is not Measure.LOSS else ""
         suppress = f" --suppress {decimal(result.suppress)}" if result.suppress != SUPPRESS else ""
         folder = f" --hierarchies {shlex.quote(result.hierarchies)}" if result.hierarchies else ""
-        options = f" --k {k}{suppress}{folder}{measure}{kept(result.kept_columns or ())}"
+        way = f" --by {result.by}" if result.by is not Way.LEVELS else ""
+        diversity = result.account.policy.l_diversity
+        limits = "" if diversity is None else f" --l {diversity}"
+        options = f" --k {k}{limits}{way}{suppress}{folder}{measure}{kept(result.kept_columns or ())}"
         yield Next([copy_step("protect", work, options)])
 
 
@@ -67,6 +97,11 @@ def opening(result: ProtectResult) -> str:
     if result.rows_left_out is None or result.verdict is Verdict.VIOLATION:
         return "No coarser values protect this table: do not release it on this ground."
     found = found_by(result)
+    made = f" The copy {result.target} is made that way." if result.target else ""
+    if result.recoded is not None:
+        touched = [each.name for each in result.recoded.columns if not each.untouched]
+        how = f" It shows coarser values of {few(touched)} where a row needs it." if touched else ""
+        return f"{found[0].upper()}{found[1:]}.{how} No row is left out.{made}"
     lost = [each.name for each in result.columns_published if each.height and each.level == each.height]
     coarser = [each.name for each in result.columns_published if 0 < each.level < each.height]
     parts = [
@@ -75,5 +110,4 @@ def opening(result: ProtectResult) -> str:
     how = f" It shows {' and '.join(parts)}." if parts else ""
     rows = result.rows_left_out
     missing = f" {plural(rows, 'row')} of {count(result.account.rows or 0)} are left out." if rows else ""
-    made = f" The copy {result.target} is made that way." if result.target else ""
     return f"{found[0].upper()}{found[1:]}.{how}{missing}{made}"

@@ -7,7 +7,9 @@ from typing import Annotated
 from qidsql.commands.protect.command import Way
 from qidsql.core.results import LeftOut, Result, SearchAccount, Verdict
 from qidsql.declarations.results import FLAT, reported
+from qidsql.generalization.local_recoding import LocalFigures
 from qidsql.generalization.measures import Measure
+from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.protection.copies import KeptColumns
 from qidsql.wording.texts import are, count, few, percent, plural
@@ -46,6 +48,7 @@ class ProtectResult(Result):
     suppress: Annotated[Fraction, "the share of the rows that may be left out"]
     hierarchies: Annotated[str | None, "the folder with those of some columns"]
     columns_published: tuple[PublishedColumn, ...]
+    recoded: Annotated[LocalFigures | None, "of --by values"]
     rows_left_out: Annotated[int | None, "rows in classes below k at these levels; null: no levels reach k"]
     kept: Annotated[Fraction | None, "of the detail (granularity), rows left out charged in full"]
     precision: Annotated[Fraction | None, "of the levels, rows left out not charged"]
@@ -89,10 +92,14 @@ def _judged(result: ProtectResult) -> tuple[Verdict, str]:
         return Verdict.INCONCLUSIVE, f"there is nothing to protect: {which}"
     if result.rows_left_out is None:
         few_rows = f"{plural(rows, 'row')} {are(rows)}"
+        if rows >= policy.k:
+            return Verdict.VIOLATION, "no coarser values help: all rows together miss a limit on what they disclose"
         return Verdict.VIOLATION, f"no coarser values help: {few_rows} fewer than k = {policy.k}"
     if result.after is not None and result.target is None:
-        below = plural(result.after.rows_below_k, "row")
-        return Verdict.VIOLATION, f"the copy failed its audit ({below} below k), so it was not kept"
+        below = [f"{plural(result.after.rows_below_k, 'row')} below k"] if result.after.rows_below_k else []
+        exceeding = [each.violation(result.after) for each in limits_among(policy.criteria) if result.after.disclosing]
+        faults = "; ".join([*below, *exceeding]) or f"{plural(result.after.rows, 'row')}"
+        return Verdict.VIOLATION, f"the copy failed its audit ({faults}), so it was not kept"
     written = "" if result.target is None else f"; {result.target} was written and passed its audit"
     return Verdict.FINISHED, f"{found_by(result)}: {_kept(result)}{written}"
 
@@ -110,6 +117,8 @@ def _kept(result: ProtectResult) -> str:
     without = f"{plural(gone, 'row')} ({percent(Fraction(gone, rows))}) left out" if gone else "with every row"
     shown = result.kept if result.measure is Measure.LOSS else result.precision
     of = "the detail" if result.measure is Measure.LOSS else "the levels"
+    if result.recoded is not None:
+        return f"it keeps {percent(result.recoded.kept)} of the detail, {without}"
     proof = "proved: no choice of levels keeps more" if result.proved else _not_proved(result)
     return f"it keeps {percent(shown or Fraction(0))} of {of}, {without}; {proof}"
 

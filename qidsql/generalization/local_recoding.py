@@ -1,0 +1,242 @@
+"""Local recoding: in each row the columns are as coarse as its class needs, along the hierarchies of their values.
+
+The plan is one statement (`local_recoding/plan.sql`): no value is in it, and the classes stay in the engine. It starts
+with nothing shown and shows more, one column of one group a round, where each part stays safe. So no row is lost.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Annotated
+
+from sqlglot import exp
+
+from qidsql.core.policy import Policy
+from qidsql.core.tables import Column, Comparison, Nulls, Table
+from qidsql.errors import UsageError
+from qidsql.generalization.hierarchies import TOP, CodedColumn, Codes
+from qidsql.measures.criteria import Violates
+from qidsql.measures.disclosure_limits import FewValues
+from qidsql.sql import local_recoding as sql
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.local_recoding import Safety, Step
+from qidsql.sql.row_codes import BITS
+from qidsql.sql.templates import Row, Statement, integer, union_all
+from qidsql.wording.texts import setting
+
+SCALE = 1 << 24  # what a cell is worth, in whole numbers: sums of all rows fit into 63 bits
+
+
+@dataclass(frozen=True)
+class ShownColumn:
+    """What a plan shows of a column."""
+
+    name: str
+    hierarchy: Annotated[str, "where its levels are from: a file, or a proposal by its type and values"]
+    levels: Annotated[tuple[str, ...], "the finest first"]
+    cells: Annotated[tuple[int, ...], "at each level"]
+    kept: Annotated[Fraction, "of the detail of the column"]
+
+    @property
+    def untouched(self) -> bool:
+        """Whether its values stay as they are, and so does its type; else it is a text."""
+        return not any(self.cells[1:])
+
+
+@dataclass(frozen=True)
+class LocalFigures:
+    """What a plan shows, in all and column by column."""
+
+    rows: int
+    classes: int
+    smallest: Annotated[int, "rows of the smallest class"]
+    unsafe: Annotated[int, "classes that are not safe: one, if all rows together are not"]
+    columns: tuple[ShownColumn, ...]
+    kept: Annotated[Fraction, "of the detail (granularity)"]
+
+
+def required(policy: Policy) -> Safety:
+    """What each class of a plan must have. Raises UsageError if that is more than a plan can hold."""
+    held = [each for each in policy.criteria if isinstance(each, (Violates, FewValues))]
+    others = [each for each in policy.criteria if each not in held]
+    if others:
+        raise UsageError(
+            f"--by values holds {setting('k')} and {setting('l_diversity')} in every class, not{others[0].options}; "
+            f"audit the copy with it"
+        )
+    if policy.nulls == Nulls.WILDCARD:
+        raise UsageError(f"--by values takes a NULL for a value of its own; leave out {setting('nulls')} wildcard")
+    return Safety(
+        policy.k, policy.entity is not None, tuple(int(each.limit) for each in held if isinstance(each, FewValues))
+    )
+
+
+class LocalRecoding:
+    """The plan for a table. Sends nothing itself. Raises UsageError (codes that are too long)."""
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        table: Table,
+        codes: Codes,
+        weights: Sequence[int],
+        policy: Policy,
+    ) -> None:
+        if len(codes.words) > 1:
+            raise UsageError(
+                f"the codes of {len(codes.columns)} columns take more than {BITS} bits, too many for --by values; name "
+                f"fewer columns (-c), or give their hierarchies fewer levels"
+            )
+        self._dialect, self._table, self._codes, self._weights = dialect, table, codes, weights
+        self._safety = required(policy)
+        limited = [each.sensitive for each in policy.criteria if isinstance(each, FewValues)]
+        self._counted = [*table.resolve([policy.entity] if policy.entity else []), *table.resolve(limited)]
+        self._steps = [_steps(column) for column in codes.columns]
+
+    @cached_property
+    def plan(self) -> exp.Query:
+        """The query for the plan: code, n, mask."""
+        gains = [
+            sql.gains_of(self._codes.values(place), steps, column.leaves, worth, column.hierarchy.null)
+            for place, (column, steps, worth) in enumerate(
+                zip(self._codes.columns, self._steps, self._worths, strict=True)
+            )
+            if steps
+        ]
+        if not gains:
+            return exp.select("code", "n", exp.cast(exp.Literal.number(0), "BIGINT").as_("mask")).from_(
+                self._rows.subquery("coded")
+            )
+        ladders = [[step.mask for step in steps] for steps in self._steps if steps]
+        return sql.local_plan(self._dialect, self._rows, union_all(gains), ladders, self._safety)
+
+    @property
+    def _worths(self) -> list[int]:
+        """What it is worth in each column to tell a row from one value more."""
+        return [
+            max(1, SCALE * weight // max(1, column.leaves - 1))
+            for column, weight in zip(self._codes.columns, self._weights, strict=True)
+        ]
+
+    @property
+    def _rows(self) -> exp.Query:
+        """The rows by code, as the plan counts them."""
+        if self._safety.plain:
+            return exp.select(exp.column("w0").as_("code"), "n").from_(self._codes.classes().subquery("classes"))
+        first = len(self._codes.columns)
+        names = [*(["person"] if self._safety.persons else [])]
+        names += [f"sensitive{place}" for place in range(len(self._safety.diversity))]
+        others = [
+            exp.alias_(self._dialect.comparable(_original(first + place), column.comparison), name)
+            for place, (column, name) in enumerate(zip(self._counted, names, strict=True))
+        ]
+        coded = exp.select(exp.column("w0").as_("code"), *names).from_(
+            self._codes.rows(others, self._counted).subquery("counted")
+        )
+        return sql.rows_by_code(coded, self._safety, names[self._safety.persons :])
+
+    def figures(self) -> Statement[LocalFigures]:
+        """What the plan shows. One statement; the classes stay in the engine."""
+        between = [(place, level) for place, steps in enumerate(self._steps) for level in _levels(steps) if level]
+        columns = []
+        for place, (column, steps) in enumerate(zip(self._codes.columns, self._steps, strict=True)):
+            n = exp.column("n", table="plan")
+            at_steps = [
+                exp.column(f"g_{place}_{step.level}", table="classes") if step.level else exp.Literal.number(0)
+                for step in steps
+            ]
+            if steps:
+                columns.append((steps, n * (column.leaves - 1), at_steps))
+        query = sql.plan_figures(self._dialect, self.plan.copy(), self._safety, self._codes.classes(between), columns)
+        scans = 2 + 2 * len(columns)
+        return Statement(self._dialect.render(query), "figures of a plan", self._read, scans=scans)
+
+    def _read(self, rows: list[Row]) -> LocalFigures:
+        total, classes, smallest, unsafe, *figures = map(integer, rows[0])
+        lost = iter(figures[sum(map(len, self._steps)) :])
+        counts = iter(figures)
+        columns = []
+        for column, steps in zip(self._codes.columns, self._steps, strict=True):
+            shown = {step.level: next(counts) for step in steps} if steps else {0: total}
+            cells = [shown.get(level, 0) for level in range(column.height + 1)]
+            if steps:
+                cells[-1] = total - sum(cells)
+            share = Fraction(next(lost), total * (column.leaves - 1)) if steps and total else Fraction(0)
+            names = tuple(column.hierarchy.name(level) for level in range(column.height + 1))
+            columns.append(ShownColumn(column.name, column.hierarchy.why, names, tuple(cells), 1 - share))
+        weighted = sum((w * each.kept for w, each in zip(self._weights, columns, strict=True)), Fraction(0))
+        kept = weighted / sum(self._weights)
+        return LocalFigures(total, classes, smallest, unsafe, tuple(columns), kept)
+
+    def published(self, columns: Sequence[Column], figures: LocalFigures) -> list[Column]:
+        """The protected columns as they are in the copy: those with a coarser cell are texts."""
+        texts = {each.name for each in figures.columns if not each.untouched}
+        text = self._dialect.text
+        return [
+            replace(column, type=text, comparison=Comparison.BYTES) if column.name in texts else column
+            for column in columns
+        ]
+
+    def copy(self, copied: Sequence[Column], figures: LocalFigures, blank: bool = False) -> exp.Query:
+        """The query for the rows of a copy with these columns, in any order.
+
+        A column with a coarser cell is text, any other keeps its type. With `blank` each coarser cell is NULL instead.
+        """
+        places = {column.name: place for place, column in enumerate(self._codes.columns)}
+        given = [column for column in copied if column.name not in places]
+        first = len(self._codes.columns)
+        others: list[exp.Expr] = [
+            exp.alias_(_original(first + number), f"given{number}") for number in range(len(given))
+        ]
+        cells: list[exp.Expr] = []
+        for column in copied:
+            if column.name not in places:
+                cell: exp.Expr = exp.column(f"given{given.index(column)}", table="coded")
+            else:
+                place = places[column.name]
+                typed = blank or figures.columns[place].untouched
+                others += self._labels(place, typed)
+                cell = self._cell(place, blank)
+            cells.append(exp.alias_(cell, exp.to_identifier(column.name, quoted=True)))
+        return sql.recoded_rows(self.plan.copy(), self._codes.rows(others, given), cells)
+
+    def _labels(self, place: int, typed: bool) -> list[exp.Expr]:
+        """What a column may show, as texts unless its cells are as they are."""
+        text = self._dialect.type(self._dialect.text)
+        found = []
+        for level in _levels(self._steps[place]) or [0]:
+            label = self._codes.published(place, level)
+            label = label if typed and not level else exp.Cast(this=label, to=text)
+            found.append(exp.alias_(label, f"label{place}_{level}"))
+        return found
+
+    def _cell(self, place: int, blank: bool) -> exp.Expr:
+        steps = self._steps[place]
+        if not steps:
+            return exp.column(f"label{place}_0", table="coded")
+        ifs = [
+            exp.If(this=sql.shows(steps, step), true=exp.column(f"label{place}_{step.level}", table="coded"))
+            for step in steps
+            if not (blank and step.level)
+        ]
+        return exp.Case(ifs=ifs, default=exp.null() if blank else exp.Literal.string(TOP))
+
+
+def _steps(column: CodedColumn) -> list[Step]:
+    """The levels that a column may show, the coarsest first: of levels that merge the same values the finest."""
+    levels = [
+        level for level in reversed(range(column.height)) if not level or column.mask(level) != column.mask(level - 1)
+    ]
+    return [
+        Step(level, column.mask(level), exp.column(f"leaves{level}") if level else exp.Literal.number(1))
+        for level in levels
+    ]
+
+
+def _levels(steps: Sequence[Step]) -> list[int]:
+    return [step.level for step in steps]
+
+
+def _original(number: int) -> exp.Expr:
+    return exp.column(f"o{number}", table="originals")
