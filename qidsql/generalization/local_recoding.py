@@ -22,7 +22,7 @@ from qidsql.sql import local_recoding as sql
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.local_recoding import Safety, Step
 from qidsql.sql.row_codes import BITS
-from qidsql.sql.templates import Row, Statement, integer, union_all
+from qidsql.sql.templates import Row, Statement, integer
 from qidsql.wording.texts import setting
 
 SCALE = 1 << 24  # what a cell is worth, in whole numbers: sums of all rows fit into 63 bits
@@ -104,12 +104,8 @@ class LocalRecoding:
             )
             if steps
         ]
-        if not gains:
-            return exp.select("code", "n", exp.cast(exp.Literal.number(0), "BIGINT").as_("mask")).from_(
-                self._rows.subquery("coded")
-            )
         ladders = [[step.mask for step in steps] for steps in self._steps if steps]
-        return sql.local_plan(self._dialect, self._rows, union_all(gains), ladders, self._safety)
+        return sql.local_plan(self._dialect, self._rows, gains, ladders, self._safety)
 
     @property
     def _worths(self) -> list[int]:

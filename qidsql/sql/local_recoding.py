@@ -90,13 +90,16 @@ def rows_by_code(coded: exp.Query, safety: Safety, sensitive: Sequence[str]) -> 
 
 
 def local_plan(
-    dialect: Dialect, rows: exp.Query, gains: exp.Query, ladders: Sequence[Ladder], safety: Safety
+    dialect: Dialect, rows: exp.Query, gains: Sequence[exp.Query], ladders: Sequence[Ladder], safety: Safety
 ) -> exp.Query:
     """The query for a plan: code, n, mask, and what else is counted, where each group that shows the same is safe.
 
-    `rows`: see `rows_by_code`. `gains`: finer, path, gain: what a row gains, in whole numbers, by showing the level of
-    this mask, too. If all rows together are not safe, nothing is shown, and the plan is not.
+    `rows`: see `rows_by_code`. `gains`, a query for each ladder: finer, path, gain: what a row gains, in whole numbers,
+    by showing the level of this mask, too. If all rows together are not safe, nothing is shown, and the plan is not.
     """
+    if not ladders:
+        nothing = exp.alias_(big(0), "mask")
+        return exp.select("code", "n", nothing, *safety.carried).from_(rows.subquery("coded"))
     children = [_children(dialect, place, ladder, safety) for place, ladder in enumerate(ladders)]
     return fill_query(
         "local_recoding/plan",
@@ -107,7 +110,7 @@ def local_plan(
         people=safety.people(),
         finest=_finest(ladders),
         children=union_all(children).subquery("children_of_columns"),
-        gains=gains.subquery("gains"),
+        gains=union_all(gains).subquery("gains"),
         kept_back=safety.missed_by_others(dialect),
     )
 

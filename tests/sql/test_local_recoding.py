@@ -77,7 +77,7 @@ def planned(case: Case, dialect: Dialect) -> str:
     gains = sqlglot.parse_one("SELECT * FROM path_gains")
     assert isinstance(coded, sqlglot.exp.Query) and isinstance(gains, sqlglot.exp.Query)
     rows = rows_by_code(coded, case.safety, sensitive)
-    plan = local_plan(dialect, rows, gains, case.ladders, case.safety)
+    plan = local_plan(dialect, rows, [gains], case.ladders, case.safety)
     columns = ["code", "mask", "n", *(["person"] if case.safety.persons else [])]
     return dialect.render(sqlglot.exp.select(*columns).from_(plan.subquery("plan")))
 
@@ -135,14 +135,14 @@ def plan_in_duckdb(connection: duckdb.DuckDBPyConnection, case: Case) -> list[tu
 def test_no_group_of_a_plan_is_unsafe_and_every_row_is_in_it(block: int) -> None:
     shown = 0
     with duckdb.connect() as connection:
-        for seed in range(block * 100, block * 100 + (100 if block else 25)):
+        for seed in range(block * 100, block * 100 + (100 if block else 12)):
             case = random_case(seed)
             shown += check(case, plan_in_duckdb(connection, case))
     assert shown > 1000
 
 
 def test_postgres_makes_the_same_plan(postgres_store: PostgresStore) -> None:
-    for seed in range(8):
+    for seed in range(4):
         case = random_case(seed)
         postgres_store.execute("DROP TABLE IF EXISTS coded_rows, path_gains")
         postgres_store.table("coded_rows", CODED, case.rows)
