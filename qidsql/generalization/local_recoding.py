@@ -16,7 +16,6 @@ from qidsql.core.policy import Policy
 from qidsql.core.tables import Column, Comparison, Nulls, Table
 from qidsql.errors import UsageError
 from qidsql.generalization.hierarchies import TOP, CodedColumn, Codes
-from qidsql.measures.criteria import Violates
 from qidsql.measures.disclosure_limits import FewValues
 from qidsql.sql import local_recoding as sql
 from qidsql.sql.dialects import Dialect
@@ -56,20 +55,21 @@ class LocalFigures:
     kept: Annotated[Fraction, "of the detail (granularity)"]
 
 
-def required(policy: Policy) -> Safety:
+def safety_of(policy: Policy) -> Safety:
     """What each class of a plan must have. Raises UsageError if that is more than a plan can hold."""
-    held = [each for each in policy.criteria if isinstance(each, (Violates, FewValues))]
-    others = [each for each in policy.criteria if each not in held]
-    if others:
-        raise UsageError(
-            f"--by values holds {setting('k')} and {setting('l_diversity')} in every class, not{others[0].options}; "
-            f"audit the copy with it"
-        )
+    _, *others = policy.criteria
+    diversity = [each for each in others if isinstance(each, FewValues)]
+    for each in others:
+        if each not in diversity:
+            raise UsageError(
+                f"--by values holds {setting('k')} and {setting('l_diversity')} in every class, not{each.options}; "
+                f"leave it out, and audit the copy with it"
+            )
     if policy.nulls == Nulls.WILDCARD:
         raise UsageError(f"--by values takes a NULL for a value of its own; leave out {setting('nulls')} wildcard")
-    return Safety(
-        policy.k, policy.entity is not None, tuple(int(each.limit) for each in held if isinstance(each, FewValues))
-    )
+    if any(each.limit > BITS for each in diversity):
+        raise UsageError(f"--by values holds {setting('l_diversity')} of at most {BITS}")
+    return Safety(policy.k, policy.entity is not None, tuple(int(each.limit) for each in diversity))
 
 
 class LocalRecoding:
@@ -89,7 +89,7 @@ class LocalRecoding:
                 f"fewer columns (-c), or give their hierarchies fewer levels"
             )
         self._dialect, self._table, self._codes, self._weights = dialect, table, codes, weights
-        self._safety = required(policy)
+        self._safety = safety_of(policy)
         limited = [each.sensitive for each in policy.criteria if isinstance(each, FewValues)]
         self._counted = [*table.resolve([policy.entity] if policy.entity else []), *table.resolve(limited)]
         self._steps = [_steps(column) for column in codes.columns]

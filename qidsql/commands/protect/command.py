@@ -30,7 +30,7 @@ from qidsql.core.policy import Audited, PolicyOptions, Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import FileName, Option, Ratio
 from qidsql.errors import UsageError
-from qidsql.generalization.local_recoding import required
+from qidsql.generalization.local_recoding import safety_of
 from qidsql.generalization.measures import Measure
 from qidsql.wording.texts import setting
 
@@ -105,7 +105,7 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
             )
         self.check_copy()
         if self.way is Way.VALUES:
-            required(self.policy)
+            safety_of(self.policy)
             if self.share not in (0, SUPPRESS) or self.chosen_measure is not Measure.LOSS:
                 raise UsageError(
                     f"--by values leaves out no row, and keeps most by loss: leave out {setting('suppress')} and "
