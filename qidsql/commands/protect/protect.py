@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 
 from sqlglot import exp
 
@@ -22,7 +23,7 @@ from qidsql.generalization.measures import Measure, Shape
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.protection.copies import ProtectedCopy
+from qidsql.protection.copies import GivenBack, ProtectedCopy, rows_of_query
 from qidsql.sql.disclosure import disclosing_profile
 from qidsql.sql.relation import Relation
 from qidsql.wording.texts import setting
@@ -63,6 +64,7 @@ class _Protection:
         self._shape: Shape | None = None
         self._search: Search | None = None
         self._recoded: LocalFigures | None = None
+        self._found_back: tuple[GivenBack, ...] | None = None
         self._missing: list[int] = []  # leaves, of the rows left out by the best choice
         self._rows: int | None = None
         self._after: ClassProfile | None = None
@@ -120,8 +122,15 @@ class _Protection:
         if protection.copy is not None:
             query = recoding.copy(protection.copied, found)
             columns = recoding.published(protection.columns, found)
-            self._write(protection.copy, query, columns, found.rows)
+            self._write(protection.copy, query, columns, found.rows, lambda: self._given_back(recoding, found))
         return self._result()
+
+    def _given_back(self, recoding: LocalRecoding, found: LocalFigures) -> tuple[GivenBack, ...]:
+        """The coarser cells whose values other columns of the copy give back."""
+        coarser = {each.name: sum(each.cells[1:]) for each in found.columns}
+        protection = self._protection
+        rows = partial(rows_of_query, self._engine.dialect, recoding.copy(protection.copied, found, blank=True))
+        return protection.given_back(rows, coarser, protection.profiler.deadline)
 
     def _coded(self) -> Codes:
         """The hierarchies of the columns, checked, and their codes."""
@@ -138,7 +147,14 @@ class _Protection:
         hierarchies = proposed_hierarchies(protection.profiler.ask, dialect, table, columns, files)
         return Codes(dialect, table, hierarchies)
 
-    def _write(self, copy: ProtectedCopy, query: exp.Query, columns: Sequence[Column], rows: int) -> None:
+    def _write(
+        self,
+        copy: ProtectedCopy,
+        query: exp.Query,
+        columns: Sequence[Column],
+        rows: int,
+        given_back: Callable[[], tuple[GivenBack, ...] | None] = lambda: None,
+    ) -> None:
         """Write the copy, audit it, and keep it only if it passes, with so many rows."""
         self._on_stage(f"writing {copy}")
         copy.write_rows(query, self._protection.profiler.deadline)
@@ -157,6 +173,7 @@ class _Protection:
             self._after = profile
             if any(limit.met_by(profile) for limit in limits):
                 return
+        self._found_back = given_back()
         copy.keep()
         self._written = True
 
@@ -196,6 +213,7 @@ class _Protection:
             copied=tuple(column.name for column in protection.copied) if self._written else (),
             not_copied=protection.not_copied,
             kept_columns=protection.kept or None,
+            given_back=self._found_back,
             account=protection.account(self._rows, stopped),
         )
         return judged(result)

@@ -6,11 +6,14 @@ from fractions import Fraction
 from qidsql.commands.protect.command import SUPPRESS, Way
 from qidsql.commands.protect.result import ProtectResult, found_by, gone
 from qidsql.core.results import Verdict
+from qidsql.core.tables import FILES
 from qidsql.generalization.local_recoding import LocalFigures
 from qidsql.generalization.measures import Measure
 from qidsql.measures.disclosure_limits import limits_among
+from qidsql.protection.copies import as_sentence
 from qidsql.report.blocks import Grid, Head, Next, Outcome, Report
 from qidsql.report.next_steps import command, copy_step, kept
+from qidsql.report.protected import given_back_facts
 from qidsql.report.sections import copy_facts, cost, facts
 from qidsql.wording.texts import count, decimal, few, percent, plural
 
@@ -40,6 +43,7 @@ def report(result: ProtectResult) -> Report:
         rows.add("Search", f"{how}; {'the others cannot keep more' if result.proved else 'not finished'}")
     if result.target is not None:
         copy_facts(rows, result.target, result.copied, result.not_copied, result.account.columns)
+    given_back_facts(rows, result.given_back)
     yield rows
     if result.columns_published:
         yield _columns(result)
@@ -79,15 +83,18 @@ def _cells(plan: LocalFigures) -> Grid:
 
 def _next(result: ProtectResult) -> Report:
     work, k = result.account, result.account.policy.k
+    diversity = work.policy.l_diversity
+    limits = "" if diversity is None else f" --l {diversity}"
     if result.target is not None:
-        yield Next([(command("audit", work, f" --k {k}").replace(work.table, result.target), "the copy, audited")])
+        about = "".join(f" --sensitive {shlex.quote(name)}" for name in work.policy.sensitive if limits)
+        audit = command("audit", work, f" --k {k}{limits}{about}")
+        original = work.source if work.kind in FILES else work.table
+        yield Next([(audit.replace(shlex.quote(original), shlex.quote(result.target)), "the copy, audited")])
     elif result.rows_left_out is not None:
         measure = f" --measure {result.measure}" if result.measure is not Measure.LOSS else ""
         suppress = f" --suppress {decimal(result.suppress)}" if result.suppress != SUPPRESS else ""
         folder = f" --hierarchies {shlex.quote(result.hierarchies)}" if result.hierarchies else ""
         way = f" --by {result.by}" if result.by is not Way.LEVELS else ""
-        diversity = result.account.policy.l_diversity
-        limits = "" if diversity is None else f" --l {diversity}"
         options = f" --k {k}{limits}{way}{suppress}{folder}{measure}{kept(result.kept_columns or ())}"
         yield Next([copy_step("protect", work, options)])
 
@@ -101,7 +108,7 @@ def opening(result: ProtectResult) -> str:
     if result.recoded is not None:
         touched = [each.name for each in result.recoded.columns if not each.untouched]
         how = f" It shows coarser values of {few(touched)} where a row needs it." if touched else ""
-        return f"{found[0].upper()}{found[1:]}.{how} No row is left out.{made}"
+        return f"{found[0].upper()}{found[1:]}.{how} No row is left out.{made}{as_sentence(result.given_back)}"
     lost = [each.name for each in result.columns_published if each.height and each.level == each.height]
     coarser = [each.name for each in result.columns_published if 0 < each.level < each.height]
     parts = [

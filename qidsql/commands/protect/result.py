@@ -11,7 +11,7 @@ from qidsql.generalization.local_recoding import LocalFigures
 from qidsql.generalization.measures import Measure
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
-from qidsql.protection.copies import KeptColumns
+from qidsql.protection.copies import CellsGivenBack, KeptColumns, in_the_headline
 from qidsql.wording.texts import are, count, few, percent, plural
 
 
@@ -66,6 +66,7 @@ class ProtectResult(Result):
     copied: Annotated[tuple[str, ...], "its columns"]
     not_copied: tuple[LeftOut, ...]
     kept_columns: KeptColumns = None
+    given_back: CellsGivenBack = None
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -101,7 +102,7 @@ def _judged(result: ProtectResult) -> tuple[Verdict, str]:
         faults = "; ".join([*below, *exceeding]) or f"{plural(result.after.rows, 'row')}"
         return Verdict.VIOLATION, f"the copy failed its audit ({faults}), so it was not kept"
     written = "" if result.target is None else f"; {result.target} was written and passed its audit"
-    return Verdict.FINISHED, f"{found_by(result)}: {_kept(result)}{written}"
+    return Verdict.FINISHED, f"{found_by(result)}: {_kept(result)}{written}{in_the_headline(result.given_back)}"
 
 
 def found_by(result: ProtectResult) -> str:
