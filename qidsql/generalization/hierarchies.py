@@ -455,4 +455,4 @@ class Codes:
             else:
                 cell = exp.column(f"o{len(self.columns) + others.index(column)}", table="originals")
             cells.append(exp.alias_(cell, f"c{number}"))
-        return sql.published_rows(self.rows(cells, others), self.mask(levels), [each.name for each in copied], k)
+        return sql.rows_at_levels(self.rows(cells, others), self.mask(levels), [each.name for each in copied], k)

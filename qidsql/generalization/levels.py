@@ -32,7 +32,7 @@ EQUAL = 1e-9  # costs that differ by less are compared exactly
 
 
 @dataclass(frozen=True)
-class Priced:
+class PricedNode:
     """A safe node: its levels, the rows below k, which are left out, and its exact cost by the measure."""
 
     levels: Levels
@@ -45,10 +45,10 @@ class Priced:
 
 
 @dataclass
-class Found:
+class FoundLevels:
     """What a search found: the best safe node, a bound that no node undercuts, and what was asked."""
 
-    best: Priced | None = None
+    best: PricedNode | None = None
     lower_bound: Fraction | None = None
     proved: bool = False
     asked: dict[Levels, int] = field(default_factory=dict)  # the rows below k
@@ -65,9 +65,9 @@ class Search:
 
     def __init__(self, shape: Shape, limit: int, below: Below, price: Price) -> None:
         self._shape, self._limit, self._below, self._price = shape, limit, below, price
-        self.found = Found()
+        self.found = FoundLevels()
 
-    def run(self, deadline: float | None = None) -> Found:
+    def run(self, deadline: float | None = None) -> FoundLevels:
         """Search until the end, or until the time is up. Raises as the functions that ask."""
         batch = self._first()
         while batch and (deadline is None or time.monotonic() < deadline or not self.found.rounds):
@@ -95,10 +95,10 @@ class Search:
             found.asked.update(zip(new, self._below(new), strict=True))
         return [node for node in batch if found.asked[node] <= self._limit]
 
-    def _priced(self, safe: Sequence[Levels]) -> list[Priced]:
+    def _priced(self, safe: Sequence[Levels]) -> list[PricedNode]:
         """The costs of safe nodes; the best one is kept."""
         below = [self.found.asked[node] for node in safe]
-        priced = [Priced(*each) for each in zip(safe, below, self._price(safe, below), strict=True)]
+        priced = [PricedNode(*each) for each in zip(safe, below, self._price(safe, below), strict=True)]
         self.found.best = min(filter(None, (self.found.best, *priced)), key=lambda each: each.rank, default=None)
         return priced
 

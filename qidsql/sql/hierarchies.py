@@ -340,7 +340,7 @@ def _merged(_: Dialect) -> exp.Expr:
     )
 
 
-def published_rows(rows: exp.Query, masks: Sequence[int], names: Sequence[str], k: int) -> exp.Query:
+def rows_at_levels(rows: exp.Query, masks: Sequence[int], names: Sequence[str], k: int) -> exp.Query:
     """The query for the cells c0, c1, ... of these rows under their names, without the rows in classes below k."""
     cells = [exp.column(f"c{place}") for place in range(len(names))]
     masked = [

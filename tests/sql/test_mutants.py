@@ -707,7 +707,17 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
 # tests/commands/suppress run them.
 PRINTED = {"copies/publish_view", "copies/suppress_in_place", "row_codes/values_at"}
 # Run by the tests of the rooms that fill them.
-ELSEWHERE = {"duckdb", "duckdb_extension", "copies/given_back", "history", "postgres", "regions", "sqlite", "workbench"}
+ELSEWHERE = {
+    "duckdb",
+    "duckdb_extension",
+    "copies/given_back",
+    "hierarchies",
+    "history",
+    "postgres",
+    "regions",
+    "sqlite",
+    "workbench",
+}
 ONLY_ON = {
     "row_pairs/agreeing": "postgres",
     "row_pairs/agreeing_by_content": "duckdb",

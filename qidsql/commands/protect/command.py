@@ -9,7 +9,6 @@ from typing import Annotated
 
 from qidsql.core.copies import CopyOptions
 from qidsql.core.options import (
-    COLUMNS,
     Columns,
     ColumnWeights,
     Exclude,
@@ -89,20 +88,11 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     sensitive: Sensitive = ()
     keep_identifiers: KeepIdentifiers = False
     where: Where = None
-    entity: Annotated[
-        str | None,
-        Option("refused: protect counts rows, not persons with several rows", "COLUMN", panel=COLUMNS, in_shells=False),
-    ] = None
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
     max_bytes: MaxBytes = None
 
     def check(self) -> None:
-        if self.entity is not None:
-            raise UsageError(
-                f"protect counts rows: several rows of one {self.entity} would pass for several persons. Protect a "
-                f"view with one row a person, without {setting('entity')} (or with {setting('no_policy')})"
-            )
         self.check_copy()
         if self.way is Way.VALUES:
             safety_of(self.policy)
@@ -147,4 +137,21 @@ COMMAND = Command(
     ),
     exit_codes="0 finished, 1 impossible, 2 error, 3 inconclusive",
     without=("workers",),
+    shown=(
+        "k",
+        "by",
+        "suppress",
+        "hierarchies",
+        "columns",
+        "exclude",
+        "identifiers",
+        "sensitive",
+        "where",
+        "entity",
+        "into",
+        "keep",
+        "max_seconds",
+        "format",
+        "output",
+    ),
 )

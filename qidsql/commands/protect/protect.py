@@ -17,7 +17,7 @@ from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
 from qidsql.generalization.classes import CodedClasses
 from qidsql.generalization.hierarchies import Codes, dates_among, files_in, proposed_hierarchies
-from qidsql.generalization.levels import MOST, Found, Levels, Search, search_of
+from qidsql.generalization.levels import MOST, FoundLevels, Levels, Search, search_of
 from qidsql.generalization.local_recoding import LocalFigures, LocalRecoding
 from qidsql.generalization.measures import Measure, Shape
 from qidsql.measures.disclosure_limits import limits_among
@@ -180,7 +180,7 @@ class _Protection:
     def _result(self, unfinished: str = "") -> ProtectResult:
         """The result so far. `unfinished`: why the work ended before its plan, or its copy, was complete."""
         protection, request, shape = self._protection, self._request, self._shape
-        found = self._search.found if self._search else Found()
+        found = self._search.found if self._search else FoundLevels()
         best = found.best
         kept = None
         if best is not None and shape is not None and (self._missing or not best.below):
@@ -240,7 +240,7 @@ class _Protection:
             )
         return tuple(found)
 
-    def _certificate(self, found: Found) -> tuple[UnsafeNode, ...]:
+    def _certificate(self, found: FoundLevels) -> tuple[UnsafeNode, ...]:
         """The unsafe nodes that were asked, without those below another."""
         limit = int(self._request.share * (self._rows or 0))
         unsafe = {node: below for node, below in found.asked.items() if below > limit}

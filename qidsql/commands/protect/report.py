@@ -37,7 +37,7 @@ def report(result: ProtectResult) -> Report:
             rows.add("Kept", f"{percent(result.kept)} of the detail (granularity; rows left out are charged in full)")
         if result.precision is not None and result.precision_charged is not None:
             charged = f"with the rows left out charged {percent(result.precision_charged)}"
-            rows.add("", f"precision {percent(result.precision)}, {charged}", expert=True)
+            rows.add("Precision", f"{percent(result.precision)} of the levels, {charged}")
         rows.add("Left out", f"{gone(result)}; at most {percent(result.suppress)} may be (--suppress)")
         how = f"{count(result.measured)} of {plural(result.choices or 0, 'choice')} of levels measured"
         rows.add("Search", f"{how}; {'the others cannot keep more' if result.proved else 'not finished'}")

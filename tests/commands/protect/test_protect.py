@@ -188,9 +188,10 @@ def test_plan_proof_and_copy_of_many_tables_are_as_defined(store: Store) -> None
         check(store, seed)
 
 
-@pytest.mark.parametrize(("k", "share"), always((5, 1), longer=OTHER_OPTIMA))
+@pytest.mark.parametrize("of", always((5, 1), longer=OTHER_OPTIMA))
 @ONE_ENGINE
-def test_every_optimum_of_arx_is_reached(store: Store, shared: Path, k: int, share: int) -> None:
+def test_every_optimum_of_arx_is_reached(store: Store, shared: Path, of: tuple[int, int]) -> None:
+    k, share = of
     lines = (shared / "arx_adult.csv").read_text().splitlines()
     header, *rows = [line.split(",") for line in lines]
     store.table("adult", dict.fromkeys(header, "VARCHAR(30)"), rows)
