@@ -112,7 +112,7 @@ def imported(name: str) -> Any:
         if hasattr(module, "subcommands"):
             listed = module.subcommands()
             group = typer.Typer(
-                name=name, cls=Parts, rich_markup_mode=None, add_completion=False, context_settings=HELP
+                name=name, cls=CommandWithParts, rich_markup_mode=None, add_completion=False, context_settings=HELP
             )
             group.callback(help=module.ABOUT, epilog=epilog(name, module.COMMAND))(lambda: None)
             for part, (summary, declared, run) in listed.items():
@@ -125,7 +125,7 @@ def imported(name: str) -> Any:
     return typer.main.get_command(alone)
 
 
-class Parts(TyperGroup):
+class CommandWithParts(TyperGroup):
     """A command with parts. What does not begin with the name of a part is for the first one."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

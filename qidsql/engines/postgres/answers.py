@@ -33,7 +33,7 @@ def flag(cell: object) -> bool:
     return cell
 
 
-def number(cell: object) -> int:
+def _whole(cell: object) -> int:
     if isinstance(cell, bool) or not isinstance(cell, int | Decimal):
         raise TypeError
     return int(cell)
@@ -63,24 +63,24 @@ def or_null(cell: Cell) -> Cell:
 
 
 CELLS: dict[str, tuple[Cell, ...]] = {  # by the names of templates
-    "catalog_foreign_keys": (number, texts, number, texts),
-    "catalog_keys": (number, texts),
-    "catalog_labels": (number, or_null(text), text, text),
-    "catalog_views": (number, or_null(text)),
+    "catalog_foreign_keys": (_whole, texts, _whole, texts),
+    "catalog_keys": (_whole, texts),
+    "catalog_labels": (_whole, or_null(text), text, text),
+    "catalog_views": (_whole, or_null(text)),
     "changed_settings": (text,),
-    "columns": (text, text, flag, flag, comparison, number, text),
+    "columns": (text, text, flag, flag, comparison, _whole, text),
     "condition_columns": (text, text, flag),
     "dependences": (text, text, flag),
     "doctor_path": (text, flag, or_null(text)),
-    "doctor_session": (text, text, flag, flag, flag, flag, or_null(flag), number, number, number, number, number),
+    "doctor_session": (text, text, flag, flag, flag, flag, or_null(flag), _whole, _whole, _whole, _whole, _whole),
     "doctor_tables": (text, text, flag, flag, flag, flag, or_null(flag), or_null(flag), or_null(flag)),
     "keywords": (text,),
     "place": (flag, flag, flag, or_null(text), flag),
-    "rows_as_analyzed": (or_null(number), or_null(number)),
+    "rows_as_analyzed": (or_null(_whole), or_null(_whole)),
     "session": (text, text, text, or_null(text), flag, flag, text),
     "state_token": (text, text, text, text, or_null(text)),
-    "table_bytes": (or_null(number), or_null(number)),
-    "tables": (number, text, text, one_of(KINDS), or_null(number), or_null(one_of(OBSTACLES)), flag, flag),
+    "table_bytes": (or_null(_whole), or_null(_whole)),
+    "tables": (_whole, text, text, one_of(KINDS), or_null(_whole), or_null(one_of(OBSTACLES)), flag, flag),
 }
 ONE_ROW = ("doctor_session", "place", "rows_as_analyzed", "session", "table_bytes")
 
