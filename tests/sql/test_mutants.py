@@ -712,6 +712,7 @@ ELSEWHERE = {
     "duckdb_extension",
     "copies/given_back",
     "hierarchies",
+    "local_recoding",
     "history",
     "postgres",
     "regions",
