@@ -162,8 +162,8 @@ class SparkCluster:
 class SailProcess:
     """A server of a test's own, with settings of its own, to be frozen or killed. Use it in a `with` block."""
 
-    def __init__(self, **settings: str) -> None:
-        command = [sys.executable, "-m", "pysail", "spark", "server", "--port", "0"]
+    def __init__(self, port: int = 0, **settings: str) -> None:
+        command = [sys.executable, "-m", "pysail", "spark", "server", "--port", str(port)]
         self.process = subprocess.Popen(
             command, stderr=subprocess.PIPE, text=True, env=os.environ | {"RUST_LOG": "info"} | settings
         )

@@ -21,7 +21,7 @@ from qidsql.engines.spark.condition import parse_condition
 from qidsql.engines.spark.doctor import not_promised
 from qidsql.engines.spark.engine import folder_columns, lost_folders
 from qidsql.engines.spark.errors import translate
-from qidsql.engines.spark.session import ServerGone, ServerRestarted, SparkSession, message_class
+from qidsql.engines.spark.session import KeptSettings, ServerGone, ServerRestarted, SparkSession, message_class
 from qidsql.errors import ConnectionLost, SourceError, StatementError, UnknownName
 from tests.parquet_footers import BINARY, MAX, MAX_VALUE, MIN, MIN_VALUE, STATISTICS, Fields, changed, chunks, groups
 from tests.spark_server import SailProcess, spark_url
@@ -266,6 +266,41 @@ def test_a_server_that_was_restarted_is_noticed() -> None:
     assert issubclass(ServerRestarted, ServerGone)
     found = translate(ServerRestarted(), "classes", "sc://h")
     assert isinstance(found, ConnectionLost) and "restarted" in str(found)
+
+
+@pytest.mark.spark
+def test_a_restart_of_a_server_that_names_sessions_as_we_do() -> None:
+    """Sail's answers have our own name of the session, after a restart too; the settings are lost."""
+    with SailProcess() as server:
+        opened = SparkSession(address(server.url), 60)
+        assert opened.execute("SELECT 1") == [(1,)]
+    with SailProcess(int(server.url.rpartition(":")[2])):
+        for work in (lambda: opened.execute("SELECT 1"), lambda: opened.columns("SELECT 1")):
+            with pytest.raises(ServerRestarted):
+                work()
+        opened.close()
+
+
+@pytest.mark.spark
+def test_a_session_of_a_user_gets_its_settings_back(owned: tuple[str, SparkSession], tmp_path: Path) -> None:
+    """Also where the audit fails, and where columns must be found exactly, for which sessions are opened again."""
+    url, owner = owned
+    own = {"spark.sql.caseSensitive": "false", "spark.sql.ansi.enabled": "false", "spark.sql.variable.substitute": ""}
+    kept = KeptSettings()
+    kept.values = dict(own)
+    owner.put_back(kept)
+    now = owner.settings_now(list(own))
+    path = written(tmp_path / "two.parquet", "SELECT 1 AS a")
+    qidsql.audit(url, str(path), k=2)
+    assert owner.settings_now(list(own)) == now
+    assert now["spark.sql.ansi.enabled"] == "false"
+    with pytest.raises(UnknownName):
+        qidsql.audit(url, "nowhere", k=2)
+    assert owner.settings_now(list(own)) == now
+    with connect(url) as engine:
+        assert owner.settings_now(list(own))["spark.sql.ansi.enabled"] == "true"
+        engine.close()
+    assert owner.settings_now(list(own)) == now
 
 
 def test_settings_that_a_platform_refuses_are_named() -> None:

@@ -4,6 +4,7 @@ import re
 import time
 from bisect import bisect_left
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -26,7 +27,7 @@ from qidsql.engines.spark.dialect import PATTERNS, SPARK, column, width
 from qidsql.engines.spark.doctor import NEEDED, Introduction, checks, not_promised
 from qidsql.engines.spark.errors import not_there, translate, unreachable
 from qidsql.engines.spark.plans import FOOTERS_BELIEVED, believes_footers, planned_bytes, planned_sizes, unsigned
-from qidsql.engines.spark.session import ServerGone, SparkSession
+from qidsql.engines.spark.session import KeptSettings, ServerGone, SparkSession
 from qidsql.engines.table_names import find_table, parsed_name
 from qidsql.engines.workers import Session, Worker
 from qidsql.errors import AccessError, QidsqlError, SnapshotLost, StatementError, Stopped, UnknownName, UsageError
@@ -89,20 +90,25 @@ class SparkEngine(Engine):
         self.label = server.label
         self.snapshot = EACH_ITS_OWN
         self._server = server
+        self._kept = KeptSettings()
         self._seconds = statement_seconds
         self._files: dict[TableName, frozenset[str]] = {}  # of the tables described, but those in a version
         self._versions: dict[TableName, Version | None] = {}  # of the tables described; None: it keeps none
         self._own_functions: frozenset[str] | None = None  # None: not asked yet
         self._exact: bool | None = None  # whether columns of the tables described are found exactly; None: no table
-        self._introduction = self._asked("version", _introduced)
-        self._refused = self._asked("settings", lambda session: session.refused)
+        try:
+            self._introduction = self._asked("version", _introduced)
+            self._refused = self._asked("settings", lambda session: session.refused)
+            self.latency = min(self._seconds_of(EMPTY) for _ in range(2))
+        except BaseException:
+            self.close()
+            raise
         self.version = self._introduction.version
         self.role, self.time_zone = self._introduction.user, self._introduction.time_zone
-        self.latency = min(self._seconds_of(EMPTY) for _ in range(2))
 
     def _open(self, deadline: float | None) -> list[Worker]:
         workers = [
-            Worker(partial(SparkSession, self._server, self._seconds, bool(self._exact)))
+            Worker(partial(SparkSession, self._server, self._seconds, bool(self._exact), self._kept))
             for _ in range(self.workers - len(self._sessions))
         ]
         try:
@@ -113,6 +119,14 @@ class SparkEngine(Engine):
         except grpc.RpcError as error:
             raise unreachable(error, self.label) from None
         return workers
+
+    def release(self) -> None:
+        """A session that the user named gets its settings back; whoever works in it meanwhile has ours."""
+        if self._kept.values:
+            with suppress(grpc.RpcError, ServerGone):
+                session = SparkSession(self._server, self._seconds)
+                session.put_back(self._kept)
+                session.close()
 
     def _seconds_of(self, sql: str) -> float:
         started = time.monotonic()

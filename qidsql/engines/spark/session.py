@@ -79,10 +79,11 @@ MESSAGES: dict[str, dict[str, tuple[int, str]]] = {
     "InterruptRequest": {**OF_REQUEST, "interrupt_type": (4, "int32"), "operation_id": (6, "string")},
     "InterruptResponse": {},
     "ConfigRequest": {**OF_REQUEST, "operation": (3, "Operation"), OBSERVED: (8, "string")},
-    "Operation": {"set": (1, "Pairs")},
+    "Operation": {"set": (1, "Pairs"), "get_option": (4, "Keys"), "unset": (6, "Keys")},
     "Pairs": {"pairs": (1, "Pair[]")},
+    "Keys": {"keys": (1, "string[]")},
     "Pair": {"key": (1, "string"), "value": (2, "string")},
-    "ConfigResponse": {SERVED: (4, "string")},
+    "ConfigResponse": {"pairs": (2, "Pair[]"), SERVED: (4, "string")},
     "ReleaseSessionRequest": OF_REQUEST,
     "ReleaseSessionResponse": {},
     # of an error, from google/rpc/status.proto and error_details.proto
@@ -140,6 +141,7 @@ OF_FILES = {
     "spark.sql.parquet.aggregatePushdown": "false",  # values are counted, not looked up in footers
     "spark.sql.orc.aggregatePushdown": "false",
 }
+TOLD = "spark.sql.debug.maxToStringFields"  # one of them that no server has by itself
 LETTER_CASE = "spark.sql.caseSensitive"
 
 
@@ -157,13 +159,23 @@ def settings(exact: bool) -> dict[str, str]:
     return SETTINGS | OF_FILES | {LETTER_CASE: "true" if exact else "false"}
 
 
+class KeptSettings:
+    """The settings of a session that a user named, as they were before the first of its workers changed them."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.values: dict[str, str] = {}  # "" for one that was not set
+
+
 class SparkSession:
     """One session. A statement runs until it ends, `cancel` or `hang_up` is called, or its time is up.
 
     `exact`: columns whose names differ in letter case only are two. `refused`: settings that the server did not accept.
     """
 
-    def __init__(self, address: Address, statement_seconds: float, exact: bool = False) -> None:
+    def __init__(
+        self, address: Address, statement_seconds: float, exact: bool = False, kept: KeptSettings | None = None
+    ) -> None:
         self._seconds = statement_seconds
         self._operation: str | None = None
         self._call: Any = None
@@ -189,7 +201,11 @@ class SparkSession:
             f"{SERVICE}ExecutePlan", _bytes, message_class("ExecutePlanResponse").FromString
         )
         try:
-            self.refused = self._configure(settings(exact))
+            wanted = settings(exact)
+            if kept is not None and self.borrowed:
+                with kept.lock:
+                    kept.values = kept.values or self.settings_now(list(wanted))
+            self.refused = self._configure(wanted)
         except BaseException:
             self._channel.close()
             raise
@@ -219,6 +235,21 @@ class SparkSession:
         pairs = [{"key": key, "value": value} for key, value in wanted.items()]
         self._ask("Config", CONNECTING, operation={"set": {"pairs": pairs}})
 
+    def settings_now(self, keys: list[str]) -> dict[str, str]:
+        """What the session is told at present; "" for what it is not told."""
+        answer = self._ask("Config", CONNECTING, operation={"get_option": {"keys": keys}})
+        return dict.fromkeys(keys, "") | {pair.key: pair.value for pair in answer.pairs}
+
+    def put_back(self, kept: KeptSettings) -> None:
+        """Gives a session of a user its settings back. Those that a platform refuses were not changed."""
+        for key, value in kept.values.items():
+            with suppress(grpc.RpcError):
+                if value:
+                    self._set({key: value})
+                else:
+                    self._ask("Config", PARTING, operation={"unset": {"keys": [key]}})
+        kept.values = {}
+
     def execute(self, sql: str) -> list[Row]:
         rows: list[Row] = []
         for table in self._tables(sql):
@@ -243,6 +274,7 @@ class SparkSession:
     def columns(self, sql: str) -> list[Any]:
         """The fields of a query's result, without running it: name, data_type, nullable."""
         answer = self._ask("AnalyzePlan", self._seconds, schema={"plan": _plan(sql)})
+        self._check_settings()
         return list(answer.schema.schema.struct.fields)
 
     def files(self, sql: str) -> frozenset[str]:
@@ -285,6 +317,12 @@ class SparkSession:
             raise ServerRestarted
         self._served = self._served or found
 
+    def _check_settings(self) -> None:
+        """After each answer of a server that calls the session by our own name of it, as Sail does after a restart too:
+        it must still know what it was told. Raises ServerRestarted, grpc.RpcError."""
+        if self._served in ("", self._session["session_id"]) and self.settings_now([TOLD]) != {TOLD: SETTINGS[TOLD]}:
+            raise ServerRestarted
+
     def _tables(self, sql: str) -> Iterator[arrow.Table]:
         """The rows of a statement, batch by batch; at least one, which may be empty. Raises grpc.RpcError, ServerGone,
         ValueError if rows are missing."""
@@ -306,6 +344,7 @@ class SparkSession:
                         if table.num_rows != response.arrow_batch.row_count:
                             raise ValueError("a batch of rows is not complete")
                         yield table
+            self._check_settings()
         except grpc.RpcError:
             if self._gone:
                 raise ServerGone from None
