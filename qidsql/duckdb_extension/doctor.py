@@ -10,7 +10,7 @@ from qidsql.duckdb_extension.hosts import Host, extension_folder
 from qidsql.duckdb_extension.settings import SUFFIX, Settings
 from qidsql.errors import SourceError
 
-CHECK = "LOAD qidsql; SELECT COUNT(*) FROM duckdb_functions() WHERE function_name = 'qid_audit'"
+CHECK = "LOAD qidsql; SELECT description FROM qidsql.help() WHERE name = ''"  # why there is no Python, else nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,12 @@ def _examine_host(host: Host) -> Iterator[InstallationCheck]:
     for problem in settings.problems() if host.shell else ():
         yield InstallationCheck(False, f"{host}: {problem}")
     try:
-        host.run(CHECK)
+        why = host.run(CHECK).strip()
     except SourceError as error:
         yield InstallationCheck(False, f"{host}: {error}")
+        return
+    if why:
+        yield InstallationCheck(False, f"{host}: {why}")
         return
     yield InstallationCheck(True, f"{host}: LOAD qidsql works ({host.extension})")
 

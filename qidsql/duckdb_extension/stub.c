@@ -27,7 +27,7 @@ typedef struct {
     void *const *(*get_api)(void *info, const char *version);
 } Access;
 
-enum { SCALAR_SET_ERROR = 221, BIND_SET_ERROR = 261, INIT_SET_ERROR = 268, FUNCTION_SET_ERROR = 273 };
+enum { CONNECT = 3, DISCONNECT = 6, QUERY = 13, DESTROY_RESULT = 14, SCALAR_SET_ERROR = 221, BIND_SET_ERROR = 261, INIT_SET_ERROR = 268, FUNCTION_SET_ERROR = 273 };
 
 /* ---- The struct shared with Python. entry.py has the same fields in the same order, and the same LAYOUT: the
  *      installed file may be older or newer than the Python package that it finds. ---- */
@@ -325,6 +325,37 @@ static const char *load(void) {
     return problem;
 }
 
+/* ---- Without Python: the checks that are single statements. The script is compiled in (compiling.py). ---- */
+
+#ifdef SCRIPT
+#include SCRIPT
+#else
+static const char checks[] = "", refusals[] = "";
+#endif
+
+static bool run(void *const *api, void *connection, const char *sql) {
+    void *result[6] = {0}; /* duckdb_result */
+    int failed = ((int (*)(void *, const char *, void *))api[QUERY])(connection, sql, result);
+    ((void (*)(void *))api[DESTROY_RESULT])(result);
+    return !failed;
+}
+
+/* Creates the macros that need no Python, and for the others macros that tell the problem. False: it stays an error. */
+static bool load_checks(void *const *api, void *instance, const char *problem) {
+    static char reason[2 * sizeof error + 128];
+    void *connection = NULL;
+    if (!*checks || ((int (*)(void *, void **))api[CONNECT])(instance, &connection)) return false;
+    char *end = reason + sprintf(reason, "CREATE OR REPLACE MACRO qidsql.main.why_no_python() AS '");
+    for (const char *each = problem; *each; each++) {
+        if (*each == '\'') *end++ = '\'';
+        *end++ = *each;
+    }
+    strcpy(end, "'");
+    bool good = run(api, connection, checks) && run(api, connection, reason) && run(api, connection, refusals);
+    ((void (*)(void **))api[DISCONNECT])(&connection);
+    return good;
+}
+
 /* ---- What DuckDB calls at LOAD. ---- */
 
 __attribute__((visibility("default"))) bool qidsql_init_c_api(void *info, const Access *duckdb) {
@@ -354,6 +385,7 @@ __attribute__((visibility("default"))) bool qidsql_init_c_api(void *info, const 
             entry.forget = forget, entry.next_forgotten = next_forgotten;
             entry.watch = watch, entry.interrupts = interrupts, entry.close = close_entry;
             problem = load();
+            if (problem && load_checks(api, instance, problem)) problem = NULL;
             entry.api = NULL;
         }
         if (problem) duckdb->set_error(info, problem);

@@ -54,11 +54,17 @@ def spoil(extension: Path, **changes: str) -> None:
 
 
 def refused(shell: Shell, extension: Path, **extra: str) -> str:
-    """The error of a LOAD after which the shell lives on."""
-    [error, answer] = shell.run([f"LOAD '{extension}'", "SELECT 42 AS answer"], **extra)
-    assert answer == [{"answer": 42}]
+    """What a function that needs Python tells after a LOAD that found none; those that need none work."""
+    measured = "SELECT smallest FROM qidsql.anonymity('people', ['a'])"
+    told = "SELECT description FROM qidsql.help() WHERE name = ''"
+    error, why, answer = shell.run(
+        [f"LOAD '{extension}'", PEOPLE, "CALL qidsql.check('people', k := 5)", told, measured], **extra
+    )[2:]
+    assert answer == [{"smallest": 428}]
     assert isinstance(error, Refused), error
     assert "qidsql: " in error
+    assert isinstance(why, list)
+    assert why[0]["description"] in error
     return error
 
 
@@ -74,7 +80,7 @@ def refused(shell: Shell, extension: Path, **extra: str) -> str:
     ],
     ids=["library gone", "no library", "no Python library", "environment moved", "no standard library", "no qidsql"],
 )
-def test_a_python_that_cannot_start_is_an_error_of_load(
+def test_without_python_the_single_statements_work_and_the_others_tell_why(
     shell: Shell, broken: Path, changes: dict[str, str], words: str
 ) -> None:
     spoil(broken, **changes)

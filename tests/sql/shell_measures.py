@@ -4,12 +4,16 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from qidsql.duckdb_extension.functions import FUNCTIONS, OWN
+from qidsql.duckdb_extension.protected import carried_out
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.own_functions import by_whole_names
+from qidsql.sql import quoted
 from qidsql.sql.templates import Filling, fill_query
 
 FRAME = Path(__file__).with_suffix(".sql")
 WRITTEN = Path(__file__).parents[2] / "sql_templates" / "duckdb" / "shell_measures.sql"
+REFUSALS = WRITTEN.parents[1] / "duckdb_extension" / "shell_without_python.sql"
 RENAMED = {"entity": "member"}  # a column that is called like a parameter of a macro
 BILLION = 1_000_000_000
 
@@ -51,5 +55,35 @@ def queries() -> dict[str, exp.Query]:
     return found
 
 
+def refusals() -> str:
+    """The script for a shell without Python: each function that needs it tells why there is none."""
+    macros = []
+    for each in FUNCTIONS:
+        given = [*(f'"{name}"' for name in each.tables), *(f"{name} := NULL" for name in each.parameters)]
+        macros.append(REFUSED.format(name=each.macro, given=", ".join(given)))
+    given = ['"table"', *(f"{name} := NULL" for name in carried_out())]
+    macros.append(REFUSED.format(name="protected", given=", ".join(given)))
+    lines = ",\n".join(f"  ({', '.join(map(quoted, line))})" for line in OWN)
+    return f"{ABOVE}\n" + "\n".join(macros) + HELP.format(lines=lines)
+
+
+ABOVE = """\
+-- The functions that need Python, where none can be started: each is an error that tells why, by a macro of the stub.
+-- Written by python -m tests.sql.shell_measures.
+"""
+REFUSED = """CREATE OR REPLACE MACRO qidsql.main.{name}({given}) AS TABLE
+SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
+"""
+HELP = """
+CREATE OR REPLACE MACRO qidsql.main.help(function := '') AS TABLE
+SELECT found.name, found.usage, found.description
+FROM (VALUES
+{lines},
+  ('', 'all others need Python', qidsql.main.why_no_python())
+) AS found (name, usage, description);
+"""
+
+
 if __name__ == "__main__":
     WRITTEN.write_text(text(), encoding="utf-8")
+    REFUSALS.write_text(refusals(), encoding="utf-8")

@@ -10,14 +10,15 @@ import duckdb
 import pytest
 
 from qidsql.engines.duckdb.macros import duckdb_macros
-from tests.sql.shell_measures import WRITTEN, text
+from tests.sql.shell_measures import REFUSALS, WRITTEN, refusals, text
 
 Rows = list[tuple[Any, ...]]  # person, a, b, secret
 VALUES = {"person": "INTEGER", "a": "VARCHAR", "b": "INTEGER", "secret": "VARCHAR"}
 
 
-def test_the_script_is_the_one_that_is_written() -> None:
+def test_the_scripts_are_those_that_are_written() -> None:
     assert WRITTEN.read_text(encoding="utf-8") == text(), "python -m tests.sql.shell_measures"
+    assert REFUSALS.read_text(encoding="utf-8") == refusals(), "python -m tests.sql.shell_measures"
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,66 @@
+-- The functions that need Python, where none can be started: each is an error that tells why, by a macro of the stub.
+-- Written by python -m tests.sql.shell_measures.
+
+CREATE OR REPLACE MACRO qidsql.main.audit("table", k := NULL, distinct_ := NULL, separation := NULL, rows_below_k := NULL, l := NULL, entropy_l := NULL, recursive_l := NULL, alpha := NULL, t := NULL, t_ordered := NULL, order_ := NULL, t_hierarchical := NULL, beta_likeness := NULL, enhanced_beta := NULL, delta_disclosure := NULL, sensitive := NULL, policy_file := NULL, columns := NULL, exclude := NULL, identifiers := NULL, keep_identifiers := NULL, roles := NULL, where_ := NULL, entity := NULL, empty := NULL, nulls := NULL, weights := NULL, max_size := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
+SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
+
+CREATE OR REPLACE MACRO qidsql.main.keys("table", k := NULL, distinct_ := NULL, separation := NULL, rows_below_k := NULL, l := NULL, entropy_l := NULL, recursive_l := NULL, alpha := NULL, t := NULL, t_ordered := NULL, order_ := NULL, t_hierarchical := NULL, beta_likeness := NULL, enhanced_beta := NULL, delta_disclosure := NULL, sensitive := NULL, reveals := NULL, violates := NULL, all_classes := NULL, epsilon := NULL, delta := NULL, seed := NULL, sample_sizes := NULL, verify := NULL, policy_file := NULL, all_ := NULL, minimal := NULL, algorithm := NULL, max_size := NULL, weights := NULL, columns := NULL, exclude := NULL, identifiers := NULL, where_ := NULL, entity := NULL, nulls := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
+SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
+
+CREATE OR REPLACE MACRO qidsql.main.mask("table", k := NULL, distinct_ := NULL, separation := NULL, rows_below_k := NULL, l := NULL, entropy_l := NULL, recursive_l := NULL, alpha := NULL, t := NULL, t_ordered := NULL, order_ := NULL, t_hierarchical := NULL, beta_likeness := NULL, enhanced_beta := NULL, delta_disclosure := NULL, sensitive := NULL, reveals := NULL, violates := NULL, all_classes := NULL, epsilon := NULL, delta := NULL, seed := NULL, sample_sizes := NULL, verify := NULL, policy_file := NULL, exact := NULL, weights := NULL, view := NULL, role := NULL, columns := NULL, exclude := NULL, identifiers := NULL, where_ := NULL, entity := NULL, nulls := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
+SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
+
+CREATE OR REPLACE MACRO qidsql.main.uniques("table", policy_file := NULL, k := NULL, max_size := NULL, scores := NULL, sampling_fraction := NULL, nulls := NULL, key := NULL, columns := NULL, exclude := NULL, identifiers := NULL, sensitive := NULL, where_ := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, limit_ := NULL, trace := NULL) AS TABLE
+SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
+
+CREATE OR REPLACE MACRO qidsql.main.suppress("table", policy_file := NULL, max_work := NULL, keep := NULL, entity := NULL, k := NULL, method := NULL, against := NULL, weights := NULL, sql := NULL, columns := NULL, exclude := NULL, identifiers := NULL, sensitive := NULL, keep_identifiers := NULL, where_ := NULL, nulls := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
+SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
+
+CREATE OR REPLACE MACRO qidsql.main.report("table", k := NULL, distinct_ := NULL, separation := NULL, rows_below_k := NULL, l := NULL, entropy_l := NULL, recursive_l := NULL, alpha := NULL, t := NULL, t_ordered := NULL, order_ := NULL, t_hierarchical := NULL, beta_likeness := NULL, enhanced_beta := NULL, delta_disclosure := NULL, sensitive := NULL, policy_file := NULL, columns := NULL, exclude := NULL, identifiers := NULL, keep_identifiers := NULL, roles := NULL, where_ := NULL, entity := NULL, empty := NULL, nulls := NULL, weights := NULL, max_size := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
+SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
+
+CREATE OR REPLACE MACRO qidsql.main.verdict("table", k := NULL, distinct_ := NULL, separation := NULL, rows_below_k := NULL, l := NULL, entropy_l := NULL, recursive_l := NULL, alpha := NULL, t := NULL, t_ordered := NULL, order_ := NULL, t_hierarchical := NULL, beta_likeness := NULL, enhanced_beta := NULL, delta_disclosure := NULL, sensitive := NULL, policy_file := NULL, columns := NULL, exclude := NULL, identifiers := NULL, keep_identifiers := NULL, roles := NULL, where_ := NULL, entity := NULL, empty := NULL, nulls := NULL, weights := NULL, max_size := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
+SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
+
+CREATE OR REPLACE MACRO qidsql.main.check("table", k := NULL, distinct_ := NULL, separation := NULL, rows_below_k := NULL, l := NULL, entropy_l := NULL, recursive_l := NULL, alpha := NULL, t := NULL, t_ordered := NULL, order_ := NULL, t_hierarchical := NULL, beta_likeness := NULL, enhanced_beta := NULL, delta_disclosure := NULL, sensitive := NULL, policy_file := NULL, columns := NULL, exclude := NULL, identifiers := NULL, keep_identifiers := NULL, roles := NULL, where_ := NULL, entity := NULL, empty := NULL, nulls := NULL, weights := NULL, max_size := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
+SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
+
+CREATE OR REPLACE MACRO qidsql.main.roles("table", k := NULL, distinct_ := NULL, separation := NULL, rows_below_k := NULL, l := NULL, entropy_l := NULL, recursive_l := NULL, alpha := NULL, t := NULL, t_ordered := NULL, order_ := NULL, t_hierarchical := NULL, beta_likeness := NULL, enhanced_beta := NULL, delta_disclosure := NULL, sensitive := NULL, policy_file := NULL, columns := NULL, exclude := NULL, identifiers := NULL, keep_identifiers := NULL, roles := NULL, where_ := NULL, entity := NULL, empty := NULL, nulls := NULL, weights := NULL, max_size := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
+SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
+
+CREATE OR REPLACE MACRO qidsql.main.anonymize("table", policy_file := NULL, max_work := NULL, keep := NULL, entity := NULL, k := NULL, method := NULL, weights := NULL, sql := NULL, columns := NULL, exclude := NULL, identifiers := NULL, sensitive := NULL, keep_identifiers := NULL, where_ := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
+SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
+
+CREATE OR REPLACE MACRO qidsql.main.turns("table", policy_file := NULL, keep := NULL, entity := NULL, k := NULL, turns := NULL, max_size := NULL, weights := NULL, columns := NULL, exclude := NULL, identifiers := NULL, sensitive := NULL, where_ := NULL, nulls := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
+SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
+
+CREATE OR REPLACE MACRO qidsql.main.risk("table", policy_file := NULL, columns := NULL, exclude := NULL, identifiers := NULL, sensitive := NULL, k := NULL, sampling_fraction := NULL, population_size := NULL, weight := NULL, seed := NULL, where_ := NULL, entity := NULL, nulls := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
+SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
+
+CREATE OR REPLACE MACRO qidsql.main.link("left", "right", policy_file := NULL, on_ := NULL, k := NULL, rows_below_k := NULL, identifiers := NULL, where_ := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
+SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
+
+CREATE OR REPLACE MACRO qidsql.main.kmap("published", "people", policy_file := NULL, on_ := NULL, counts := NULL, k := NULL, rows_below_k := NULL, presence := NULL, identifiers := NULL, where_ := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
+SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
+
+CREATE OR REPLACE MACRO qidsql.main.impact("table", "protected", policy_file := NULL, weight := NULL, outcome := NULL, covariates := NULL, fill := NULL, k := NULL, mark := NULL, show_values := NULL, max_values := NULL, columns := NULL, exclude := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
+SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
+
+CREATE OR REPLACE MACRO qidsql.main.graph(policy_file := NULL, identifiers := NULL, sensitive := NULL, outside := NULL, exclude := NULL, protect := NULL, algorithm := NULL, accept_names := NULL, containment := NULL, find_dependencies := NULL, max_paths := NULL, every_path := NULL, then_ := NULL, k := NULL, entity := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
+SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
+
+CREATE OR REPLACE MACRO qidsql.main.protected("table", policy_file := NULL, keep := NULL, k := NULL, weights := NULL, columns := NULL, exclude := NULL, identifiers := NULL, sensitive := NULL, keep_identifiers := NULL, where_ := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL) AS TABLE
+SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
+
+CREATE OR REPLACE MACRO qidsql.main.help(function := '') AS TABLE
+SELECT found.name, found.usage, found.description
+FROM (VALUES
+  ('profile', 'FROM qidsql.profile(''table'', [''column'', ...], k := 5)', 'The measures of a column set.'),
+  ('violations', 'FROM qidsql.violations(''table'', [''column'', ...], k := 5)', 'The classes below k of a column set, with values.'),
+  ('columns', 'FROM qidsql.columns(''table'', k := 5)', 'The measures of every single column.'),
+  ('anonymity', 'FROM qidsql.anonymity(''table'', [''column'', ...], k := 5, entity := ''column'')', 'Whether each class of a column set has k rows, or k persons.'),
+  ('diversity', 'FROM qidsql.diversity(''table'', [''column'', ...], ''sensitive'', l := 2, entity := ''column'')', 'Whether each class has l different values of a sensitive column, by rows or persons.'),
+  ('closeness', 'FROM qidsql.closeness(''table'', [''column'', ...], ''sensitive'', t := 0.2)', 'Whether the values of each class are distributed as in the table.'),
+  ('risks', 'FROM qidsql.risks(''table'', [''column'', ...], k := 5)', 'The risk of the rows to be re-identified.'),
+  ('', 'all others need Python', qidsql.main.why_no_python())
+) AS found (name, usage, description);
