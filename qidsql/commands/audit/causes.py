@@ -214,6 +214,7 @@ CHOICE = 8  # columns tried at the later steps: those that helped most at the fi
 SHARE = 64  # one class in so many is sampled, unless these are fewer than ENOUGH or more than PLENTY
 ENOUGH, PLENTY = 5_000, 50_000  # classes in a sample
 SAMPLED_ROWS = 500_000  # rows; of fewer, a sample is not much cheaper than a profile
+SAMPLED_IN_REGIONS = 50_000  # the same where one statement samples the classes of many sets
 FEW_ROWS = 100  # rows below k in a sample, below which it does not rank options
 CLOSE = 4  # options measured in full at most, where the sample does not rank them
 
@@ -247,7 +248,7 @@ def withhold(profiler: TableProfiler, policy: Policy, whole: ClassProfile, draft
     choice = choice[:TRIED] if len(choice) > MANY_COLUMNS else choice
     regions = regions_of(profiler)
     sampler: Regions | TableProfiler | None = regions or (profiler if profiler.samples_classes() else None)
-    share = 1 if sampler is None else _share(whole)
+    share = 1 if sampler is None else _share(whole, SAMPLED_ROWS if regions is None else SAMPLED_IN_REGIONS)
     share = share if regions is None else 1 << share.bit_length() - 1
     foresight = Foresight(profiler, profiler.breadth)
     while left & (left - 1) and len(draft.withheld) < STEPS:
@@ -275,9 +276,9 @@ def obstacles(policy: Policy, profile: ClassProfile, columns: Sequence[ColumnFin
     return ", ".join(met) or (f"{few(others)} must not be published either" if others else "")
 
 
-def _share(whole: ClassProfile) -> int:
+def _share(whole: ClassProfile, least: int) -> int:
     """One class in so many is sampled; 1 if all are measured."""
-    if whole.rows < SAMPLED_ROWS or whole.disclosing:
+    if whole.rows < least or whole.disclosing:
         return 1
     return max(1, min(whole.classes // ENOUGH, max(SHARE, whole.classes // PLENTY)))
 
