@@ -9,7 +9,7 @@ from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.regions import Region, bucket_sizes, profiles_in_regions
 
-ROWS = 20_000  # at least; of fewer, column sets one by one are as cheap
+ROWS = 50_000  # at least; of fewer, column sets one by one are as cheap
 COLUMNS = 20  # at most; of more, too many sets are tried
 COUNTED = 250_000  # rows in which the sizes of buckets are counted, about
 IN_BUCKET = 16_000  # rows in a bucket, on average
@@ -72,7 +72,7 @@ class Regions:
         [columns] = profiler.ask([statement])
         self._regions = []
         for place, sizes in enumerate(columns):
-            enough = {bucket: rows for bucket, rows in sizes.items() if rows >= FEWEST} or sizes
+            enough = {bucket: rows for bucket, rows in sizes.items() if rows >= FEWEST} or sizes or {0: 0}
             bucket = min(enough, key=lambda bucket: (enough[bucket], bucket))
             self._regions.append((enough[bucket], Region(1 << place, buckets, bucket)))
         self._regions.sort(key=lambda each: each[0])

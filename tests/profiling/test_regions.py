@@ -74,7 +74,7 @@ def test_an_audit_by_regions_says_what_one_without_them_says(
         for number, table in enumerate(tables):
             k = 2 + number % 4
             request = AuditRequest(table.name, k=k, columns=table.names, entity="row")
-            wrong = audits._wrong(engine, table, {"entity": "row"}, k)
+            wrong = audits.wrong_in(engine, table, {"entity": "row"}, k)
             assert wrong is None, (table.name, wrong)
             by_regions = audit(engine, request)
             with monkeypatch.context() as patch:

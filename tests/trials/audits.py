@@ -34,13 +34,13 @@ def _all(stores: Sequence[Store], seed: int) -> Iterator[str | None]:
             with store.connect() as engine:
                 for place, table in enumerate(tables):
                     options = OPTIONS[(first + place) % len(OPTIONS)]
-                    wrong = _wrong(engine, table, options, 2 + place % 4)
+                    wrong = wrong_in(engine, table, options, 2 + place % 4)
                     yield wrong and f"{store.name} table {first + place} {options}: {wrong}"
             drop(store, tables)
         first += TOGETHER
 
 
-def _wrong(engine: Engine, table: RandomTable, options: dict[str, Any], k: int) -> str | None:
+def wrong_in(engine: Engine, table: RandomTable, options: dict[str, Any], k: int) -> str | None:
     """What an audit says of the table that the definitions do not; None where all is right."""
     define = definition(table, options, k)
     try:

@@ -2,6 +2,7 @@
 
 CLASSES: tuple[str, ...] = (
     "audits",
+    "regions",
     "searches",
     "rounds",
     "limits",

@@ -214,7 +214,6 @@ CHOICE = 8  # columns tried at the later steps: those that helped most at the fi
 SHARE = 64  # one class in so many is sampled, unless these are fewer than ENOUGH or more than PLENTY
 ENOUGH, PLENTY = 5_000, 50_000  # classes in a sample
 SAMPLED_ROWS = 500_000  # rows; of fewer, a sample is not much cheaper than a profile
-SAMPLED_IN_REGIONS = 50_000  # the same where one statement samples the classes of many sets
 FEW_ROWS = 100  # rows below k in a sample, below which it does not rank options
 CLOSE = 4  # options measured in full at most, where the sample does not rank them
 
@@ -248,7 +247,7 @@ def withhold(profiler: TableProfiler, policy: Policy, whole: ClassProfile, draft
     choice = choice[:TRIED] if len(choice) > MANY_COLUMNS else choice
     regions = regions_of(profiler)
     sampler: Regions | TableProfiler | None = regions or (profiler if profiler.samples_classes() else None)
-    share = 1 if sampler is None else _share(whole, SAMPLED_ROWS if regions is None else SAMPLED_IN_REGIONS)
+    share = 1 if sampler is None else _share(whole, SAMPLED_ROWS if regions is None else 0)
     share = share if regions is None else 1 << share.bit_length() - 1
     foresight = Foresight(profiler, profiler.breadth)
     while left & (left - 1) and len(draft.withheld) < STEPS:

@@ -1,0 +1,56 @@
+"""Audits on Postgres that decide by parts of the rows, of tables of any size, against brute force."""
+
+from collections.abc import Iterator
+from itertools import islice
+from random import Random
+
+import pytest
+
+import qidsql
+from qidsql.engines.base import Engine
+from qidsql.profiling import regions
+from tests.random_tables import RandomTable, drop, load, random_table
+from tests.stores import PostgresStore, Store
+from tests.trials import Ground, Trials
+from tests.trials.audits import TOGETHER, definition, wrong_in
+
+
+def decisions(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
+    """One trial is one audit of one table, with buckets of a random number and least size."""
+    with ground.stores(PostgresStore) as stores:
+        yield from islice(_all(stores[0], seed), number)
+
+
+def _all(store: Store, seed: int) -> Iterator[str | None]:
+    first = seed * 1_000_000 + 500_000
+    while True:
+        tables = [random_table(each, store.name) for each in range(first, first + TOGETHER)]
+        load(store, tables)
+        with store.connect() as engine:
+            for place, table in enumerate(tables):
+                wrong = _decided(engine, table, Random(first + place))
+                yield wrong and f"table {first + place}: {wrong}"
+        drop(store, tables)
+        first += TOGETHER
+
+
+def _decided(engine: Engine, table: RandomTable, draw: Random) -> str | None:
+    k = draw.randint(2, 6)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(regions, "ROWS", 1)
+        patch.setattr(regions, "BUCKETS", draw.choice((2, 4, 64)))
+        patch.setattr(regions, "FEWEST", draw.choice((1, 2, 10)))
+        patch.setattr(regions, "COUNTED", draw.choice((2, 1_000)))
+        wrong = wrong_in(engine, table, {"entity": "row"}, k)
+        if wrong:
+            return wrong
+        result = qidsql.audit(engine, table.name, k=k, columns=table.names, entity="row")
+    define = definition(table, {}, k)
+    for found in result.column_sets:
+        true = define([place for place in range(table.columns) if table.names[place] in found.columns])
+        if found.profile != true:
+            return f"{found.columns} {found.profile}, not {true}"
+    return None
+
+
+TRIALS = Trials("audits on Postgres that decide by parts of the rows, compared with brute force", 5_000, 20, decisions)
