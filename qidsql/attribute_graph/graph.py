@@ -82,22 +82,8 @@ class AttributeGraph:
     def directed(self) -> bool:
         return any(self.closed)
 
-    def columns_in(self, node: int, table: TableName) -> tuple[str, ...]:
-        """The columns of a table that belong to a node."""
-        return tuple(each.column for each in self.nodes[node] if each.table == table)
-
     def tables_of(self, node: int) -> tuple[TableName, ...]:
         return tuple(dict.fromkeys(each.table for each in self.nodes[node]))
-
-    def relationship_matrix(self) -> list[list[int]]:
-        """Yan et al., Definition 2: 1 if a table contains two nodes and the step from row to column is open."""
-        matrix = [[0] * len(self.nodes) for _ in self.nodes]
-        for members, closed in zip(self.members, self.closed, strict=True):
-            for one in members:
-                for other in members:
-                    if one != other and (one, other) not in closed:
-                        matrix[one][other] = 1
-        return matrix
 
     def _closed(self, table: GraphTable) -> Iterable[tuple[int, int]]:
         if not table.dependencies:

@@ -2,7 +2,7 @@
 
 Every size is rounded up and every ratio down, with logarithms of 60 correct digits: a sample is never too small.
 `sets` is the number of column sets on which the sample may err, for all of them together, with at most the
-probability delta: `every_set` as in the paper, or the smaller `antichain`.
+probability delta: all 2^m in the paper (Motwani & Xu), fewer by `antichain`.
 """
 
 from collections.abc import Callable
@@ -18,11 +18,6 @@ from qidsql.measures.profiles import ClassProfile
 DIGITS = 60
 MARGIN = Decimal("1e-40")  # beyond all rounding of the logarithms
 GRID = 10**6  # ratios are rounded down to millionths
-
-
-def every_set(columns: int) -> int:
-    """All column sets: the union bound of Motwani & Xu."""
-    return 1 << columns
 
 
 def antichain(columns: int, max_size: int | None = None) -> int:
@@ -284,9 +279,6 @@ class Interval:
 
     low: float
     high: float
-
-    def overlaps(self, other: "Interval") -> bool:
-        return self.low <= other.high and other.low <= self.high
 
 
 def interval(weight: float, squares: float, total_weight: float, total_squares: float) -> Interval:

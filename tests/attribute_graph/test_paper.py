@@ -21,9 +21,17 @@ def in_the_papers_order(matrix: list[list[int]], graph: AttributeGraph, names: t
     return [[matrix[row][column] for column in places] for row in places]
 
 
+def relationship_matrix(graph: AttributeGraph) -> list[list[int]]:
+    """Definition 2: 1 if a table contains two nodes and the step from row to column is open."""
+    nodes, open_steps = range(len(graph.nodes)), set()
+    for members, closed in zip(graph.members, graph.closed, strict=True):
+        open_steps |= {(one, other) for one in members for other in members if one != other} - closed
+    return [[int((one, other) in open_steps) for other in nodes] for one in nodes]
+
+
 def test_relationship_matrix(paper: Figure) -> None:
     graph = graph_of(paper.tables)
-    assert in_the_papers_order(graph.relationship_matrix(), graph, paper.names) == paper.matrix
+    assert in_the_papers_order(relationship_matrix(graph), graph, paper.names) == paper.matrix
 
 
 def test_path_tables(paper: Figure) -> None:

@@ -56,11 +56,3 @@ def test_unequal_weights_widen_it() -> None:
     equal = of_rows([1.0] * 100, [row % 2 == 0 for row in range(100)])
     unequal = of_rows([1.0 + 3 * (row // 2 % 2) for row in range(100)], [row % 2 == 0 for row in range(100)])
     assert unequal.low < equal.low < 0.5 < equal.high < unequal.high
-
-
-def test_overlap() -> None:
-    left, right = Interval(0.1, 0.2), Interval(0.2, 0.3)
-    assert left.overlaps(right)
-    assert right.overlaps(left)
-    assert not left.overlaps(Interval(0.21, 0.3))
-    assert Interval(0, 1).overlaps(left)
