@@ -208,6 +208,10 @@ class Engine(ABC):
         user may not read, with the obstacle. Raises UnknownName, StatementError, AccessError.
         """
 
+    def listed(self, name: TableName) -> CatalogTable:
+        """A table as `catalog` has it, also one that is not in it, as a file of a server. Raises as `catalog`."""
+        return next(table for table in self.catalog().tables if table.name == name)
+
     @abstractmethod
     def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
         """Checks everything besides the tables that affects an audit: the session, its limits, its role's privileges.

@@ -107,7 +107,8 @@ def listed_sides(engine: Engine, left: Table, right: Table) -> Sides:
     if left.name == right.name:
         raise UsageError(f"{left.name} is named twice; name two tables")
     in_catalog = {table.name: table for table in engine.catalog().tables}
-    return _compared_as_described(in_catalog[left.name], left), _compared_as_described(in_catalog[right.name], right)
+    listed, other = (in_catalog.get(each.name) or engine.listed(each.name) for each in (left, right))
+    return _compared_as_described(listed, left), _compared_as_described(other, right)
 
 
 def without_withheld(sides: Sides, withheld: Sequence[str]) -> Sides:

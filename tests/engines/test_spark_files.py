@@ -311,3 +311,14 @@ def test_settings_that_a_platform_refuses_are_named() -> None:
         opened.close()
     with Stub(("spark.sql.ansi.enabled",)) as stub, pytest.raises(SourceError, match="refuses this session"):
         connect(stub.url)
+
+
+@pytest.mark.spark
+def test_two_files_are_linked_by_their_paths(tmp_path: Path) -> None:
+    """No catalog lists them."""
+    published = str(written(tmp_path / "published.parquet", "SELECT i % 20 AS zip, i AS id FROM RANGE(60) AS t(i)"))
+    people = str(written(tmp_path / "people.parquet", "SELECT i % 20 AS zip, i AS nr FROM RANGE(20) AS t(i)"))
+    for command in qidsql.kmap, qidsql.link:
+        result = command(spark_url(), published, people, on=["zip=zip"], k=2)
+        assert result.verdict == "violation"
+        assert result.reason.startswith("60 of 60 rows")

@@ -339,9 +339,9 @@ class SparkEngine(Engine):
         """A statement per schema, and two calls per table, a few more if it is of Delta."""
         names = self.table_names()
         schema = find_schema(schema, names, self.label)
-        return Catalog(tuple(self._listed(name) for name in names if schema is None or name.schema == schema))
+        return Catalog(tuple(self.listed(name) for name in names if schema is None or name.schema == schema))
 
-    def _listed(self, name: TableName) -> CatalogTable:
+    def listed(self, name: TableName) -> CatalogTable:
         try:
             version = self._version(name)
             fields = self._fields(name, version) or []
