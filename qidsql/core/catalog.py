@@ -69,6 +69,7 @@ class CatalogTable:
     obstacle: str | None = None
     version: Version | None = None  # in which it is read, if it keeps versions
     fenced: bool = False  # as `Table.fenced`
+    calls: bool = False  # the engine may call functions of its owner when it plans a statement
 
 
 @dataclass(frozen=True, slots=True)

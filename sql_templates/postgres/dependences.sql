@@ -3,7 +3,9 @@
 -- functions and of CHECKs name each by its number; of functions that are stored as a text its words count, so that a
 -- word may stand for all that have this name. Views of the catalog and functions of Postgres' own end the walk. A
 -- function of the database that is VOLATILE counts where a tree calls it, as it is one unless declared otherwise.
--- Parameters: :schema, :relation  a view; '' for none
+-- From a table it goes to the IMMUTABLE functions in its indexes, CHECKs, partition key and statistics, and those of its
+-- parts, which the planner may call.
+-- Parameters: :schema, :relation  a view or table; '' for none
 --             :names  functions of Postgres' own; '' for none
 -- Result: name, verdict: changes  another value at each call, or a change of something
 --                        waits    the same, but it only waits
@@ -11,11 +13,35 @@
 --                        zone     the session's time zone
 --                        time     the time of the transaction
 --         own: it is not one of Postgres
-WITH RECURSIVE reached(kind, oid, by_text, tree, words) AS (
+WITH RECURSIVE planned AS ( -- the functions of each table that the planner may call
+  SELECT COALESCE(indexed.indrelid, statistics.stxrelid, rule.conrelid, whole.objid) AS oid, function.oid AS function
+  FROM pg_depend AS whole
+  LEFT JOIN pg_index AS indexed ON whole.classid = 'pg_class'::regclass AND indexed.indexrelid = whole.objid
+  LEFT JOIN pg_statistic_ext AS statistics
+    ON whole.classid = 'pg_statistic_ext'::regclass AND statistics.oid = whole.objid
+  LEFT JOIN pg_constraint AS rule ON whole.classid = 'pg_constraint'::regclass AND rule.oid = whole.objid
+  LEFT JOIN pg_operator AS operator
+    ON whole.refclassid = 'pg_operator'::regclass AND operator.oid = whole.refobjid
+  JOIN pg_proc AS function
+    ON function.oid = COALESCE(CAST(operator.oprcode AS OID), whole.refobjid) AND function.provolatile = 'i'
+  WHERE whole.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+    AND whole.refobjid >= 16384
+    AND whole.classid IN ('pg_class'::regclass, 'pg_statistic_ext'::regclass, 'pg_constraint'::regclass)
+  UNION
+  SELECT child.inhparent AS oid, planned.function
+  FROM planned
+  JOIN pg_inherits AS child ON child.inhrelid = planned.oid
+), reached(kind, oid, by_text, tree, words) AS (
   SELECT 'relation', relation.oid, FALSE, CAST(rule.ev_action AS TEXT) COLLATE "C", CAST('' AS TEXT) COLLATE "C"
   FROM pg_class AS relation
   JOIN pg_namespace AS namespace ON namespace.oid = relation.relnamespace
   JOIN pg_rewrite AS rule ON rule.ev_class = relation.oid AND rule.ev_type = '1'
+  WHERE namespace.nspname = :schema AND relation.relname = :relation
+  UNION
+  SELECT 'relation', relation.oid, FALSE, CONCAT(':funcid ', CAST(planned.function AS TEXT)) COLLATE "C", ''
+  FROM planned
+  JOIN pg_class AS relation ON relation.oid = planned.oid
+  JOIN pg_namespace AS namespace ON namespace.oid = relation.relnamespace
   WHERE namespace.nspname = :schema AND relation.relname = :relation
   UNION
   SELECT 'function', function.oid, FALSE, '', ''
@@ -123,6 +149,10 @@ WITH RECURSIVE reached(kind, oid, by_text, tree, words) AS (
       AND function.oid = found.oid
       AND function.oid >= 16384
       AND NOT language.lanname IN ('c', 'internal')
+    UNION ALL
+    SELECT CONCAT(':funcid ', CAST(planned.function AS TEXT)), ''
+    FROM planned
+    WHERE found.kind = 'relation' AND planned.oid = found.oid
     UNION ALL
     SELECT CAST(rule.conbin AS TEXT), ''
     FROM pg_constraint AS rule

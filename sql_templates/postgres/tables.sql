@@ -6,10 +6,25 @@
 --         is_partition    its rows belong to a partitioned table
 --         fenced          some of its rows are those of a foreign table, whose constraints and bounds the planner believes
 --                         and nobody checks; a view counts if the database has such a table
+--         calls           an index, CHECK, partition key or statistics of it, or of a part, calls functions that are not
+--                         Postgres' own, which the planner runs where they are IMMUTABLE and their arguments constants
 WITH RECURSIVE elsewhere AS (
   SELECT relation.oid AS oid FROM pg_class AS relation WHERE relation.relkind = 'f'
   UNION
   SELECT child.inhparent AS oid FROM elsewhere JOIN pg_inherits AS child ON child.inhrelid = elsewhere.oid
+), calling AS (
+  SELECT
+    COALESCE(indexed.indrelid, statistics.stxrelid, rule.conrelid, whole.objid) AS oid
+  FROM pg_depend AS whole
+  LEFT JOIN pg_index AS indexed ON whole.classid = 'pg_class'::regclass AND indexed.indexrelid = whole.objid
+  LEFT JOIN pg_statistic_ext AS statistics
+    ON whole.classid = 'pg_statistic_ext'::regclass AND statistics.oid = whole.objid
+  LEFT JOIN pg_constraint AS rule ON whole.classid = 'pg_constraint'::regclass AND rule.oid = whole.objid
+  WHERE whole.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+    AND whole.refobjid >= 16384
+    AND whole.classid IN ('pg_class'::regclass, 'pg_statistic_ext'::regclass, 'pg_constraint'::regclass)
+  UNION
+  SELECT child.inhparent AS oid FROM calling JOIN pg_inherits AS child ON child.inhrelid = calling.oid
 )
 SELECT
   CAST(relation.oid AS BIGINT) AS oid,
@@ -40,7 +55,8 @@ SELECT
   CASE
     WHEN relation.relkind = 'v' THEN EXISTS (SELECT 1 FROM elsewhere)
     ELSE relation.oid IN (SELECT elsewhere.oid FROM elsewhere)
-  END AS fenced
+  END AS fenced,
+  relation.relkind <> 'v' AND relation.oid IN (SELECT calling.oid FROM calling) AS calls
 FROM pg_class AS relation
 JOIN pg_namespace AS namespace ON namespace.oid = relation.relnamespace
 WHERE relation.relkind IN ('r', 'v', 'm', 'p', 'f')

@@ -50,8 +50,8 @@ def test_random_lies(people: Path, number: int) -> None:
         ("keywords", ("abort", "absent")),
         ("columns", ("a", "integer", False, True, "likeness", 7, "integer")),
         ("columns", ("a", "integer", 0, True, "value", 7, "integer")),
-        ("tables", (7, "public", "t", "x", None, None, False, False)),
-        ("tables", (7, "public", "t", "r", None, "weather", False, False)),
+        ("tables", (7, "public", "t", "x", None, None, False, False, False)),
+        ("tables", (7, "public", "t", "r", None, "weather", False, False, False)),
     ],
 )
 def test_cells_that_no_catalog_has(template: str, row: tuple[object, ...]) -> None:

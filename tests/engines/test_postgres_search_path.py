@@ -14,6 +14,7 @@ import pytest
 import qidsql
 from qidsql.core.results import State, Verdict
 from qidsql.engines.postgres.functions import postgres_functions
+from qidsql.errors import UsageError
 from qidsql.operations.history.opening import open_history
 from tests.exhaustive import always
 from tests.older_servers import older_server
@@ -173,3 +174,42 @@ def test_doctor_names_the_schema_and_the_superusers_risk(trap: Trap) -> None:
         each for each in warnings if f"eve_{name} may create functions and operators in schema {name}, on" in each
     ]
     assert f'REVOKE CREATE ON SCHEMA "{name}" FROM eve_{name}' in path
+
+
+PLANNED = {  # what the planner computes before it plans, where a function is IMMUTABLE and its arguments are constants
+    "an index": "CREATE INDEX ON {t} ((calm(1) + a))",
+    "a part of a table": "CREATE INDEX ON {t} (a) WHERE calm(1) = 1",
+    "statistics": "CREATE STATISTICS s_{t} ON (calm(1) + a), b FROM {t}",
+    "a child's CHECK": "CREATE TABLE c_{t} (CHECK (calm(1) = 1)) INHERITS ({t})",
+    "a key of partitions": "CREATE TABLE p_{t} (a int) PARTITION BY LIST ((calm(1) + a))",
+}
+
+
+def test_functions_that_the_planner_may_call(postgres_store: PostgresStore) -> None:
+    """They run as whoever audits: one sets a path of its own, and every count() after it is another function."""
+    body = "BEGIN {} RETURN x; END"
+    postgres_store.execute(
+        f"CREATE FUNCTION calm(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ {body.format('')} $$;"
+        f"CREATE FUNCTION honest(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ {body.format('')} $$;"
+        "CREATE TABLE fine (a int CHECK (honest(a) = a), b text CHECK (b <> current_user), c date CHECK (c <= now()));"
+        "CREATE INDEX ON fine ((honest(1) + a));"
+        "INSERT INTO fine SELECT 1, 'x', '2020-01-01' FROM generate_series(1, 5);"
+        "CREATE VIEW fine_view AS SELECT * FROM fine"
+    )
+    names = []
+    for number, text in enumerate(PLANNED.values()):
+        postgres_store.execute(f"CREATE TABLE t{number} AS SELECT 1 AS a, 1 AS b FROM generate_series(1, 5)")
+        postgres_store.execute(text.format(t=f"t{number}") + f"; CREATE VIEW v{number} AS SELECT * FROM t{number}")
+        names += [f"t{number}", f"v{number}"] if "p_" not in text else [f"p_t{number}"]
+    hostile = body.format("PERFORM set_config('search_path', 'elsewhere', true);")
+    postgres_store.execute(
+        f"CREATE OR REPLACE FUNCTION calm(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ {hostile} $$"
+    )
+    for name in names:
+        with pytest.raises(UsageError, match="set_config"):
+            qidsql.audit(postgres_store.url, name, k=2)
+    assert {table.table for table in qidsql.doctor(postgres_store.url).tables if not table.auditable} >= {
+        f"{postgres_store.schema}.{name}" for name in names
+    }
+    for name in ("fine", "fine_view"):
+        assert qidsql.audit(postgres_store.url, name, k=2).verdict == "pass"

@@ -80,7 +80,7 @@ CELLS: dict[str, tuple[Cell, ...]] = {  # by the names of templates
     "session": (text, text, text, or_null(text), flag, flag, text),
     "state_token": (text, text, text, text, or_null(text)),
     "table_bytes": (or_null(_whole), or_null(_whole)),
-    "tables": (_whole, text, text, one_of(KINDS), or_null(_whole), or_null(one_of(OBSTACLES)), flag, flag),
+    "tables": (_whole, text, text, one_of(KINDS), or_null(_whole), or_null(one_of(OBSTACLES)), flag, flag, flag),
 }
 ONE_ROW = ("doctor_session", "place", "rows_as_analyzed", "session", "table_bytes")
 

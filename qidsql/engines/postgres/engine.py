@@ -48,7 +48,7 @@ from qidsql.errors import (
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import name_text, relation
 from qidsql.sql.templates import Filling, Row, Statement, fill, in_pieces, integer, marks, put_together
-from qidsql.wording.texts import count
+from qidsql.wording.texts import count, few
 
 Answer = TypeVar("Answer")
 
@@ -514,24 +514,28 @@ class PostgresEngine(Engine):
     def describe(self, table: str | None) -> Table:
         rows = {_name(row): row for row in self._catalog("tables")}
         name = self._find(table, rows)
-        oid, _, _, kind, estimate, *_, fenced = rows[name]
+        oid, _, _, kind, estimate, *_, fenced, calls = rows[name]
         columns = tuple(
             Column(str(column), str(kind), bool(nullable), bool(readable), Comparison(str(comparison)), base=str(base))
             for column, kind, nullable, readable, comparison, _, base in self._catalog("columns", oids=[integer(oid)])
         )
         rows_about = None if estimate is None else integer(estimate)
-        return self._table(name, KINDS[str(kind)], columns, rows_about, bool(fenced))
+        return self._table(name, KINDS[str(kind)], columns, rows_about, bool(fenced), bool(calls))
 
     def describe_listed(self, listed: CatalogTable) -> Table:
         """One statement, to the planner."""
         if listed.obstacle is not None:
             raise AccessError(listed.obstacle)
         columns = (Column(c.name, c.type, c.nullable, c.readable, c.comparison, base=c.base) for c in listed.columns)
-        return self._table(listed.name, listed.kind, tuple(columns), listed.estimated_rows, listed.fenced)
+        return self._table(listed.name, listed.kind, tuple(columns), listed.estimated_rows, listed.fenced, listed.calls)
 
-    def _table(self, name: TableName, kind: str, columns: tuple[Column, ...], rows: int | None, fenced: bool) -> Table:
+    def _table(
+        self, name: TableName, kind: str, columns: tuple[Column, ...], rows: int | None, fenced: bool, calls: bool
+    ) -> Table:
         if not columns:
             raise UsageError(f"{name} has no columns, so there is nothing to audit")
+        if calls:
+            self._refuse_planned_calls(name)
         return self._groupable(
             self._checked(
                 Table(
@@ -558,6 +562,17 @@ class PostgresEngine(Engine):
         )
         undeclared = any(own for _, verdict, own in rows if verdict == "changes")
         return checked(table, found, self.time_zone, UNDECLARED if undeclared else "")
+
+    def _refuse_planned_calls(self, name: TableName) -> None:
+        """Raises UsageError if the planner may run functions of the table's owner that could change the session."""
+        rows = self._catalog("dependences", schema=name.schema, relation=name.name, names="")
+        found = {str(name) for name, verdict, _ in rows if verdict == "changes" or name in ("execute", "u&")}
+        if found:
+            raise UsageError(
+                f"functions in an index, CHECK, partition key or statistics of {name} use {few(sorted(found))}, and "
+                f"the planner may run them as {self.role}, whom they could mislead; audit a copy, made by their owner: "
+                f"CREATE TABLE ... AS SELECT * FROM {name}"
+            )
 
     def parse_condition(self, table: Table, where: str) -> Condition:
         return parse_condition(self._catalog, self._bind, self.translate, table, where)
@@ -609,6 +624,7 @@ class PostgresEngine(Engine):
                     labels=tuple(labels.get((oid, None), ())),
                     obstacle=None if rows[name][5] is None else self._obstacle(name, str(rows[name][5])),
                     fenced=bool(rows[name][7]),
+                    calls=bool(rows[name][8]),
                 )
                 for oid, name in names.items()
             ),
