@@ -7,13 +7,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from importlib import metadata
 
+from sqlglot import exp
+
 from qidsql.commands.doctor.command import DoctorRequest, DoctorResult, TableHealth
 from qidsql.commands.table_search import COMPARED
 from qidsql.core.catalog import CatalogTable
 from qidsql.core.results import Check, State, Verdict
+from qidsql.core.tables import FILES, Table
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import Source, shown
 from qidsql.errors import ConnectionLost, QidsqlError, Stopped
+from qidsql.sql.relation import relation
+from qidsql.sql.templates import Statement
 from qidsql.version import __version__
 from qidsql.wording.texts import few, plural
 
@@ -84,7 +89,8 @@ def doctor(
 ) -> DoctorResult:
     """Whether the source can be audited, and the remedies if not. A failed connection is a result, not an error.
 
-    Reads only catalogs, and lets the planner check whether columns can be grouped: no statement reads a table.
+    Reads only catalogs, and lets the planner check whether columns can be grouped: no statement reads a table, but for
+    the first row of a file.
     Raises UnknownName (no such schema), UsageError, Interrupted.
     """
     clock = time.monotonic()
@@ -181,7 +187,25 @@ def _checks(engine: Engine, listed: CatalogTable) -> list[Check]:
         names = [column.name for column in table.columns if column.readable and column.comparison is comparison]
         if names:
             checks.append(Check(State.NOTE, f"{few(names)}: {COMPARED[comparison]}"))
-    return checks + [Check(State.NOTE, note) for note in table.notes]
+    checks += [Check(State.NOTE, note) for note in table.notes]
+    return _unread(engine, table) + checks
+
+
+def _unread(engine: Engine, table: Table) -> list[Check]:
+    """The problem of a file whose values cannot be read, such as an encrypted one, as far as its first row tells."""
+    columns = [column for column in table.columns if column.readable]
+    if table.kind not in FILES or not columns:
+        return []
+    rows = relation(engine.dialect, table, columns)
+    first = exp.select(*rows.columns([column.name for column in columns])).from_(rows.node).limit(1)
+    query = engine.dialect.render(first)
+    try:
+        engine.run(Statement(query, f"first row of {table.name}", lambda found: None))
+    except Stopped:
+        raise
+    except QidsqlError as error:
+        return [_problem(str(error))]
+    return []
 
 
 def _problem(message: str) -> Check:

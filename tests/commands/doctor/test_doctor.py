@@ -308,3 +308,18 @@ def test_the_same_from_python(duckdb_store: Store) -> None:
         assert package.doctor(engine).verdict == "pass"
         assert not engine.closed
         assert package.init(engine).roles["quasi-identifier"] == 1
+
+
+def test_a_file_whose_pages_cannot_be_read(tmp_path: Path) -> None:
+    """Its footer is whole, so that a catalog shows nothing; a whole file beside it is none the worse."""
+    for name, zeros in (("good", 0), ("damaged", 200)):
+        path = tmp_path / f"{name}.parquet"
+        duckdb.sql("SELECT i AS a, i % 2 AS b FROM RANGE(1000) AS t(i)").write_parquet(str(path))
+        content = path.read_bytes()
+        path.write_bytes(content[:4] + bytes(zeros) + content[4 + zeros :])
+        assert package.doctor(str(path)).verdict == ("inconclusive" if zeros else "pass")
+    found = package.doctor(str(tmp_path))
+    assert [(str(table.table), table.auditable) for table in found.tables] == [
+        ("main.damaged", False),
+        ("main.good", True),
+    ]
