@@ -138,11 +138,11 @@ def check(store: Store, seed: int) -> None:
     with qidsql.connect(store.url, writable=True) as engine:
         options: dict[str, Any] = {"columns": names, "k": k, "suppress": share, "measure": measure}
         result = qidsql.protect(engine, f"t{seed}", into="t_public", replace=True, **options)
-    if len(rows) < k and share == 0:
+    limit = int(Fraction(result.suppress) * len(rows))
+    if limit < len(rows) < k:
         assert result.verdict is Verdict.VIOLATION and "no coarser values help" in result.reason
         return
     defined = Defined(result, rows, k)
-    limit = int(Fraction(result.suppress) * len(rows))
     best = min(
         (defined.loss(node, left) if measure == "loss" else 1 - defined.precision(node), len(rows) - len(left), node)
         for node in defined.nodes()
