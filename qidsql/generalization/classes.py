@@ -8,11 +8,14 @@ from typing import Any
 from qidsql.engines.base import Engine
 from qidsql.errors import StatementError
 from qidsql.generalization.hierarchies import Ask, Codes
-from qidsql.generalization.levels import Levels
+from qidsql.generalization.levels import Below, Levels
 from qidsql.generalization.measures import Measure, Shape
 from qidsql.sql import hierarchies as sql
 from qidsql.sql.relation import name_text
 from qidsql.sql.templates import Row, Statement, integer
+
+LARGE = 100_000  # classes; of more, samples are asked first
+SAMPLES = (64, 8)  # one class in so many
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,8 @@ class CodedClasses:
         self._sums = [(place, level) for place, levels in enumerate(between) for level in levels]
         query = engine.dialect.render(codes.classes(self._sums))
         held = engine.hold(query, "classes of codes", deadline)
+        self._held = held is not None and engine.dialect.class_hash is not None
+        self._samples: tuple[int, ...] = ()
         self._classes = query if held is None else f"SELECT * FROM {name_text(engine.dialect, held)}"
 
     def figures(self, weights: Sequence[int]) -> Figures:
@@ -44,6 +49,7 @@ class CodedClasses:
         if any(rest[: len(words)]):
             raise StatementError("the rows changed while their hierarchies were read: a value has no code; try again")
         known = dict(zip(self._sums, rest[len(words) :], strict=True))
+        self._samples = SAMPLES if self._held and classes > LARGE else ()
         columns = self._codes.columns
         sums = []
         for place, column in enumerate(columns):
@@ -53,9 +59,17 @@ class CodedClasses:
         leaves = tuple(column.leaves for column in columns)
         return Figures(classes, Shape(rows, heights, tuple(weights), leaves, tuple(sums)))
 
-    def below(self, nodes: Sequence[Levels]) -> list[int]:
-        """The rows in classes below k of each node. One statement."""
-        return [below for below, *_ in self._figures(nodes, [[] for _ in nodes])]
+    def below(self, nodes: Sequence[Levels], limit: int) -> list[Below]:
+        """The rows in classes below k of each node, or more than `limit` of them that were counted. One statement, and
+        one for each sample of a large table: whole classes of a sample prove a node unsafe as well."""
+        found: dict[Levels, Below] = {}
+        for share in (*self._samples, 1):
+            asked = [node for node in nodes if node not in found]
+            counted = self._figures(asked, [[] for _ in asked], share)
+            for node, (below, *_) in zip(asked, counted, strict=True):
+                if share == 1 or below > limit:
+                    found[node] = Below(below, below * share)
+        return [found[node] for node in nodes]
 
     def missing_leaves(self, nodes: Sequence[Levels], below: Sequence[int]) -> list[list[int]]:
         """For each node and column, the leaves of these rows, less 1 each. One statement, none where no row is."""
@@ -84,11 +98,11 @@ class CodedClasses:
         column = self._codes.columns[place]
         return rows * (column.leaves - 1) if level == column.height else counted
 
-    def _figures(self, nodes: Sequence[Levels], sums: Sequence[Sequence[str]]) -> list[list[int]]:
+    def _figures(self, nodes: Sequence[Levels], sums: Sequence[Sequence[str]], share: int = 1) -> list[list[int]]:
         if not nodes:
             return []
         masks = [self._codes.mask(node) for node in nodes]
-        text = sql.merged_classes(self._dialect, self._classes, masks, self._k, sums)
+        text = sql.merged_classes(self._dialect, self._classes, masks, self._k, sums, share)
 
         def read(rows: list[Row]) -> list[list[int]]:
             cells: list[list[int]] = sorted(list(map(integer, row)) for row in rows)

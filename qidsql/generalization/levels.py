@@ -51,11 +51,20 @@ class FoundLevels:
     best: PricedNode | None = None
     lower_bound: Fraction | None = None
     proved: bool = False
-    asked: dict[Levels, int] = field(default_factory=dict)  # the rows below k
+    asked: dict[Levels, int] = field(default_factory=dict)  # the rows below k; of an unsafe node perhaps more
+    likely: dict[Levels, int] = field(default_factory=dict)  # how many it has
     rounds: int = 0
 
 
-Below: TypeAlias = Callable[[Sequence[Levels]], list[int]]
+@dataclass(frozen=True)
+class Below:
+    """The rows in classes below k: so many were `counted`, of all or of some classes; `likely` so many there are."""
+
+    counted: int
+    likely: int
+
+
+AskBelow: TypeAlias = Callable[[Sequence[Levels], int], list[Below]]
 Price: TypeAlias = Callable[[Sequence[Levels], Sequence[int]], list[Fraction]]
 
 
@@ -63,7 +72,7 @@ class Search:
     """What searches share. `below` asks the rows in classes below k of nodes, `price` the exact cost of safe ones with
     these rows left out; at most `limit` rows may be. What is known stays in `found`, if the work stops."""
 
-    def __init__(self, shape: Shape, limit: int, below: Below, price: Price) -> None:
+    def __init__(self, shape: Shape, limit: int, below: AskBelow, price: Price) -> None:
         self._shape, self._limit, self._below, self._price = shape, limit, below, price
         self.found = FoundLevels()
 
@@ -92,7 +101,8 @@ class Search:
         found = self.found
         new = [node for node in batch if node not in found.asked]
         if new:
-            found.asked.update(zip(new, self._below(new), strict=True))
+            for node, below in zip(new, self._below(new, self._limit), strict=True):
+                found.asked[node], found.likely[node] = below.counted, below.likely
         return [node for node in batch if found.asked[node] <= self._limit]
 
     def _priced(self, safe: Sequence[Levels]) -> list[PricedNode]:
@@ -124,7 +134,7 @@ class Descent(Search):
         return finer if any(node not in self.found.asked for node in finer) else []
 
 
-def search_of(shape: Shape, measure: Measure, limit: int, below: Below, price: Price) -> Search:
+def search_of(shape: Shape, measure: Measure, limit: int, below: AskBelow, price: Price) -> Search:
     """The search for a lattice of this size."""
     if shape.nodes > MOST:
         return Descent(shape, limit, below, price)
@@ -134,7 +144,7 @@ def search_of(shape: Shape, measure: Measure, limit: int, below: Below, price: P
 class LevelSearch(Search):
     """The search that proves. Keeps an array with a cell for each node."""
 
-    def __init__(self, shape: Shape, measure: Measure, limit: int, below: Below, price: Price) -> None:
+    def __init__(self, shape: Shape, measure: Measure, limit: int, below: AskBelow, price: Price) -> None:
         import numpy as np
 
         super().__init__(shape, limit, below, price)
@@ -239,7 +249,7 @@ class LevelSearch(Search):
         import numpy as np
 
         nodes = np.array(list(self.found.asked))
-        known = np.log(np.array(list(self.found.asked.values())) + 0.5)
+        known = np.log(np.array(list(self.found.likely.values())) + 0.5)
         limit = np.log(self._limit + 0.5)
         starts = np.cumsum([0, *self._dimensions[:-1]])
         design = np.zeros((len(nodes), sum(self._dimensions)))

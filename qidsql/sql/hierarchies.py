@@ -305,10 +305,16 @@ def figures_of_classes(dialect: Dialect, classes: str, words: Sequence[str], sum
 
 
 def merged_classes(
-    dialect: Dialect, classes: str, masks: Sequence[Sequence[int]], k: int, sums: Sequence[Sequence[str]]
+    dialect: Dialect,
+    classes: str,
+    masks: Sequence[Sequence[int]],
+    k: int,
+    sums: Sequence[Sequence[str]],
+    share: int = 1,
 ) -> str:
     """The text of the query for the rows in classes below k for each node: its number, the rows, and the sums of its
-    columns `sums` over these rows, of which all nodes have the same number. `classes` is a query, or a table."""
+    columns `sums` over these rows, of which all nodes have the same number. With a `share`, a power of 2, of one class
+    in so many alone, by a hash of its own bits: each of these is whole. `classes` is a query."""
     head = _merged(dialect)
     arms = []
     for node, (mask, names) in enumerate(zip(masks, sums, strict=True)):
@@ -317,6 +323,7 @@ def merged_classes(
             "k": str(k),
             "classes": "classes",
             "masked": ", ".join(f"w{word} & {bits}" for word, bits in enumerate(mask)),
+            "sampled": "TRUE" if share == 1 else _sampled(dialect, mask, share),
             "class_sums": ", ".join(["0 AS s", *(f"SUM({name}) AS s{place}" for place, name in enumerate(names))]),
             "sums": ", ".join(
                 ["0", *(f"SUM(CASE WHEN class_size < {k} THEN s{place} ELSE 0 END)" for place in range(len(names)))]
@@ -336,8 +343,18 @@ def _merged(_: Dialect) -> exp.Expr:
     return fill(
         "hierarchies/merged_classes",
         classes=mark_of_table("classes"),
-        **marks("node", "k", "masked", "class_sums", "sums"),
+        **marks("node", "k", "masked", "sampled", "class_sums", "sums"),
     )
+
+
+def _sampled(dialect: Dialect, mask: Sequence[int], share: int) -> str:
+    assert dialect.class_hash is not None
+    bits: list[exp.Expr] = [
+        exp.paren(exp.BitwiseAnd(this=exp.column(f"w{word}"), expression=_number(each)))
+        for word, each in enumerate(mask)
+    ]
+    remainder = exp.paren(exp.BitwiseAnd(this=dialect.class_hash(bits), expression=_number(share - 1)))
+    return dialect.render(remainder.eq(0))
 
 
 def rows_at_levels(rows: exp.Query, masks: Sequence[int], names: Sequence[str], k: int) -> exp.Query:

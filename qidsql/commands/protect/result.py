@@ -35,7 +35,7 @@ class UnsafeNode:
     """Levels that do not reach k."""
 
     levels: tuple[int, ...]
-    rows_below_k: int
+    rows_below_k: Annotated[int, "at least"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
