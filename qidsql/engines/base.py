@@ -327,9 +327,14 @@ class Engine(ABC):
         name = self._name_to_hold()
         if name is not None:
             self._answer.held.append(name)
-            text = f"CREATE TABLE {name_text(self.dialect, name)} AS {query}"
+            text = f"CREATE {self._held_as} {name_text(self.dialect, name)} AS {query}"
             self.run(Statement(text, purpose, lambda rows: None), deadline)
         return name
+
+    @property
+    def _held_as(self) -> str:
+        """What held rows are made as."""
+        return "TABLE"
 
     def _name_to_hold(self) -> TableName | None:
         """A new name for rows to hold; None if the engine holds none."""

@@ -286,8 +286,14 @@ class DuckDBEngine(Engine):
     def finish_working_copy(self, name: TableName) -> int:
         return integer(self._catalog("workspace_size", catalog=str(name.catalog))[0][0])
 
+    @property
+    def _held_as(self) -> str:
+        return "TEMPORARY TABLE" if self.writable else "TABLE"
+
     def _name_to_hold(self) -> TableName | None:
-        if self._one_transaction:  # which writes to one database at most
+        if self.writable:  # one transaction, which writes to one database at most, temporary tables aside
+            return TableName(f"held_{next(HELD)}", "main", "temp")
+        if self._one_transaction:
             return None
         with HOLDING:
             if not self._holds:
