@@ -32,6 +32,19 @@ def named_like_persons(
     return tuple(persons(replace(listed, measured=counts), {}))
 
 
+def repeats(profiler: TableProfiler, table: Table, name: str) -> bool:
+    """Whether a column has fewer values than rows, NULLs among them, as far as it can be read.
+
+    Raises UnknownName, Stopped, StatementError.
+    """
+    [column] = table.resolve([name])
+    if not column.readable:
+        return True
+    alone = profiler.by_value.over(relation(profiler.engine.dialect, table, [column]), profiler.rows, [column.name])
+    [profile], [nulls] = alone.singles(), alone.counts()[1]
+    return nulls > 0 or profile.classes < profile.rows
+
+
 def _counted(profiler: TableProfiler, table: Table, columns: Sequence[Column]) -> dict[str, ValueCounts]:
     if not columns:
         return {}

@@ -8,7 +8,7 @@ from functools import partial
 from sqlglot import exp
 
 from qidsql.commands.table_search import TableSearch
-from qidsql.core.copies import keeping
+from qidsql.core.copies import by_rows, keeping
 from qidsql.core.policy import Policy
 from qidsql.core.results import LeftOut, SearchAccount
 from qidsql.core.roles import identifies
@@ -53,7 +53,8 @@ class TableProtection:
         replacing: bool,
         keep: Sequence[str] = (),
     ) -> None:
-        policy = keeping(policy, keep)
+        self._entity = policy.entity
+        policy = keeping(by_rows(policy), keep)
         self._search = TableSearch(engine, table, policy, weights)
         self.kept = () if self._search.stopped else tuple(each.name for each in self._search.table.resolve(keep))
         self.engine, self._policy, self._into, self._replacing = engine, policy, into, replacing
@@ -86,7 +87,7 @@ class TableProtection:
         Those that can get `coarser` values stay. Sends no statement if the request names the columns and none is named
         like the persons. Raises UsageError, Stopped, StatementError.
         """
-        self._search.confirm_rows(by_persons=False)
+        self._search.confirm_rows(self._entity, by_persons=False)
         if self._policy.columns or self._policy.keep_identifiers:
             return
         on_stage("profiling the columns")

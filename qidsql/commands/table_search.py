@@ -12,7 +12,7 @@ from functools import wraps
 from types import FrameType
 from typing import Concatenate, ParamSpec, TypedDict, TypeVar
 
-from qidsql.commands.persons import named_like_persons
+from qidsql.commands.persons import named_like_persons, repeats
 from qidsql.core.budget import SIGNALS
 from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.results import Account, LeftOut, SearchAccount
@@ -193,6 +193,31 @@ def interruptible() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def rows_of_persons(column: str) -> str:
+    return f"{column} is named like the persons and repeats: several rows of a person would pass for several persons"
+
+
+def _say_what(column: str | None) -> str:
+    """What to give, so that it is clear what is counted; with a column if the command can count its values."""
+    entity = setting("entity")
+    persons = "" if column is None else f"{entity} {shlex.quote(column)}, or "
+    return f"Say what is counted: {persons}{entity} {EACH_ROW} if each row is another person"
+
+
+def matched_persons(engine: Engine, table: Table, policy: Policy) -> str:
+    """Why rows of this table that others are matched with may be fewer persons; empty if they are not.
+
+    One statement or two, if columns are named like the persons and nobody has confirmed what a row is. Raises
+    StatementError.
+    """
+    readable = [column for column in table.columns if column.readable]
+    try:
+        found = named_like_persons(table_profiler(engine, table, readable, policy), table, policy, {})
+    except Stopped as stop:
+        return f"whether each row of {table.name} is another person was not examined: {stop}"
+    return f"in {table.name}, {rows_of_persons(found[0])}. {_say_what(None)}" if found else ""
+
+
 class TableSearch:
     """One search of one table. Reads the catalog on creation and sends no statement on its own.
 
@@ -227,19 +252,20 @@ class TableSearch:
         if self.stopped is not None:
             raise self.stopped
 
-    def confirm_rows(self, *, by_persons: bool) -> None:
+    def confirm_rows(self, entity: str | None, *, by_persons: bool) -> None:
         """Raise Unconfirmed if a row may be one of several of a person. `by_persons`: the command can count these.
 
-        One statement or two, if columns are named like the persons. Raises Stopped, StatementError.
+        An `entity` of a command that counts rows must tell them apart. One statement or two, if there is one, or
+        columns are named like the persons. Raises Stopped, StatementError, UnknownName.
         """
         self.begin()
-        found = named_like_persons(self.profiler, self.table, self._policy, {})
-        if found:
-            entity = setting("entity")
-            persons = f"{entity} {shlex.quote(found[0])}, or " if by_persons else ""
+        if entity is None:
+            if found := named_like_persons(self.profiler, self.table, self._policy, {}):
+                raise Unconfirmed(f"{rows_of_persons(found[0])}. {_say_what(found[0] if by_persons else None)}")
+        elif repeats(self.profiler, self.table, entity):
             raise Unconfirmed(
-                f"{found[0]} is named like the persons and repeats: several rows of a person would pass for several "
-                f"persons. Say what is counted: {persons}{entity} {EACH_ROW} if each row is another person"
+                f"rows are counted here, and {entity} repeats or has NULLs: several rows of a person would pass "
+                f"for several persons. Take a view with one row for each person. {_say_what(None)}"
             )
 
     def note_persons(self) -> None:

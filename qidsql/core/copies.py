@@ -9,7 +9,6 @@ from qidsql.core.options import COLUMNS, Into, Keep, Replace, choice
 from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError, names_a_secret
-from qidsql.wording.texts import setting
 
 FILE_KINDS = (".parquet", ".csv")  # of copies of files, and of lists
 
@@ -32,8 +31,9 @@ class CopyOptions:
     entity: Annotated[
         str | None,
         Option(
-            "row: each row is another person, which you confirm; a column is refused, since rows are counted here",
-            EACH_ROW,
+            "row: each row is another person, which you confirm; a column must have another value in each row, since "
+            "rows are counted here",
+            f"COLUMN|{EACH_ROW}",
             panel=COLUMNS,
         ),
     ] = None
@@ -53,15 +53,19 @@ class CopyOptions:
         """Check these options. Raises UsageError."""
         if self.into is not None and names_a_secret(str(self.into)):  # reports name the copy
             raise UsageError("--into looks like a connection string with a secret; expected a table or a file")
-        if self.entity is not None:
-            raise UsageError(
-                f"rows are counted here: several rows of one {self.entity} would pass for several persons. Take a view "
-                f"with one row for each person, or give {setting('entity')} {EACH_ROW} if each row is another person"
-            )
         if self.into is not None and self.script is not None:
             raise UsageError("--into writes the copy and --sql prints statements for it; choose one")
         if self.replace and self.into is None:
             raise UsageError("--replace needs --into, the copy to replace")
+
+
+def by_rows(policy: Policy) -> Policy:
+    """The policy without its column of persons, which is in no copy."""
+    if policy.entity is None:
+        return policy
+    known = {name.lower() for name in policy.identifiers}
+    more = () if policy.entity.lower() in known else (policy.entity,)
+    return replace(policy, entity=None, identifiers=(*policy.identifiers, *more))
 
 
 def keeping(policy: Policy, kept: Sequence[str]) -> Policy:

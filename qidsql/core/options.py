@@ -56,6 +56,12 @@ Entity: TypeAlias = Annotated[
         in_policies=True,
     ),
 ]
+OneRow: TypeAlias = Annotated[
+    str | None,
+    Option(
+        "row: each row of the table that is matched with is another person, which you confirm", "row", panel=COLUMNS
+    ),
+]
 Empty: TypeAlias = Annotated[
     Names,
     Option(

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar, cast
 
 from qidsql.commands.audit.command import AuditRequest
-from qidsql.commands.graph.command import GraphRequest, Then
+from qidsql.commands.graph.command import GraphRequest
 from qidsql.core.options import names
 from qidsql.core.policy import ROLES, PolicyOptions, PolicyOrigin
 from qidsql.core.tables import PolicyRole, Table, fits
@@ -70,9 +70,8 @@ def _completed(
     what = [] if request.what else [name for each in entries for name in _columns(each, PolicyRole.SENSITIVE)]
     settings = {}
     if len(hidden) == 1 and request.then is not None:
-        taken = ("k", "entity") if request.then in (Then.AUDIT, Then.MASK) else ("k",)
         options = hidden[0].options
-        settings = {name: options[name] for name in taken if name in options and name not in request.given}
+        settings = {name: options[name] for name in ("k", "entity") if name in options and name not in request.given}
     origin = PolicyOrigin(
         file=str(file.path),
         line=entries[0].line,

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 
-from qidsql.core.policy import Policy
+from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.results import Account, SearchAccount
 from qidsql.core.tables import FILES, Nulls
 from qidsql.measures.disclosure_limits import limits_among
@@ -14,6 +14,7 @@ def command(verb: str, account: Account, options: str = "") -> str:
     """A command on the same source, table, entity and NULL semantics, with these options."""
     policy = account.policy
     given = f" --entity {shlex.quote(policy.entity)}" if policy.entity else ""
+    given += f" --entity {EACH_ROW}" if policy.each_row else ""
     given += f" --nulls {policy.nulls}" if policy.nulls != Nulls.EQUAL else ""
     where = " (and your --where)" if policy.where else ""  # it can contain values, and reports are shared
     table = "" if account.kind == "file" else f" {shlex.quote(account.table)}"  # a file is one table

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import qidsql
@@ -41,12 +42,41 @@ def test_rows_that_may_be_one_persons_do_not_pass(command: str, tmp_path: Path) 
         assert run(source, **options, **confirmed).verdict in (Verdict.FINISHED, Verdict.PASS)
 
 
-def test_persons_are_counted_or_refused(tmp_path: Path) -> None:
-    several = visits(tmp_path / "several.csv", 6)
+def test_a_column_of_persons_is_counted_or_must_tell_rows_apart(tmp_path: Path) -> None:
+    several, one = visits(tmp_path / "several.csv", 6), visits(tmp_path / "one.csv", 1)
     assert qidsql.mask(several, entity="patient_id", **SAFE["mask"]).published == ()
     for command in ("suppress", "anonymize", "turns"):
-        with pytest.raises(UsageError, match="several rows of one patient_id would pass"):
-            getattr(qidsql, command)(several, entity="patient_id", **SAFE[command])
+        run = getattr(qidsql, command)
+        refused = run(several, entity="patient_id", into=str(tmp_path / "copy.csv"), **SAFE[command])
+        assert refused.verdict is Verdict.INCONCLUSIVE and not (tmp_path / "copy.csv").exists()
+        assert "patient_id repeats or has NULLs" in refused.account.unfinished[0]
+        assert run(one, entity="patient_id", **SAFE[command]).verdict in (Verdict.FINISHED, Verdict.PASS)
+
+
+def test_a_row_without_a_person_may_be_anyones(tmp_path: Path) -> None:
+    source = Path(visits(tmp_path / "one.csv", 1))
+    source.write_text(source.read_text(encoding="utf-8").replace("p7,", ","), encoding="utf-8")
+    refused = qidsql.suppress(str(source), entity="patient_id", **SAFE["suppress"])
+    assert refused.verdict is Verdict.INCONCLUSIVE
+
+
+def test_rows_that_others_are_matched_with_may_be_one_persons(tmp_path: Path) -> None:
+    """Six rows of the population fit each published row; they are one patient's, or confirmed to be six people."""
+    people = tmp_path / "people.duckdb"
+    with duckdb.connect(str(people)) as connection:
+        for each in (6, 1):
+            connection.execute(
+                f"CREATE TABLE of_{each} AS SELECT 'p' || n // {each} AS patient_id, n // 6 AS zip FROM range(60) r(n)"
+            )
+        connection.execute("CREATE TABLE mart AS SELECT n AS zip FROM range(10) r(n)")
+    for run in (qidsql.kmap, qidsql.link):
+        doubted = run(str(people), "mart", "of_6", on="zip=zip", k=2)
+        assert doubted.verdict is Verdict.INCONCLUSIVE and LIKE_PERSONS in doubted.reason
+        assert run(str(people), "mart", "of_6", on="zip=zip", k=2, entity="row").verdict is Verdict.PASS
+        assert run(str(people), "mart", "of_1", on="zip=zip", k=2).verdict is Verdict.PASS
+        assert run(str(people), "mart", "of_6", on="zip=zip", k=7).verdict is Verdict.VIOLATION
+        with pytest.raises(UsageError, match="takes only row here"):
+            run(str(people), "mart", "of_6", on="zip=zip", entity="patient_id")
 
 
 @pytest.mark.parametrize("command", ["keys", "risk", "uniques"])

@@ -290,12 +290,13 @@ def _run(
         "columns": table.columns,
         "identifiers": table.identifiers,
         "sensitive": table.sensitive,
+        "entity": request.entity,
         "each_row": request.each_row,
         "max_seconds": request.max_seconds,
     }
     if verb is Then.SUPPRESS:
         return Followed(verb, suppress(engine, SuppressRequest(table.table, k=request.k, **options), on_stage))
-    options |= {"entity": request.entity, "max_statements": request.max_statements}
+    options |= {"max_statements": request.max_statements}
     if verb is Then.MASK:
         return Followed(verb, mask(engine, MaskRequest(table.table, violates=request.k, **options), on_stage))
     return Followed(verb, audit(engine, AuditRequest(table.table, k=request.k, **options), on_stage))

@@ -10,15 +10,17 @@ from qidsql.core.options import (
     MaxBytes,
     MaxSeconds,
     MaxStatements,
+    OneRow,
     Where,
     fraction,
     names,
     positive_share,
 )
-from qidsql.core.policy import Audited, PolicyOptions
+from qidsql.core.policy import EACH_ROW, Audited, PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Ratio
 from qidsql.errors import UsageError
+from qidsql.wording.texts import setting
 
 POPULATION = "Population"
 
@@ -72,6 +74,7 @@ class KmapRequest(PolicyOptions, Audited):
             panel=CRITERION,
         ),
     ] = None
+    entity: OneRow = None
     identifiers: Identifiers = ()
     where: Where = None
     max_statements: MaxStatements = None
@@ -83,11 +86,18 @@ class KmapRequest(PolicyOptions, Audited):
         super().__post_init__()
 
     @classmethod
+    def taken(cls) -> tuple[str, ...]:
+        """The entity of a policy file is that of the other table."""
+        return tuple(name for name in super().taken() if name != "entity")
+
+    @classmethod
     def taken_roles(cls) -> tuple[str, ...]:
         """Direct identifiers are not published; somebody else may have all other columns."""
         return ("identifiers",)
 
     def check(self) -> None:
+        if self.entity is not None:
+            raise UsageError(f"{setting('entity')} takes only {EACH_ROW} here: rows are counted")
         _ = self.policy
         if self.people is None and self.population is None:
             raise UsageError("name the population: a table after the published one, or --population SOURCE")

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from qidsql.commands.kmap.command import KmapRequest
 from qidsql.commands.kmap.result import KmapResult, PopulationFigures
-from qidsql.commands.table_search import Accounting, one_answer, unknown_table
+from qidsql.commands.table_search import Accounting, matched_persons, one_answer, unknown_table
 from qidsql.core.options import names
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Table, ValueKind
@@ -66,6 +66,8 @@ def kmap(engine: Engine, request: KmapRequest, on_stage: Callable[[str], None] =
         columns.unfinished.append("interrupted")
     published, population = (str(table.name) for table in tables)
     verdict, reason = _judge(published, population, request, columns, match)
+    if verdict is Verdict.PASS and request.counts is None and (doubt := matched_persons(engine, tables[1], policy)):
+        verdict, reason = Verdict.INCONCLUSIVE, f"{reason}, but {doubt}"
     notes = [f"{table.name}: {note}" for table in tables for note in table.notes]
     notes += () if sides is None else columns_left_out(sides, columns.pairs)
     notes += [f"not compared, since they are not published with {published}: {', '.join(withheld)}"] if withheld else []

@@ -10,13 +10,16 @@ from qidsql.core.options import (
     MaxBytes,
     MaxSeconds,
     MaxStatements,
+    OneRow,
     Where,
     names,
     positive_share,
 )
-from qidsql.core.policy import Audited, PolicyOptions
+from qidsql.core.policy import EACH_ROW, Audited, PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Ratio
+from qidsql.errors import UsageError
+from qidsql.wording.texts import setting
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class LinkRequest(PolicyOptions, Audited):
             "a violation only if at least this share of the rows of TABLE_A is singled out", "SHARE", panel=CRITERION
         ),
     ] = None
+    entity: OneRow = None
     identifiers: Identifiers = ()
     where: Where = None
     max_statements: MaxStatements = None
@@ -55,11 +59,18 @@ class LinkRequest(PolicyOptions, Audited):
     max_bytes: MaxBytes = None
 
     @classmethod
+    def taken(cls) -> tuple[str, ...]:
+        """The entity of a policy file is that of the other table."""
+        return tuple(name for name in super().taken() if name != "entity")
+
+    @classmethod
     def taken_roles(cls) -> tuple[str, ...]:
         """Direct identifiers are not published; somebody else may have all other columns."""
         return ("identifiers",)
 
     def check(self) -> None:
+        if self.entity is not None:
+            raise UsageError(f"{setting('entity')} takes only {EACH_ROW} here: rows are counted")
         _ = self.policy, self.limit
 
     @property

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from qidsql.commands.link.command import LinkRequest
 from qidsql.commands.link.result import Join, LinkResult, Matches
-from qidsql.commands.table_search import Accounting, one_answer, unknown_table
+from qidsql.commands.table_search import Accounting, matched_persons, one_answer, unknown_table
 from qidsql.core.options import names
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
@@ -60,6 +60,8 @@ def link(engine: Engine, request: LinkRequest, on_stage: Callable[[str], None] =
         columns.unfinished.append("interrupted")
     left, right = (str(table.name) for table in tables)
     verdict, reason = _judge(left, right, request, columns, join)
+    if verdict is Verdict.PASS and join is not None and (doubt := matched_persons(engine, tables[1], policy)):
+        verdict, reason = Verdict.INCONCLUSIVE, f"{reason}, but {doubt}"
     rows = None if join is None else join.left.rows
     notes = [f"{table.name}: {note}" for table in tables for note in table.notes]
     notes += () if sides is None else columns_left_out(sides, columns.pairs)

@@ -74,7 +74,7 @@ def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] =
     plan, unfinished = None, ""
     try:
         with interruptible():
-            search.confirm_rows(by_persons=True)
+            search.confirm_rows(None, by_persons=True)
             search.use_workspace(on_stage)
             search.measure(request.forbidden)
             on_stage(f"searching columns without a {request.criterion.name}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from qidsql.commands import gate
 from qidsql.commands.table_search import TableSearch, one_answer
 from qidsql.commands.turns.command import Change, Turn, TurnsRequest, TurnsResult
-from qidsql.core.copies import keeping
+from qidsql.core.copies import by_rows, keeping
 from qidsql.core.options import names
 from qidsql.core.recodings import Recoding
 from qidsql.core.results import LeftOut, Verdict
@@ -35,7 +35,7 @@ def turns(engine: Engine, request: TurnsRequest, on_stage: Callable[[str], None]
     [Wilson, section 5]
     """
     on_stage("reading the catalog")
-    policy = keeping(request.policy, names(request.keep))
+    policy = keeping(by_rows(request.policy), names(request.keep))
     search = TableSearch(engine, request.table, policy, request.column_weights)
     review = _Review(engine, search, request, on_stage)
     unfinished = ""
@@ -82,7 +82,7 @@ class _Review:
         if into is not None:
             columns = self._search.table.resolve(published)
             self._copy = planned_copy(self._engine, self._search.table, columns, into, self._request.replace)
-        self._search.confirm_rows(by_persons=False)
+        self._search.confirm_rows(self._request.policy.entity, by_persons=False)
         for number, stage in enumerate(stages):
             self._on_stage(f"turn {number} of {len(self._request.changes)}")
             self._done.append(self._turn(number, stage))
