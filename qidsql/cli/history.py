@@ -1,6 +1,5 @@
 """qidsql history: the recorded runs, what changed between two of them, and what alerts sent."""
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC
@@ -59,9 +58,6 @@ def _text(request: type, format: str, found: object, report: "Report", title: st
 # The reports of `history` and `diff`.
 
 
-WAIVED = r"with \d+ exceptions?\b"  # in the reason of a pass
-
-
 def report(found: RecordedRuns) -> Report:
     """The runs, or those of one table, newest first."""
     head = "" if found.table is None else f"{found.source}: {found.table}, "
@@ -97,8 +93,8 @@ def _remarks(run: RunSummary | RecordedTable, before: RunSummary | RecordedTable
     """Remarks on a run, such as a changed policy, which makes figures incomparable."""
     if not run.complete:
         yield "not complete"
-    if run.verdict is Verdict.PASS and (waived := re.search(WAIVED, run.reason)):
-        yield waived[0]
+    if run.verdict is Verdict.PASS and run.accepted:
+        yield f"with {plural(run.accepted, 'exception')}"
     questions = {each.question for each in (run, before) if isinstance(each, RecordedTable)} - {None}
     if len(questions) > 1:
         yield "policy changed"

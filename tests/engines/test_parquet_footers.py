@@ -12,8 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import qidsql
+from qidsql.commands.audit.command import AuditResult
 from qidsql.commands.audit.verdict import judged
 from qidsql.core.results import Verdict
+from qidsql.declarations.results import loaded
 from qidsql.engines.connect import connect
 from qidsql.errors import SourceError, StatementError
 from qidsql.sql.templates import Statement
@@ -170,7 +172,8 @@ def test_views_of_files_with_a_column_that_is_null_throughout(tmp_path: Path) ->
         connection.execute(f"CREATE VIEW t AS FROM '{tmp_path}/t.parquet'; CREATE TABLE u AS FROM t")
         found = qidsql.audit(connection, "t", k=5)
         assert found.verdict is Verdict.INCONCLUSIVE and "fax is NULL in every row" in found.reason
-        assert judged(found).verdict is Verdict.INCONCLUSIVE
+        for each in (found, loaded(AuditResult, found.to_dict())):  # also as a report reads it
+            assert judged(each).verdict is Verdict.INCONCLUSIVE
         for table, given in {"t": {"policy_file": tmp_path / "qidsql.toml"}, "u": {}}.items():
             assert qidsql.audit(connection, table, **({"k": 5} | given)).verdict is Verdict.PASS
         assert qidsql.audit(connection, "t", k=5, empty=["FAX"]).verdict is Verdict.PASS

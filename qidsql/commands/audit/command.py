@@ -57,7 +57,7 @@ class ColumnFinding:
         ClassProfile | None, "of the other audited columns together: the effect of withholding this one"
     ] = None
     without_about: Annotated[Fraction | None, UNWRITTEN] = None  # an estimate of the share below k, if not measured
-    unfound: Annotated[bool, UNWRITTEN] = False  # NULL in every row, and nothing shows that its values were found
+    unfound: Annotated[bool | None, OMITTED, "NULL in every row, and nothing shows that its values were found"] = None
     recognised: Annotated[bool, "a direct identifier that was not declared"] = False
     proposed: Annotated[bool, "its role, which leaves it out, is a proposal that nobody has confirmed"] = False
 

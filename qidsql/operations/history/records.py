@@ -50,6 +50,7 @@ class RunSummary:
     tables: int
     statements: int
     baseline: str | None
+    accepted: Annotated[int, "findings that exceptions accept, in tables that pass"] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class RecordedTable:
     smallest: Annotated[int | None, "the smallest class of all audited columns together"]
     share_below_k: float | None
     complete: bool
+    accepted: Annotated[int, "findings that exceptions accept, if it passes"]
     question: Annotated[str | None, "a fingerprint of the policy: figures are comparable where it is equal"]
 
 
@@ -439,7 +441,7 @@ def _bytes(row: Any) -> bytes:
 
 
 def _run_summary(row: Row) -> RunSummary:
-    number, run, started, seconds, verdict, reason, complete, tables, statements, baseline = row
+    number, run, started, seconds, verdict, reason, complete, tables, statements, baseline, accepted = row
     return RunSummary(
         number=integer(number),
         run=str(run),
@@ -451,6 +453,7 @@ def _run_summary(row: Row) -> RunSummary:
         tables=integer(tables),
         statements=integer(statements),
         baseline=None if baseline is None else str(baseline),
+        accepted=integer(accepted),
     )
 
 
