@@ -124,8 +124,7 @@ class ProtectedCopy:
         written = self._copy
         if self.path.suffix.lower() == ".csv":
             written = written.with_suffix(".csv")
-            everything = exp.select("*").from_(self.engine.import_file(self._copy, {}))
-            text = self.engine.dialect.render(everything)
+            text = self.engine.dialect.render(self._lines)
             self.engine.run(Statement(text, f"copy into {self}", lambda rows: None, written))
         beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         try:
@@ -141,6 +140,16 @@ class ProtectedCopy:
             ) from None
         finally:
             beside.unlink(missing_ok=True)
+
+    @property
+    def _lines(self) -> exp.Select:
+        """The rows as a csv file has them: a NULL of a single column as "", since readers skip an empty line."""
+        shown: exp.Expr = exp.Star()
+        if len(self.copied) == 1:
+            name = exp.to_identifier(self.copied[0].name, quoted=True)
+            text = exp.cast(exp.column(name), exp.DataType.Type.TEXT)
+            shown = exp.alias_(exp.func("coalesce", text, exp.Literal.string("")), name)
+        return exp.select(shown).from_(self.engine.import_file(self._copy, {}))
 
     @property
     def _written(self) -> Path:

@@ -476,6 +476,14 @@ def test_files_get_files(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.parquet", "safe.csv", "safe.parquet"]
 
 
+def test_a_csv_of_one_column_has_a_line_for_each_row(tmp_path: Path) -> None:
+    """Readers skip an empty line: a suppressed cell is an empty text in quotes."""
+    (tmp_path / "one.csv").write_text("age\n31\n31\n45\n", encoding="utf-8")
+    assert inside("suppress", tmp_path / "one.csv", "--into", tmp_path / "safe.csv", "-q").code == 0
+    head, *lines = (tmp_path / "safe.csv").read_text(encoding="utf-8").splitlines()
+    assert head == "age" and sorted(lines) == ['""', "31", "31"]
+
+
 @ONE_ENGINE
 def test_the_report_and_json(store: Store) -> None:
     store.table("people", COLUMNS, people())
