@@ -38,7 +38,9 @@ class KmapRequest(PolicyOptions, Audited):
     confirmed: ClassVar[bool] = True
     subject: ClassVar[str] = "published"
 
-    published: Annotated[str, Option("the published table", "TABLE", argument=True)]
+    published: Annotated[
+        str | None, Option("the published table; may be left out where SOURCE has only one", "TABLE", argument=True)
+    ] = None
     people: Annotated[
         str | None,
         Option("the table of the population; may be left out where --population has only one", "PEOPLE", argument=True),

@@ -411,6 +411,15 @@ def test_a_population_in_another_source(clinic: Path, first: str, people: tuple[
     assert found.verdict in (Verdict.INCONCLUSIVE, Verdict.PASS), "the word is a column in common too"
 
 
+def test_a_file_is_its_only_table(tmp_path: Path) -> None:
+    for name in ("sample.csv", "people.csv"):
+        (tmp_path / name).write_text("zip\n1\n1\n", encoding="utf-8")
+    ran = inside(
+        "kmap", tmp_path / "sample.csv", "--population", tmp_path / "people.csv", "--on", "zip=zip", "--k", "2"
+    )
+    assert ran.code == 0 and "main.sample" in ran.out
+
+
 def test_the_second_source_is_only_the_population(clinic: Path) -> None:
     """Tables of the first are found in the first, those of the second in the second, whatever their names."""
     source, population = str(clinic / "clinic.duckdb"), str(clinic / "region.duckdb")
