@@ -2,6 +2,7 @@
 
     python -m tests.benchmarks [ROW ...] [--large] [--repeat 3] [--record]
     python -m tests.benchmarks vocabulary      instead: how far names give roles, on 40 public tables
+    python -m tests.benchmarks postgres [ROW]  instead: a warehouse, beside one GROUP BY of all columns
 
 ROW is part of the name of a row; `--large` adds tables of 20 and 100 million rows (5 GB of disk). A ratio is qidsql's
 CPU seconds divided by the peer's, each the median of the repetitions, which alternate. CPU seconds count the whole
@@ -33,6 +34,7 @@ from typing import Any
 
 import duckdb
 
+from tests.benchmarks import postgres
 from tests.benchmarks.searches import dense, random, uniform
 from tests.benchmarks.uniques import wilson_like
 from tests.benchmarks.vocabulary import table_of_manual
@@ -288,6 +290,9 @@ def main() -> None:
     options = parser.parse_args()
     if options.rows == ["vocabulary"]:
         print(table_of_manual())
+        return
+    if options.rows[:1] == ["postgres"]:
+        postgres.main(options.rows[1:])
         return
     recorded: dict[str, dict[str, Any]] = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
     print(
