@@ -73,7 +73,7 @@ def safety_of(policy: Policy) -> Safety:
 
 
 class LocalRecoding:
-    """The plan for a table. Sends nothing itself. Raises UsageError (codes that are too long)."""
+    """The plan for a table. Sends nothing itself. Raises UsageError (a policy that it cannot hold)."""
 
     def __init__(
         self,
@@ -83,11 +83,6 @@ class LocalRecoding:
         weights: Sequence[int],
         policy: Policy,
     ) -> None:
-        if len(codes.words) > 1:
-            raise UsageError(
-                f"the codes of {len(codes.columns)} columns take more than {BITS} bits, too many for --by values; name "
-                f"fewer columns (-c), or give their hierarchies fewer levels"
-            )
         self._dialect, self._table, self._codes, self._weights = dialect, table, codes, weights
         self._safety = safety_of(policy)
         limited = [each.sensitive for each in policy.criteria if isinstance(each, FewValues)]
@@ -96,30 +91,28 @@ class LocalRecoding:
 
     @cached_property
     def plan(self) -> exp.Query:
-        """The query for the plan: code, n, mask."""
-        gains = [
-            sql.gains_of(self._codes.values(place), steps, column.leaves, worth, column.hierarchy.null)
-            for place, (column, steps, worth) in enumerate(
-                zip(self._codes.columns, self._steps, self._worths, strict=True)
-            )
-            if steps
-        ]
-        ladders = [[step.mask for step in steps] for steps in self._steps if steps]
-        return sql.local_plan(self._dialect, self._rows, gains, ladders, self._safety)
+        """The query for the plan: codes, masks, n."""
+        climbed = [place for place, steps in enumerate(self._steps) if steps]
+        ladders = [sql.Ladder(self._steps[p][0].word, [step.mask for step in self._steps[p]]) for p in climbed]
+        gains = [self._gains(number, place) for number, place in enumerate(climbed)]
+        return sql.local_plan(self._dialect, self._rows, self._words, gains, ladders, self._safety)
+
+    def _gains(self, number: int, place: int) -> exp.Query:
+        """What rows gain in a column. It is worth more in each column to be told from one of few other values."""
+        column = self._codes.columns[place]
+        worth = max(1, SCALE * self._weights[place] // (column.leaves - 1))
+        values, null = self._codes.values(place), column.hierarchy.null
+        return sql.gains_of(number, values, self._steps[place], column.leaves, worth, null)
 
     @property
-    def _worths(self) -> list[int]:
-        """What it is worth in each column to tell a row from one value more."""
-        return [
-            max(1, SCALE * weight // max(1, column.leaves - 1))
-            for column, weight in zip(self._codes.columns, self._weights, strict=True)
-        ]
+    def _words(self) -> int:
+        return len(self._codes.words)
 
     @property
     def _rows(self) -> exp.Query:
         """The rows by code, as the plan counts them."""
         if self._safety.plain:
-            return exp.select(exp.column("w0").as_("code"), "n").from_(self._codes.classes().subquery("classes"))
+            return exp.select(*self._codes.words, "n").from_(self._codes.classes().subquery("classes"))
         first = len(self._codes.columns)
         names = [*(["person"] if self._safety.persons else [])]
         names += [f"sensitive{place}" for place in range(len(self._safety.diversity))]
@@ -127,10 +120,10 @@ class LocalRecoding:
             exp.alias_(self._dialect.comparable(_original(first + place), column.comparison), name)
             for place, (column, name) in enumerate(zip(self._counted, names, strict=True))
         ]
-        coded = exp.select(exp.column("w0").as_("code"), *names).from_(
+        coded = exp.select(*self._codes.words, *names).from_(
             self._codes.rows(others, self._counted).subquery("counted")
         )
-        return sql.rows_by_code(coded, self._safety, names[self._safety.persons :])
+        return sql.rows_by_code(coded, self._words, self._safety, names[self._safety.persons :])
 
     def figures(self) -> Statement[LocalFigures]:
         """What the plan shows. One statement; the classes stay in the engine."""
@@ -144,7 +137,9 @@ class LocalRecoding:
             ]
             if steps:
                 columns.append((steps, n * (column.leaves - 1), at_steps))
-        query = sql.plan_figures(self._dialect, self.plan.copy(), self._safety, self._codes.classes(between), columns)
+        query = sql.plan_figures(
+            self._dialect, self.plan.copy(), self._words, self._safety, self._codes.classes(between), columns
+        )
         scans = 2 + 2 * len(columns)
         return Statement(self._dialect.render(query), "figures of a plan", self._read, scans=scans)
 
@@ -195,7 +190,7 @@ class LocalRecoding:
                 others += self._labels(place, typed)
                 cell = self._cell(place, blank)
             cells.append(exp.alias_(cell, exp.to_identifier(column.name, quoted=True)))
-        return sql.recoded_rows(self.plan.copy(), self._codes.rows(others, given), cells)
+        return sql.recoded_rows(self.plan.copy(), self._words, self._codes.rows(others, given), cells)
 
     def _labels(self, place: int, typed: bool) -> list[exp.Expr]:
         """What a column may show, as texts unless its cells are as they are."""
@@ -225,7 +220,7 @@ def _steps(column: CodedColumn) -> list[Step]:
         level for level in reversed(range(column.height)) if not level or column.mask(level) != column.mask(level - 1)
     ]
     return [
-        Step(level, column.mask(level), exp.column(f"leaves{level}") if level else exp.Literal.number(1))
+        Step(level, column.word, column.mask(level), exp.column(f"leaves{level}") if level else exp.Literal.number(1))
         for level in levels
     ]
 

@@ -1,12 +1,11 @@
 """Statements that recode a table locally, row by row: plans over codes, without values; see `local_recoding/plan.sql`.
 
 A code holds the values of all columns as paths in their hierarchies, a few bits a level; a mask is the levels that a
-row shows. A ladder is the masks of a column's levels, the coarsest first; each contains the one before, and more.
+row shows. Both are words, integers: w0, w1, ... and m0, m1, ...
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from sqlglot import exp
 
@@ -14,8 +13,16 @@ from qidsql.sql.dialects import Dialect
 from qidsql.sql.masks import big
 from qidsql.sql.templates import fill_query, union_all
 
-Ladder: TypeAlias = Sequence[int]
 BITS = 63  # of the integer with the sensitive values of a group: with more values, several share a bit
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The masks of a column's levels in the word of its codes, the coarsest first; each contains the one before, and
+    more."""
+
+    word: int
+    masks: Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -67,19 +74,16 @@ class Safety:
         return found
 
 
-def rows_by_code(coded: exp.Query, safety: Safety, sensitive: Sequence[str]) -> exp.Query:
-    """The query for the coded rows as a plan counts them. `coded`: code, and person and the sensitive columns."""
-    columns = ["code", *(["person"] if safety.persons else [])]
+def rows_by_code(coded: exp.Query, words: int, safety: Safety, sensitive: Sequence[str]) -> exp.Query:
+    """The query for the coded rows as a plan counts them. `coded`: so many words, person, the sensitive columns."""
+    columns = [*_names("w", words), *(["person"] if safety.persons else [])]
     ranked: list[exp.Expr] = [exp.column(name) for name in columns]
     for place, name in enumerate(sensitive):
         order = exp.Order(expressions=[exp.Ordered(this=exp.column(exp.to_identifier(name, quoted=True)))])
         rank = exp.Window(this=exp.Anonymous(this="DENSE_RANK"), order=order)
         shift = exp.cast(exp.Mod(this=rank, expression=exp.Literal.number(BITS)), "INT")
         ranked.append(exp.alias_(exp.BitwiseLeftShift(this=big(1), expression=shift), f"bit{place}"))
-    seen = [
-        exp.alias_(exp.Anonymous(this="BIT_OR", expressions=[exp.column(f"bit{place}")]), f"seen{place}")
-        for place in range(len(sensitive))
-    ]
+    seen = [exp.alias_(_bits("OR", f"bit{place}"), f"seen{place}") for place in range(len(sensitive))]
     return fill_query(
         "local_recoding/rows_by_code",
         coded=coded.subquery("coded"),
@@ -90,28 +94,62 @@ def rows_by_code(coded: exp.Query, safety: Safety, sensitive: Sequence[str]) -> 
 
 
 def local_plan(
-    dialect: Dialect, rows: exp.Query, gains: Sequence[exp.Query], ladders: Sequence[Ladder], safety: Safety
+    dialect: Dialect, rows: exp.Query, words: int, gains: Sequence[exp.Query], ladders: Sequence[Ladder], safety: Safety
 ) -> exp.Query:
-    """The query for a plan: code, n, mask, and what else is counted, where each group that shows the same is safe.
+    """The query for a plan: w0, ..., m0, ..., n, and what else is counted: groups that show the same are safe.
 
-    `rows`: see `rows_by_code`. `gains`, a query for each ladder: finer, path, gain: what a row gains, in whole numbers,
-    by showing the level of this mask, too. If all rows together are not safe, nothing is shown, and the plan is not.
+    `rows`, `words`: see `rows_by_code`. `gains`: queries for place, finer, path, gain: what a row gains, in whole
+    numbers, by showing the level of this mask of the ladder at this place, too. If all rows together are not safe,
+    nothing is shown, and the plan is not.
     """
+    codes, masks = _names("w", words), _names("m", words)
+    nothing = [exp.alias_(big(0), mask) for mask in masks]
     if not ladders:
-        nothing = exp.alias_(big(0), "mask")
-        return exp.select("code", "n", nothing, *safety.carried).from_(rows.subquery("coded"))
+        return exp.select(*codes, *nothing, *safety.carried, "n").from_(rows.subquery("coded"))
     children = [_children(dialect, place, ladder, safety) for place, ladder in enumerate(ladders)]
+    state = [exp.column(name) for name in (*codes, *masks, *safety.carried)]
+    kept = [exp.column(name, table="tightened") for name in safety.carried]
     return fill_query(
         "local_recoding/plan",
         rows=rows.subquery("coded"),
-        carried=[exp.column(name) for name in safety.carried],
-        state_carried=[exp.column(name, table="state") for name in safety.carried],
-        tightened_carried=[exp.column(name, table="tightened") for name in safety.carried],
+        first=[*map(exp.column, codes), *nothing, *map(exp.column, safety.carried)],
+        state=state,
+        masks=[exp.column(mask) for mask in masks],
+        shown=[
+            exp.alias_(_both(code, mask), f"s{word}")
+            for word, (code, mask) in enumerate(zip(codes, masks, strict=True))
+        ],
+        agreed=[exp.column(name) for name in _names("s", words)],
+        differing=[
+            exp.alias_(exp.Sub(this=_bits("OR", code), expression=_bits("AND", code)), f"d{word}")
+            for word, code in enumerate(codes)
+        ],
+        shared=_alike(words),
         people=safety.people(),
-        finest=_finest(ladders),
+        finest=[exp.alias_(_finest(ladders, word), f"f{word}") for word in range(words)],
+        tight=[
+            *(exp.column(code, table="state") for code in codes),
+            *(exp.alias_(exp.column(f"f{word}", table="agreeing"), mask) for word, mask in enumerate(masks)),
+            *(exp.column(name, table="state") for name in safety.carried),
+        ],
+        same=exp.and_(
+            *(exp.column(mask, table="state").eq(exp.column(mask, table="agreeing")) for mask in masks),
+            *(
+                _both(exp.column(code, table="state"), exp.column(mask, table="state")).eq(
+                    exp.column(f"s{word}", table="agreeing")
+                )
+                for word, (code, mask) in enumerate(zip(codes, masks, strict=True))
+            ),
+        ),
         children=union_all(children).subquery("children_of_columns"),
         gains=union_all(gains).subquery("gains"),
         kept_back=safety.missed_by_others(dialect),
+        path=_both(_of_best(ladders, codes), exp.column("finer", table="best")),
+        finer_masks=[
+            *(exp.column(code, table="tightened") for code in codes),
+            *(_finer_mask(ladders, word, mask) for word, mask in enumerate(masks)),
+            *kept,
+        ],
     )
 
 
@@ -120,35 +158,82 @@ def _children(dialect: Dialect, place: int, ladder: Ladder, safety: Safety) -> e
     return fill_query(
         "local_recoding/children",
         place=place,
+        code=exp.column(f"w{ladder.word}"),
+        mask=exp.column(f"m{ladder.word}"),
         finer=_finer(ladder),
-        column=big(ladder[-1]),
+        column=big(ladder.masks[-1]),
         least=safety.k if safety.persons else 2 * safety.k,
         safe=exp.true() if safety.plain else safety.met(dialect),
         counted=safety.met(dialect) if safety.plain else exp.true(),
-        seen=[exp.alias_(exp.Anonymous(this="BIT_OR", expressions=[exp.column(name)]), name) for name in seen],
+        seen=[exp.alias_(_bits("OR", name), name) for name in seen],
     )
 
 
-def _finest(ladders: Sequence[Ladder]) -> exp.Expr:
-    found: exp.Expr | None = None
+def _alike(words: int) -> list[exp.Expr]:
+    """What the rows of a group have in common: the masks, and their bits of the codes."""
+    masks = _names("m", words)
+    shown = [_both(code, mask) for code, mask in zip(_names("w", words), masks, strict=True)]
+    return [*map(exp.column, masks), *shown]
+
+
+def _finest(ladders: Sequence[Ladder], word: int) -> exp.Expr:
+    """The masks of all levels on which a group agrees."""
+    found: exp.Expr = big(0)
     for ladder in ladders:
-        of_column = exp.Case(
-            ifs=[exp.If(this=_shared("differing", mask).eq(0), true=big(mask)) for mask in reversed(ladder)],
-            default=big(0),
-        )
-        found = exp.BitwiseOr(this=found, expression=of_column) if found else of_column
-    assert found is not None
+        if ladder.word == word:
+            ifs = [exp.If(this=_both(f"d{word}", mask).eq(0), true=big(mask)) for mask in reversed(ladder.masks)]
+            found = exp.BitwiseOr(this=found, expression=exp.Case(ifs=ifs, default=big(0)))
     return found
 
 
 def _finer(ladder: Ladder) -> exp.Expr:
-    """The mask of the next level that rows with this `mask` do not show yet."""
-    ifs = [exp.If(this=_shared("mask", mask).neq(big(mask)), true=big(mask)) for mask in ladder[:-1]]
-    return exp.paren(exp.Case(ifs=ifs, default=big(ladder[-1]))) if ifs else big(ladder[-1])
+    """The mask of the next level that rows with this mask do not show yet."""
+    ifs = [exp.If(this=_both(f"m{ladder.word}", mask).neq(big(mask)), true=big(mask)) for mask in ladder.masks[:-1]]
+    return exp.paren(exp.Case(ifs=ifs, default=big(ladder.masks[-1]))) if ifs else big(ladder.masks[-1])
 
 
-def _shared(column: str, mask: int) -> exp.Expr:
-    return exp.paren(exp.BitwiseAnd(this=exp.column(column), expression=big(mask)))
+def _of_best(ladders: Sequence[Ladder], codes: Sequence[str]) -> exp.Expr:
+    """The word of a row's code with the column that its group divides."""
+    own = [exp.column(code, table="tightened") for code in codes]
+    return (
+        own[0]
+        if len(own) == 1
+        else exp.paren(
+            exp.Case(
+                ifs=[
+                    exp.If(this=exp.column("place", table="best").eq(place), true=own[ladder.word].copy())
+                    for place, ladder in enumerate(ladders)
+                ]
+            )
+        )
+    )
+
+
+def _finer_mask(ladders: Sequence[Ladder], word: int, mask: str) -> exp.Expr:
+    """The mask of a row after its group was divided."""
+    own = exp.column(mask, table="tightened")
+    places = [exp.Literal.number(place) for place, ladder in enumerate(ladders) if ladder.word == word]
+    goes = exp.and_(
+        exp.not_(exp.column("path", table="going").is_(exp.null())),
+        exp.In(this=exp.column("place", table="best"), expressions=places),
+    )
+    finer = exp.BitwiseOr(this=own, expression=exp.column("finer", table="best"))
+    return exp.Case(ifs=[exp.If(this=goes, true=finer)], default=own.copy())
+
+
+def _both(one: exp.Expr | str, other: exp.Expr | str | int) -> exp.Expr:
+    """The bits of both."""
+    this = exp.column(one) if isinstance(one, str) else one
+    mask = big(other) if isinstance(other, int) else exp.column(other) if isinstance(other, str) else other
+    return exp.paren(exp.BitwiseAnd(this=this, expression=mask))
+
+
+def _bits(which: str, column: str) -> exp.Expr:
+    return exp.Anonymous(this=f"BIT_{which}", expressions=[exp.column(column)])
+
+
+def _names(letter: str, words: int) -> list[str]:
+    return [f"{letter}{word}" for word in range(words)]
 
 
 def _case(when: exp.Expr, then: exp.Expr, otherwise: exp.Expr) -> exp.Expr:
@@ -161,15 +246,16 @@ def _whole(value: exp.Expr) -> exp.Expr:
 
 @dataclass(frozen=True)
 class Step:
-    """A level that a column may show: its mask, and how many values its label has, as a node; NULL: one."""
+    """A level that a column may show: its mask in this word, and how many values its label has, as a node."""
 
     level: int
+    word: int
     mask: int
     leaves: exp.Expr
 
 
-def gains_of(values: exp.Query, steps: Sequence[Step], leaves: int, worth: int, null: bool) -> exp.Query:
-    """The query for what rows gain by each step of a column, the coarsest first: finer, path, gain.
+def gains_of(place: int, values: exp.Query, steps: Sequence[Step], leaves: int, worth: int, null: bool) -> exp.Query:
+    """The query for what rows gain by each step of a column, the coarsest first: place, finer, path, gain.
 
     `values`: the coded values, `leaves` of them in all; `worth`: of each value that a row is told apart from.
     """
@@ -184,18 +270,22 @@ def gains_of(values: exp.Query, steps: Sequence[Step], leaves: int, worth: int, 
     ]
     found = fill_query(
         "local_recoding/gains",
+        place=place,
         gain=exp.Case(ifs=gains),
         labelled=values.subquery("coded_values"),
         steps=listed,
     )
     if not null:
         return found
-    return union_all([found, exp.select(big(steps[0].mask), big(0), big((leaves - 1) * worth))])
+    return union_all(
+        [found, exp.select(exp.Literal.number(place), big(steps[0].mask), big(0), big((leaves - 1) * worth))]
+    )
 
 
 def plan_figures(
     dialect: Dialect,
     plan: exp.Query,
+    words: int,
     safety: Safety,
     classes: exp.Query,
     columns: Sequence[tuple[Sequence[Step], exp.Expr, Sequence[exp.Expr]]],
@@ -213,7 +303,10 @@ def plan_figures(
     return fill_query(
         "local_recoding/figures",
         plan=plan.subquery("made"),
+        shared=_alike(words),
         safe=safety.met(dialect),
+        words=_words(words),
+        same=_same("classes", words),
         classes=classes.subquery("classes"),
         figures=[*shown, *lost],
     )
@@ -221,12 +314,25 @@ def plan_figures(
 
 def shows(steps: Sequence[Step], step: Step) -> exp.Expr:
     """Whether a row of a plan shows this step of a column."""
-    both = exp.BitwiseAnd(this=exp.column("mask", table="plan"), expression=big(steps[-1].mask))
-    return exp.paren(both).eq(big(step.mask))
+    return _both(exp.column(f"m{step.word}", table="plan"), steps[-1].mask).eq(big(step.mask))
 
 
-def recoded_rows(plan: exp.Query, coded: exp.Query, cells: Sequence[exp.Expr]) -> exp.Query:
+def recoded_rows(plan: exp.Query, words: int, coded: exp.Query, cells: Sequence[exp.Expr]) -> exp.Query:
     """The query for the rows of a copy, whose cells are over `plan` and the `coded` rows."""
     return fill_query(
-        "local_recoding/copy", plan=plan.subquery("made"), coded=coded.subquery("coded"), copied=list(cells)
+        "local_recoding/copy",
+        plan=plan.subquery("made"),
+        words=_words(words),
+        same=_same("coded", words),
+        coded=coded.subquery("coded"),
+        copied=list(cells),
     )
+
+
+def _words(words: int) -> list[exp.Expr]:
+    return [exp.column(name) for name in (*_names("w", words), *_names("m", words))]
+
+
+def _same(table: str, words: int) -> exp.Expr:
+    """Whether the codes of a row are those of a line of the plan."""
+    return exp.and_(*(exp.column(c, table=table).eq(exp.column(c, table="plan")) for c in _names("w", words)))

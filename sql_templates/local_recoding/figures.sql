@@ -1,12 +1,12 @@
 -- What a plan shows, in one row.
--- Parameters: :plan     plan.sql;  :safe  whether a group is safe
---             :classes  the classes of the rows: w0, and sums of the leaves of their cells
---             :figures  sums over both
+-- Parameters: :plan     plan.sql;  :shared  what the rows of a group have in common;  :safe  whether it is safe
+--             :classes  the classes of the rows: their codes, and sums of the leaves of their cells
+--             :words    codes and masks;  :same  the codes of both agree;  :figures  sums over both
 -- Result: rows, groups that show the same, rows of the smallest one, groups that are not safe, the figures
 WITH planned AS MATERIALIZED (
   SELECT * FROM :plan
 ), alike AS MATERIALIZED (
-  SELECT SUM(n) AS size, :safe AS safe FROM planned GROUP BY mask, code & mask
+  SELECT SUM(n) AS size, :safe AS safe FROM planned GROUP BY :shared
 )
 SELECT
   SUM(plan.n) AS row_count,
@@ -14,5 +14,5 @@ SELECT
   (SELECT MIN(size) FROM alike) AS smallest,
   (SELECT COUNT(*) FROM alike WHERE NOT safe) AS not_safe,
   :figures
-FROM (SELECT code, mask, CAST(SUM(n) AS BIGINT) AS n FROM planned GROUP BY code, mask) AS plan
-INNER JOIN :classes ON classes.w0 = plan.code
+FROM (SELECT :words, CAST(SUM(n) AS BIGINT) AS n FROM planned GROUP BY :words) AS plan
+INNER JOIN :classes ON :same

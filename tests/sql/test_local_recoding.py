@@ -12,13 +12,13 @@ import sqlglot
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.local_recoding import Safety, local_plan, rows_by_code
+from qidsql.sql.local_recoding import Ladder, Safety, local_plan, rows_by_code
 from tests.exhaustive import always
 from tests.stores import PostgresStore
 
 WIDTH = 2  # bits of a level
 CODED = {"code": "BIGINT", "person": "INT", "one": "TEXT", "other": "TEXT"}
-GAINS = {"finer": "BIGINT", "path": "BIGINT", "gain": "BIGINT"}
+GAINS = {"place": "INT", "finer": "BIGINT", "path": "BIGINT", "gain": "BIGINT"}
 Row = tuple[int, int, str | None, str | None]  # code, person, two sensitive values
 
 
@@ -31,7 +31,7 @@ class Case:
     safety: Safety
 
     @property
-    def ladders(self) -> list[list[int]]:
+    def masks(self) -> list[list[int]]:
         found, end = [], 0
         for depth in self.depths:
             end += depth * WIDTH
@@ -39,13 +39,16 @@ class Case:
         return found
 
     @property
-    def gains(self) -> list[tuple[int, int, int]]:
+    def gains(self) -> list[tuple[int, int, int, int]]:
         """A gain for each level of each path: here simply what is left of 12."""
         codes = {row[0] for row in self.rows}
         paths = {
-            (mask, code & mask, place) for code in codes for ladder in self.ladders for place, mask in enumerate(ladder)
+            (place, mask, code & mask, level)
+            for code in codes
+            for place, ladder in enumerate(self.masks)
+            for level, mask in enumerate(ladder)
         }
-        return [(mask, path, 12 >> place) for mask, path, place in sorted(paths)]
+        return [(place, mask, path, 12 >> level) for place, mask, path, level in sorted(paths)]
 
 
 def random_case(seed: int) -> Case:
@@ -73,12 +76,13 @@ def is_safe(rows: Sequence[Row], safety: Safety) -> bool:
 
 def planned(case: Case, dialect: Dialect) -> str:
     sensitive = ["one", "other"][: len(case.safety.diversity)]
-    coded = sqlglot.parse_one("SELECT * FROM coded_rows")
+    coded = sqlglot.parse_one("SELECT code AS w0, person, one, other FROM coded_rows")
     gains = sqlglot.parse_one("SELECT * FROM path_gains")
     assert isinstance(coded, sqlglot.exp.Query) and isinstance(gains, sqlglot.exp.Query)
-    rows = rows_by_code(coded, case.safety, sensitive)
-    plan = local_plan(dialect, rows, [gains], case.ladders, case.safety)
-    columns = ["code", "mask", "n", *(["person"] if case.safety.persons else [])]
+    rows = rows_by_code(coded, 1, case.safety, sensitive)
+    ladders = [Ladder(0, masks) for masks in case.masks]
+    plan = local_plan(dialect, rows, 1, [gains], ladders, case.safety)
+    columns = ["w0", "m0", "n", *(["person"] if case.safety.persons else [])]
     return dialect.render(sqlglot.exp.select(*columns).from_(plan.subquery("plan")))
 
 
@@ -104,7 +108,7 @@ def check(case: Case, plan: Sequence[tuple[int, ...]]) -> int:
 
 def divisible(case: Case, group: Sequence[Row], mask: int) -> bool:
     """Whether the group is safe with one more level of a column, in each of its parts."""
-    finer = [next(each for each in ladder if each & ~mask) for ladder in case.ladders if ladder[-1] & ~mask]
+    finer = [next(each for each in ladder if each & ~mask) for ladder in case.masks if ladder[-1] & ~mask]
     parts = [
         {row[0] & level: [other for other in group if (other[0] ^ row[0]) & level == 0] for row in group}
         for level in finer
@@ -115,7 +119,7 @@ def divisible(case: Case, group: Sequence[Row], mask: int) -> bool:
 def common(case: Case) -> int:
     """The levels on which all rows agree."""
     codes = [row[0] for row in case.rows]
-    levels = [mask for ladder in case.ladders for mask in ladder]
+    levels = [mask for ladder in case.masks for mask in ladder]
     shown = 0
     for mask in levels:
         shown |= mask if len({code & mask for code in codes}) == 1 else 0
@@ -124,10 +128,10 @@ def common(case: Case) -> int:
 
 def plan_in_duckdb(connection: duckdb.DuckDBPyConnection, case: Case) -> list[tuple[int, ...]]:
     connection.execute("CREATE OR REPLACE TABLE coded_rows (code BIGINT, person INT, one TEXT, other TEXT)")
-    connection.execute("CREATE OR REPLACE TABLE path_gains (finer BIGINT, path BIGINT, gain BIGINT)")
+    connection.execute("CREATE OR REPLACE TABLE path_gains (place INT, finer BIGINT, path BIGINT, gain BIGINT)")
     if case.rows:
         connection.executemany("INSERT INTO coded_rows VALUES (?, ?, ?, ?)", case.rows)
-        connection.executemany("INSERT INTO path_gains VALUES (?, ?, ?)", case.gains)
+        connection.executemany("INSERT INTO path_gains VALUES (?, ?, ?, ?)", case.gains)
     return connection.execute(planned(case, DUCKDB)).fetchall()
 
 
