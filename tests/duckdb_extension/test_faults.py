@@ -308,6 +308,7 @@ print("good")
 """
 
 
+@pytest.mark.exhaustive
 def test_what_stands_for_a_query_outlives_no_database(host: Host) -> None:
     if not isinstance(host, Module):
         pytest.skip("a shell ends with its database")

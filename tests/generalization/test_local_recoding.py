@@ -169,6 +169,7 @@ def test_postgres_makes_the_same_copy(duckdb_store: Store, postgres_store: Store
         assert sorted(map(repr, rows)) == sorted(map(repr, others))
 
 
+@pytest.mark.exhaustive
 def test_the_detail_that_a_copy_of_adult_keeps(shared: Path, tmp_path: Path) -> None:
     source, into = shared / "arx_adult.csv", tmp_path / "copy.csv"
     request = ProtectRequest(

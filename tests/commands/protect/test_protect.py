@@ -24,7 +24,6 @@ from qidsql.generalization import classes
 from qidsql.sql.relation import name_text
 from qidsql.sql.templates import Statement
 from tests.commandline import inside
-from tests.exhaustive import always
 from tests.stores import ONE_ENGINE, TWO_ENGINES, Store
 
 TYPES = {
@@ -194,7 +193,7 @@ def test_classes_of_a_sample_prove_the_same(store: Store, monkeypatch: pytest.Mo
     assert (sampled.columns_published, sampled.kept, sampled.proved) == (whole.columns_published, whole.kept, True)
 
 
-OTHER_OPTIMA = [each for each in product((2, 5, 11), (0, 1, 4, 10)) if each != (5, 1)]
+OPTIMA = list(product((2, 5, 11), (0, 1, 4, 10)))
 
 
 @pytest.mark.exhaustive
@@ -204,7 +203,8 @@ def test_plan_proof_and_copy_of_many_tables_are_as_defined(store: Store) -> None
         check(store, seed)
 
 
-@pytest.mark.parametrize("of", always((5, 1), longer=OTHER_OPTIMA))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("of", OPTIMA, ids=str)
 @ONE_ENGINE
 def test_every_optimum_of_arx_is_reached(store: Store, shared: Path, of: tuple[int, int]) -> None:
     k, share = of
@@ -338,8 +338,8 @@ def test_a_stop_is_inconclusive_and_writes_nothing(people: Store, stop: BaseExce
 
 
 @pytest.mark.engines("duckdb")
-def test_rows_of_persons_are_refused_before_any_is_read(people: Store) -> None:
+def test_rows_of_persons_with_several_end_without_a_plan(people: Store) -> None:
     with people.connect() as engine:
-        with pytest.raises(UsageError, match="several rows of one age would pass for several persons"):
-            qidsql.protect(engine, "people", entity="age")
-        assert engine.scans == 0
+        found = qidsql.protect(engine, "people", entity="age")
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "age repeats or has NULLs" in " ".join(found.account.unfinished)
