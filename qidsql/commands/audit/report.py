@@ -167,7 +167,7 @@ def _withheld(result: AuditResult, profile: ClassProfile) -> Report:
         audited = sum(column.audited for column in result.columns)
         text = (
             f"To reach k = {k} by withholding alone, at least {least.at_least} of the {plural(audited, 'column')} must "
-            f"go, such as {few(least.columns)}. Coarser values (a year for a date) may cost less."
+            f"go, such as {few(least.columns)}. Coarser values (a year for a date) may cost less: qidsql protect."
         )
         yield Sentence(text, close=True, inset=True)
 

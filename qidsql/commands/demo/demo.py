@@ -11,7 +11,7 @@ What just happened: qidsql made a small clinic's database and audited its table 
   qidsql audit clinic.duckdb patients --k 5 --sensitive diagnosis
 Try next:
 {first}  qidsql audit {path} patients --k 5 --sensitive diagnosis --exclude birth_date
-  qidsql profile {path} patients -c zip_code -c birth_date -c sex --show-sql
+  qidsql protect {path} patients --k 5 --by values --sensitive diagnosis --identifier record_number
   qidsql audit {path} visits --entity patient_id --identifier visit_id
 Your own data: qidsql audit SOURCE TABLE (SOURCE: a Postgres URL, a DuckDB database, a data file or a folder of them)
 """
