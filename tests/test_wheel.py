@@ -58,7 +58,7 @@ def test_the_wheel_brings_the_manual(installed: Path, tmp_path: Path) -> None:
 
 def test_the_wheel_brings_what_sql_shells_need(installed: Path, tmp_path: Path) -> None:
     assert "MACRO qidsql.main.profile" in run(installed / "qidsql", "shell", "macros", cwd=tmp_path)
-    assert "FUNCTION qidsql.profile" in run(installed / "qidsql", "postgres", "functions", cwd=tmp_path)
+    assert "FUNCTION qidsql.profile" in run(installed / "qidsql", "shell", "postgres", cwd=tmp_path)
 
 
 def test_the_extension_comes_compiled_in_the_wheel(installed: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Protocol
 
+from qidsql.core.tables import positions
 from qidsql.errors import Stopped
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile, Profiler
@@ -102,7 +103,7 @@ class _Search:
         rests = {mask: [mask & ~(1 << place) for place in range(mask.bit_length())] for mask in self._met}
         found = [
             Found(mask, known[mask])
-            for mask in sorted(self._met, key=int.bit_count)
+            for mask in sorted(self._met, key=lambda mask: (mask.bit_count(), tuple(positions(mask))))
             if mask in known and all(rest == mask or fails(rest) for rest in rests[mask])
         ]
         size = self._profiler.columns

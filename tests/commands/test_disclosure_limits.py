@@ -81,7 +81,7 @@ def test_searches_find_what_trying_all_finds(store: Store, option: str, value: A
         assert least.cost == min(map(len, expected), default=None)
         one = keys(engine, KeysRequest("t", minimal=True, **given))
         assert {found.columns for found in one.column_sets} <= expected
-        plan = mask(engine, MaskRequest("t", exact=True, **given))
+        plan = mask(engine, MaskRequest("t", exact=True, entity="row", **given))
     safe = [set(places) for size in range(4) for places in combinations(COLUMNS, size)]
     safe = [places for places in safe if not any(set(found) <= places for found in expected)]
     assert len(plan.published) == max(map(len, safe))

@@ -131,7 +131,8 @@ def _wrong_minimum(
 
 def _mask(engine: Engine, table: RandomTable, options: dict[str, Any], random: Random) -> str | None:
     options |= {"exact": random.random() < 0.5, "weights": weights_of(table, random)}
-    result: MaskResult = qidsql.mask(engine, table.name, columns=table.names, **options)
+    by_rows = {"entity": "row", **options}  # a person has several rows
+    result: MaskResult = qidsql.mask(engine, table.name, columns=table.names, **by_rows)
     if not table.rows:
         return None if result.verdict == "inconclusive" else f"outcome {result.verdict} of an empty table"
     if result.verdict != "finished":
