@@ -36,7 +36,8 @@ class Dialect:
     `caseless`: names never differ only in letter case. `lowers`: unquoted names are read in lower case. `longest_name`:
     the maximum bytes of a name, beyond which the engine silently truncates; None if unlimited. `materialized`: a common
     table expression that says so is evaluated once; without it a numbering of its rows must be decided by their
-    contents (see `decided`). `texts_among`: counts the texts among the values of a column, of rows, if columns of any
+    contents (see `decided`). `nested_recursion`: a step of a recursion may group and join, in a WITH of its own.
+    `texts_among`: counts the texts among the values of a column, of rows, if columns of any
     type can hold them. `cancel`: the seconds that a cancelled statement gets to end before its session is given up.
     `timeout`: each statement has a limit of time of its own. `snapshot`: a session can read all its statements' data
     and time as of one moment. `bytes`: how far it is known what a scan reads, in words; empty if it is not. `tested`:
@@ -79,6 +80,7 @@ class Dialect:
     own_hashes: bool = False
     quote: str = ""
     materialized: bool = True
+    nested_recursion: bool = False
     texts_among: Callable[[exp.Expr, exp.Expr], exp.Expr] | None = None
     cancel: float = 3.0
     timeout: bool = False

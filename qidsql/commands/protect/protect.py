@@ -79,8 +79,12 @@ class _Protection:
             return self._result("interrupted")
 
     def _run(self) -> ProtectResult:
-        protection = self._protection
-        protection.recognise(self._on_stage, dates_among(protection.columns, self._engine.dialect))
+        protection, dialect = self._protection, self._engine.dialect
+        if self._request.way is Way.VALUES and not dialect.nested_recursion:
+            raise UsageError(
+                f"--by values needs an engine such as DuckDB or Postgres; on {dialect.name} take --by levels"
+            )
+        protection.recognise(self._on_stage, dates_among(protection.columns, dialect))
         codes = self._codes = self._coded()
         if self._request.way is Way.VALUES:
             return self._by_values(codes)

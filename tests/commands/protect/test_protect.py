@@ -343,3 +343,12 @@ def test_rows_of_persons_with_several_end_without_a_plan(people: Store) -> None:
         found = qidsql.protect(engine, "people", entity="age")
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "age repeats or has NULLs" in " ".join(found.account.unfinished)
+
+
+@pytest.mark.engines("sqlite")
+def test_where_a_recursion_cannot_group_rows_are_not_recoded_one_by_one(people: Store) -> None:
+    with (
+        people.connect() as engine,
+        pytest.raises(UsageError, match="by values needs an engine such as DuckDB or Postgres; on sqlite"),
+    ):
+        qidsql.protect(engine, "people", by="values")
