@@ -42,7 +42,9 @@ def test_hooks_of_dbt_refuse_to_publish(extension: Path, tmp_path: Path) -> None
     site = tmp_path / "site"
     packages = [sys.executable, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", "--target", str(site)]
     try:
-        subprocess.run([*packages, "dbt-duckdb", "dbt-core"], capture_output=True, timeout=300, check=True)
+        subprocess.run(
+            [*packages, "dbt-duckdb==1.11.1", "dbt-core==1.12.6"], capture_output=True, timeout=300, check=True
+        )
     except subprocess.SubprocessError:
         pytest.skip("dbt-duckdb cannot be had from the package index")
     for each in site.glob("*duckdb*"):  # this environment's is tested
@@ -100,7 +102,7 @@ def test_node(extension: Path, tmp_path: Path) -> None:
     if node is None or npm is None:
         pytest.skip("Node is not installed")
     try:
-        install = [npm, "install", "--silent", "@duckdb/node-api"]
+        install = [npm, "install", "--silent", "@duckdb/node-api@1.5.6-r.1"]
         subprocess.run(install, cwd=tmp_path, capture_output=True, timeout=300, check=True)
     except subprocess.SubprocessError:
         pytest.skip("@duckdb/node-api cannot be had from the npm registry")
