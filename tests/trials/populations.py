@@ -55,7 +55,7 @@ def _wrong(engine: Engine, published: RandomTable, people: RandomTable, k: int) 
     """What kmap says that the definitions do not; None if all is right."""
     on = [f"{name}={name}" for name in people.names]
     try:
-        result = qidsql.kmap(engine, published.name, people.name, on=on, k=k)
+        result = qidsql.kmap(engine, published.name, people.name, on=on, k=k, entity="row")
     except QidsqlError as error:
         return f"{type(error).__name__}: {error}"
     expected = population_figures_of([row[:-1] for row in published.rows], [row[:-1] for row in people.rows], k)

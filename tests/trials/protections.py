@@ -50,7 +50,7 @@ def _suppress(engine: Engine, table: RandomTable, options: dict[str, Any], rando
     weights = _weights(table, random)
     options |= {"weights": weights, "method": random.choice(("optimal", "optimal", "shared"))}
     options["nulls"] = random.choice(("equal", "equal", "wildcard"))
-    result = qidsql.suppress(engine, table.name, columns=table.names, **options)
+    result = qidsql.suppress(engine, table.name, columns=table.names, entity="row", **options)
     if len(table.rows) < options["k"]:
         outcome = "violation" if table.rows else "inconclusive"
         return None if result.verdict == outcome else f"outcome {result.verdict}, not {outcome}"
@@ -85,7 +85,7 @@ def _least_loss(row: Values, rows: Sequence[Values], weights: Sequence[int], opt
 def _anonymize(engine: Engine, table: RandomTable, options: dict[str, Any], random: Random) -> str | None:
     weights = _weights(table, random)
     options |= {"weights": weights, "method": random.choice(("auto", "exact", "heuristic"))}
-    result = qidsql.anonymize(engine, table.name, columns=table.names, **options)
+    result = qidsql.anonymize(engine, table.name, columns=table.names, entity="row", **options)
     if len(table.rows) < options["k"]:
         outcome = "violation" if table.rows else "inconclusive"
         return None if result.verdict == outcome else f"outcome {result.verdict}, not {outcome}"
