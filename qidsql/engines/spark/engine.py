@@ -29,8 +29,17 @@ from qidsql.engines.spark.errors import not_there, translate, unreachable
 from qidsql.engines.spark.plans import FOOTERS_BELIEVED, believes_footers, planned_bytes, planned_sizes, unsigned
 from qidsql.engines.spark.session import KeptSettings, ServerGone, SparkSession
 from qidsql.engines.table_names import find_table, parsed_name
-from qidsql.engines.workers import Session, Worker
-from qidsql.errors import AccessError, QidsqlError, SnapshotLost, StatementError, Stopped, UnknownName, UsageError
+from qidsql.engines.workers import Session, Worker, run_in_thread
+from qidsql.errors import (
+    AccessError,
+    BudgetSpent,
+    QidsqlError,
+    SnapshotLost,
+    StatementError,
+    Stopped,
+    UnknownName,
+    UsageError,
+)
 from qidsql.sql.relation import rows_node, table_node
 from qidsql.sql.templates import Row
 
@@ -39,6 +48,7 @@ Answer = TypeVar("Answer")
 FORMATS = ("parquet", "orc", "delta", "iceberg", "avro")  # files whose columns have types
 LOOKS_LIKE_A_PATH = r"/|\\|^\w+://"
 WHERE_AND_WHAT = "SELECT VERSION(), CURRENT_CATALOG(), CURRENT_DATABASE(), CURRENT_USER(), CURRENT_TIMEZONE()"
+GIVING_BACK = 2.0  # seconds that a server gets to take back the settings of a session that the user named
 EMPTY = "SELECT id % 2, COUNT(*) FROM RANGE(4) GROUP BY id % 2"  # a constant alone would start no job of Spark
 # Functions and samples whose result differs each time a plan runs, as plans of Spark and of Sail name them.
 CHANGING = re.compile(
@@ -121,12 +131,18 @@ class SparkEngine(Engine):
         return workers
 
     def release(self) -> None:
-        """A session that the user named gets its settings back; whoever works in it meanwhile has ours."""
+        """A session that the user named gets its settings back; whoever works in it meanwhile has ours.
+
+        A server that is too busy to answer keeps ours: the report does not wait for it.
+        """
         if self._kept.values:
-            with suppress(grpc.RpcError, ServerGone):
-                session = SparkSession(self._server, self._seconds)
-                session.put_back(self._kept)
-                session.close()
+            with suppress(grpc.RpcError, ServerGone, BudgetSpent):
+                run_in_thread(self._put_back, None, time.monotonic() + GIVING_BACK)
+
+    def _put_back(self) -> None:
+        session = SparkSession(self._server, self._seconds)
+        session.put_back(self._kept)
+        session.close()
 
     def _seconds_of(self, sql: str) -> float:
         started = time.monotonic()
