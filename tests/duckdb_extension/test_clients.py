@@ -43,7 +43,7 @@ def test_hooks_of_dbt_refuse_to_publish(extension: Path, tmp_path: Path) -> None
     packages = [sys.executable, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", "--target", str(site)]
     try:
         subprocess.run(
-            [*packages, "dbt-duckdb==1.11.1", "dbt-core==1.12.6"], capture_output=True, timeout=300, check=True
+            [*packages, "dbt-duckdb==1.11.1", "dbt-core==1.12.0"], capture_output=True, timeout=300, check=True
         )
     except subprocess.SubprocessError:
         pytest.skip("dbt-duckdb cannot be had from the package index")
