@@ -183,6 +183,11 @@ class Policy(Requirements):
         wildcard = self.nulls == Nulls.WILDCARD
         return "A NULL matches anything." if wildcard else "A NULL counts as a value of its own."
 
+    @property
+    def why_no_rows(self) -> str:
+        """Why there is no row, where there is none."""
+        return "no row meets the where condition" if self.where else "the table is empty"
+
 
 def resolve_each_row(options: object) -> None:
     """Options whose entity is "row" have no column of persons: each row is another person, confirmed."""

@@ -70,8 +70,7 @@ def judged(result: AnonymizeResult) -> AnonymizeResult:
 def _judged(result: AnonymizeResult) -> tuple[Verdict, str]:
     policy, rows = result.account.policy, result.account.rows or 0
     if not rows:
-        which = "no row meets the where condition" if policy.where else "the table is empty"
-        return Verdict.INCONCLUSIVE, f"there is nothing to anonymize: {which}"
+        return Verdict.INCONCLUSIVE, f"there is nothing to anonymize: {policy.why_no_rows}"
     if rows < policy.k:
         few = f"{plural(rows, 'row')} {are(rows)}"
         return Verdict.VIOLATION, f"no suppression helps: {few} fewer than k = {policy.k}, even if all are blank"

@@ -74,8 +74,7 @@ def judge(
     audited = [c.name for c in columns if c.audited]
     unreadable = {c.name: c.reason for c in columns if c.role is Role.UNREADABLE}
     if rows == 0:
-        which = "no row meets the where condition" if policy.where else "the table is empty"
-        return Verdict.INCONCLUSIVE, f"{table} cannot be judged: {which}"
+        return Verdict.INCONCLUSIVE, f"{table} cannot be judged: {policy.why_no_rows}"
     if estimate is not None:
         return _judge_estimate(table, policy, estimate, audited)
     if profile is None:

@@ -253,8 +253,7 @@ def judged(result: KeysResult) -> KeysResult:
 
 
 def _nothing(result: KeysResult) -> str:
-    which = "no row meets the where condition" if result.account.policy.where else "the table is empty"
-    return f"there is nothing to search: {which}"
+    return f"there is nothing to search: {result.account.policy.why_no_rows}"
 
 
 def _reason(result: KeysResult) -> str:

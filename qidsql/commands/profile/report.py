@@ -20,8 +20,7 @@ def report(result: ProfileResult) -> Report:
         return
     profile = result.column_sets[0].profile
     if profile.rows == 0:
-        which = "no row meets the where condition" if policy.where else "the table is empty"
-        rows.add("Nothing to measure", which)
+        rows.add("Nothing to measure", policy.why_no_rows)
         yield rows
         yield from cost(account)
         return

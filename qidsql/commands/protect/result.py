@@ -89,8 +89,7 @@ def judged(result: ProtectResult) -> ProtectResult:
 def _judged(result: ProtectResult) -> tuple[Verdict, str]:
     policy, rows = result.account.policy, result.account.rows or 0
     if not rows:
-        which = "no row meets the where condition" if policy.where else "the table is empty"
-        return Verdict.INCONCLUSIVE, f"there is nothing to protect: {which}"
+        return Verdict.INCONCLUSIVE, f"there is nothing to protect: {policy.why_no_rows}"
     if result.rows_left_out is None:
         few_rows = f"{plural(rows, 'row')} {are(rows)}"
         if rows >= policy.k:

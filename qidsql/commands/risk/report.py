@@ -29,8 +29,7 @@ def report(result: RiskResult) -> Report:
         for label, sentence in _in_table(result.prosecutor, account.policy.k, unit, which):
             rows.add(label, sentence)
     elif not account.unfinished:
-        which = "no row meets the where condition" if account.policy.where else "the table is empty"
-        rows.add("Nothing to measure", which)
+        rows.add("Nothing to measure", account.policy.why_no_rows)
     for note in account.notes:
         rows.add("Note", note)
     yield rows

@@ -94,8 +94,7 @@ def judged(result: SuppressResult) -> SuppressResult:
 def _judged(result: SuppressResult) -> tuple[Verdict, str]:
     k, rows, policy = result.k, result.account.rows or 0, result.account.policy
     if not rows:
-        which = "no row meets the where condition" if policy.where else "the table is empty"
-        return Verdict.INCONCLUSIVE, f"there is nothing to suppress: {which}"
+        return Verdict.INCONCLUSIVE, f"there is nothing to suppress: {policy.why_no_rows}"
     if rows < k:
         few = f"{plural(rows, 'row')} {are(rows)}"
         return Verdict.VIOLATION, f"no suppression helps: {few} fewer than k = {k}, even if all are blank"
