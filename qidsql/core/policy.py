@@ -301,6 +301,28 @@ class PolicyOptions:
         return roles
 
 
+class MatchesRows(PolicyOptions):
+    """A request that matches published rows with those of another table, each of which is taken for a person.
+
+    `entity` can only confirm that; one of a policy file is that of the other table.
+    """
+
+    entity: str | None
+
+    @classmethod
+    def taken(cls) -> tuple[str, ...]:
+        return tuple(name for name in super().taken() if name != "entity")
+
+    @classmethod
+    def taken_roles(cls) -> tuple[str, ...]:
+        """Direct identifiers are not published; somebody else may have all other columns."""
+        return ("identifiers",)
+
+    def check(self) -> None:
+        if self.entity is not None:
+            raise UsageError(f"{setting('entity')} takes only {EACH_ROW} here: rows are counted")
+
+
 class Audited:
     """A request whose options define a policy."""
 

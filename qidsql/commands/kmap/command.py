@@ -16,17 +16,16 @@ from qidsql.core.options import (
     names,
     positive_share,
 )
-from qidsql.core.policy import EACH_ROW, Audited, PolicyOptions
+from qidsql.core.policy import Audited, MatchesRows
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Ratio
 from qidsql.errors import UsageError
-from qidsql.wording.texts import setting
 
 POPULATION = "Population"
 
 
 @dataclass(frozen=True)
-class KmapRequest(PolicyOptions, Audited):
+class KmapRequest(MatchesRows, Audited):
     """How many people of a population could each row of a published table be? k-map, delta-presence, risks.
 
     The published rows must be a sample of the population: a row whose values do not occur there, or more rows than
@@ -87,19 +86,8 @@ class KmapRequest(PolicyOptions, Audited):
         _ = self.limit, self.presence_limits  # whatever the policy
         super().__post_init__()
 
-    @classmethod
-    def taken(cls) -> tuple[str, ...]:
-        """The entity of a policy file is that of the other table."""
-        return tuple(name for name in super().taken() if name != "entity")
-
-    @classmethod
-    def taken_roles(cls) -> tuple[str, ...]:
-        """Direct identifiers are not published; somebody else may have all other columns."""
-        return ("identifiers",)
-
     def check(self) -> None:
-        if self.entity is not None:
-            raise UsageError(f"{setting('entity')} takes only {EACH_ROW} here: rows are counted")
+        super().check()
         _ = self.policy
         if self.people is None and self.population is None:
             raise UsageError("name the population: a table after the published one, or --population SOURCE")

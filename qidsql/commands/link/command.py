@@ -15,15 +15,13 @@ from qidsql.core.options import (
     names,
     positive_share,
 )
-from qidsql.core.policy import EACH_ROW, Audited, PolicyOptions
+from qidsql.core.policy import Audited, MatchesRows
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Ratio
-from qidsql.errors import UsageError
-from qidsql.wording.texts import setting
 
 
 @dataclass(frozen=True)
-class LinkRequest(PolicyOptions, Audited):
+class LinkRequest(MatchesRows, Audited):
     """Which columns of two tables are joinable, and which rows a join on them singles out.
 
     Columns are joinable if at least 90 % of the values of one are in the other, and not by accident: columns of few
@@ -58,19 +56,8 @@ class LinkRequest(PolicyOptions, Audited):
     max_seconds: MaxSeconds = None
     max_bytes: MaxBytes = None
 
-    @classmethod
-    def taken(cls) -> tuple[str, ...]:
-        """The entity of a policy file is that of the other table."""
-        return tuple(name for name in super().taken() if name != "entity")
-
-    @classmethod
-    def taken_roles(cls) -> tuple[str, ...]:
-        """Direct identifiers are not published; somebody else may have all other columns."""
-        return ("identifiers",)
-
     def check(self) -> None:
-        if self.entity is not None:
-            raise UsageError(f"{setting('entity')} takes only {EACH_ROW} here: rows are counted")
+        super().check()
         _ = self.policy, self.limit
 
     @property
