@@ -4,15 +4,18 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 from sqlglot import exp
 
 from qidsql.commands.table_search import TableSearch
 from qidsql.core.copies import by_rows, keeping
+from qidsql.core.options import names
 from qidsql.core.policy import Policy
 from qidsql.core.results import LeftOut, SearchAccount
 from qidsql.core.roles import identifies
 from qidsql.core.tables import Column, Role
+from qidsql.declarations.options import Names
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
 from qidsql.profiling.profiler import TableProfiler
@@ -33,6 +36,28 @@ class Printed:
         """The cells that unprotected columns of these rows give back. `cells` are blank, by column."""
         rows_with = partial(rows_of_query, protection.engine.dialect, self.rows)
         return protection.given_back(rows_with, cells, deadline, self.columns)
+
+
+class CopyRequest(Protocol):
+    """The options of a command that protects cells and can write a copy."""
+
+    @property
+    def table(self) -> str | None: ...
+
+    @property
+    def policy(self) -> Policy: ...
+
+    @property
+    def column_weights(self) -> Mapping[str, int]: ...
+
+    @property
+    def into(self) -> str | None: ...
+
+    @property
+    def replace(self) -> bool: ...
+
+    @property
+    def keep(self) -> Names: ...
 
 
 class TableProtection:
@@ -63,6 +88,12 @@ class TableProtection:
         self.table = self._search.table
         self.profiler: TableProfiler = self._search.profiler.by_value
         self._plan_copy()
+
+    @classmethod
+    def of(cls, engine: Engine, request: CopyRequest) -> "TableProtection":
+        """That of a request, with its copy."""
+        weights, keep = request.column_weights, names(request.keep)
+        return cls(engine, request.table, request.policy, weights, request.into, request.replace, keep)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from qidsql.commands.anonymize.result import AnonymizeResult, judged
 from qidsql.commands.table_protection import Printed, TableProtection
 from qidsql.commands.table_search import one_answer
 from qidsql.core.copies import Script
-from qidsql.core.options import names
 from qidsql.core.results import Verdict
 from qidsql.core.tables import FILES, TableName
 from qidsql.engines.base import Engine
@@ -86,15 +85,7 @@ class _Anonymization:
 
     def __init__(self, engine: Engine, request: AnonymizeRequest, on_stage: Callable[[str], None]) -> None:
         self._engine, self._request, self._on_stage = engine, request, on_stage
-        self._protection = TableProtection(
-            engine,
-            request.table,
-            request.policy,
-            request.column_weights,
-            request.into,
-            request.replace,
-            names(request.keep),
-        )
+        self._protection = TableProtection.of(engine, request)
         self._rows: int | None = None
         self._patterns = 0
         self._found: Anonymization | None = None

@@ -10,7 +10,6 @@ from qidsql.commands.protect.command import ProtectRequest, Way
 from qidsql.commands.protect.result import ProtectResult, PublishedColumn, UnsafeNode, judged
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import one_answer
-from qidsql.core.options import names
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Column
 from qidsql.engines.base import Engine
@@ -51,15 +50,7 @@ class _Protection:
 
     def __init__(self, engine: Engine, request: ProtectRequest, on_stage: Callable[[str], None]) -> None:
         self._engine, self._request, self._on_stage = engine, request, on_stage
-        self._protection = TableProtection(
-            engine,
-            request.table,
-            request.policy,
-            request.column_weights,
-            request.into,
-            request.replace,
-            names(request.keep),
-        )
+        self._protection = TableProtection.of(engine, request)
         self._codes: Codes | None = None
         self._shape: Shape | None = None
         self._search: Search | None = None

@@ -12,7 +12,6 @@ from qidsql.commands.table_protection import Printed, TableProtection
 from qidsql.commands.table_search import one_answer
 from qidsql.core.budget import WorkLimit
 from qidsql.core.copies import Script
-from qidsql.core.options import names
 from qidsql.core.results import Verdict
 from qidsql.core.tables import FILES, Nulls, TableName, names_of, weight_of
 from qidsql.engines.base import Engine
@@ -92,15 +91,7 @@ class _Suppression:
 
     def __init__(self, engine: Engine, request: SuppressRequest, on_stage: Callable[[str], None]) -> None:
         self._engine, self._request, self._on_stage = engine, request, on_stage
-        self._protection = TableProtection(
-            engine,
-            request.table,
-            request.policy,
-            request.column_weights,
-            request.into,
-            request.replace,
-            names(request.keep),
-        )
+        self._protection = TableProtection.of(engine, request)
         self._rows: int | None = None
         self._plan: SuppressionPlan | None = None
         self._cells: CellPlan | None = None
