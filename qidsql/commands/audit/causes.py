@@ -120,11 +120,10 @@ def _minimal_sets(
 
     Level by level where they are small, as those below k are, else by the two borders.
     """
-    way = "level by level: its minimal sets have few columns" if criterion.few_columns else "by the borders"
-    LOG.info("minimal sets of %s %s", criterion.name, way)
     if criterion.few_columns:
         if result := _decided(profiler, criterion, policy):
             return result, ()
+        LOG.info("minimal sets of %s level by level: they have few columns", criterion.name)
         breadth, known, enough = profiler.breadth, profiler.measured, _enough(profiler, policy)
         result = levelwise(profiler, criterion, policy.max_size, breadth=breadth, known=known, enough=enough)
         if result.found or result.stopped is None or profiler.spent:
@@ -136,6 +135,7 @@ def _minimal_sets(
         if one.stopped is not None:
             return one, ()
         early = one.found
+    LOG.info("minimal sets of %s by the borders", criterion.name)
     return borders(profiler, criterion, policy.max_size, limit=MAX_SETS, breadth=profiler.breadth), early
 
 
