@@ -17,6 +17,7 @@ from qidsql.core.options import STATEMENTS
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.wording.pages import PAGES
+from tests import figures
 from tests.commandline import inside, refused
 from tests.duckdb_hosts import Shell
 from tests.test_floors import FLOORS
@@ -94,19 +95,17 @@ SVG = (PAGES / "overview.svg").read_text()
 
 
 def test_the_figures_in_readme_are_those_of_the_pages() -> None:
-    trials = re.findall(r"^\| [^|]* \| ([\d,]+) \| (\d+) \|", TEXTS["qidsql/help/trust.md"], flags=re.MULTILINE)
+    page = TEXTS["qidsql/help/figures.md"]
+    trials = re.findall(r"^\| `\w+` \| [^|]* \| ([\d,]+) \| (\d+) \|", page, flags=re.MULTILINE)
     shown = re.findall(r"^\| [^|]* \| ([\d,]+) \| (\d+) \|$", TEXTS["README.md"], flags=re.MULTILINE)
     assert shown
     assert {*shown} <= {*trials}
-    row = r"^\| [^|]* \| ([\d.]+) \| (\d+) \| [^|]* \| [^|]* \| [\d.]+ \| ([\d.]+) \|$"
-    measured = {*re.findall(row, SCALE, flags=re.MULTILINE)}
+    row = r"^\| [^|]* \| ([\d.]+) \| (\d+) \| [^|]* \| [^|]* \| [\d.]+ \| ([\d.]+) \| [\d-]+ \|$"
+    measured = {*re.findall(row, page, flags=re.MULTILINE)}
     fast = re.findall(
         r"^\| [^|]* \| ([\d.]+) \| (\d+) \| [^|]* \| ([\d.]+) \|$", TEXTS["README.md"], flags=re.MULTILINE
     )
     assert len(fast) == 7 and {*fast} <= measured
-
-
-SCALE = manual.page_text("scale")
 
 
 def test_what_one_statement_can_do_is_said_as_it_is() -> None:
@@ -239,3 +238,7 @@ def test_the_shell_prints_the_tables_of_the_page(shell: Shell, clinic: Path) -> 
         statement, mark, table = each.removeprefix("D ").partition(";\n")
         printed = shell.feed(f"{shell.load};\n.mode duckbox\n{statement};", str(clinic / "clinic.duckdb"))
         assert mark and table.strip() in printed
+
+
+def test_the_page_of_figures_is_what_the_command_writes() -> None:
+    assert figures.PAGE.read_text() == figures.page(), "python -m tests.figures"

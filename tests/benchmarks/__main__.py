@@ -13,7 +13,8 @@ python      the interpreter's start
 HPIValid    Desbordante's search for all minimal keys, the loading of the csv included (`pip install desbordante`)
 pyCANON     its k-anonymity of the same columns, the loading by pandas included (`pip install pycanon`)
 
-`--record` keeps the ratios in recorded.json, beside this file. Without it, a row whose ratio is more than a fifth above
+`--record` keeps the figures in recorded.json, beside this file, from which `python -m tests.figures` makes the manual's
+page of figures. Without it, a row whose ratio is more than a fifth above
 the one recorded beside the same peer is reported as worse.
 """
 
@@ -307,22 +308,23 @@ def main() -> None:
         if (row.large and not options.large) or (row.needs and not row.needs.exists()):
             print(f"| {row.name} | left out: {'--large' if row.large else f'needs {row.needs}'} |")
             continue
-        line, ratio = _line(row, options.repeat)
-        known, beside = recorded.get(row.name, {}), peer(row)[0]
-        before = known.get("ratio") if known.get("peer") == beside else None
+        line, figures = _line(row, options.repeat)
+        known, ratio = recorded.get(row.name, {}), figures.get("ratio", 0)
+        before = known.get("ratio") if known.get("peer") == figures.get("peer") else None
         print(f"{line} {before or ''} |", flush=True)
-        if ratio and before and ratio > WORSE * before:
+        if before and ratio > WORSE * before:
             worse.append(f"{row.name}: {ratio:.2f}, recorded {before:.2f}")
-        if ratio and options.record:
-            recorded[row.name] = {"ratio": round(ratio, 2), "peer": beside, "date": time.strftime("%Y-%m-%d")}
+        if figures:
+            recorded[row.name] = figures | {"date": time.strftime("%Y-%m-%d")}
     if options.record:
-        RECORDED.write_text(json.dumps(recorded, indent=1) + "\n")
+        lines = (f" {json.dumps(name)}: {json.dumps(figures)}" for name, figures in recorded.items())
+        RECORDED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     for each in worse:
         print(f"Worse than recorded by more than a fifth: {each}")
 
 
-def _line(row: Row, repeat: int) -> tuple[str, float | None]:
-    """The row's line of the table, and its ratio; None if a process failed."""
+def _line(row: Row, repeat: int) -> tuple[str, dict[str, Any]]:
+    """The row's line of the table, and what is recorded of it; nothing if a process failed."""
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -330,13 +332,20 @@ def _line(row: Row, repeat: int) -> tuple[str, float | None]:
             _apart(row.make)
             ours, name, theirs = measure(row, repeat)
         except RuntimeError as error:
-            return f"| {row.name} | failed: {' '.join(str(error).split())} | | | | | | |", None
+            return f"| {row.name} | failed: {' '.join(str(error).split())} | | | | | | |", {}
         finally:
             os.chdir(here)
     ratio = ours.cpu / theirs.cpu
     verdict = " (inconclusive)" if ours.verdict == "inconclusive" else ""
     figures = f"{ours.cpu:.2f} | {ours.seconds:.2f} | {ours.megabytes} | {ours.statements or ''}{verdict}"
-    return f"| {row.name} | {figures} | {name} | {theirs.cpu:.2f} | {theirs.megabytes} | {ratio:.2f} |", ratio
+    return f"| {row.name} | {figures} | {name} | {theirs.cpu:.2f} | {theirs.megabytes} | {ratio:.2f} |", {
+        "cpu": round(ours.cpu, 2),
+        "megabytes": ours.megabytes,
+        "statements": ours.statements,
+        "peer": name,
+        "peer_cpu": round(theirs.cpu, 2),
+        "ratio": round(ratio, 2),
+    }
 
 
 if __name__ == "__main__":

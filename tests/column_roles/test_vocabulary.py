@@ -63,7 +63,7 @@ def test_a_code_counts_only_as_the_whole_name() -> None:
 
 
 def test_the_table_of_the_manual_is_what_the_command_prints() -> None:
-    manual = resources.files("qidsql").joinpath("help/trust.md").read_text(encoding="utf-8")
+    manual = resources.files("qidsql").joinpath("help/figures.md").read_text(encoding="utf-8")
     assert table_of_manual() in manual, "python -m tests.benchmarks vocabulary"
 
 

@@ -41,6 +41,7 @@ RUNS = (  # with K in place of a number
     ("suppress", "people", "--k", "2", "--against", "known-person"),
     ("suppress", "people", "--k", "2", "--against", "unique-combinations"),
     ("anonymize", "people", "--k", "K", "--into", "copy", "--output", "made.json"),
+    ("protect", "people", "--k", "K", "--by", "values"),
     ("tables",),
     ("doctor",),
     ("init",),
