@@ -423,5 +423,10 @@ class AnyDifference(DisclosureLimit):
 
 
 def limits_among(criteria: Iterable[Criterion]) -> list[DisclosureLimit]:
-    """The limits on disclosure among these criteria."""
+    """The limits on disclosure among these criteria.
+
+    >>> from qidsql.measures.criteria import Key
+    >>> [each.finding for each in limits_among([Key(), FewValues('diagnosis', Fraction(2))])]
+    ['l-diversity']
+    """
     return [each for each in criteria if isinstance(each, DisclosureLimit)]

@@ -41,6 +41,9 @@ def individual_risk(records: int, p: float) -> float:
     It is p times the integral of y^(f-1) / (p + (1-p) y) from 0 to 1, and p / f * 2F1(1, 1; f + 1; 1 - p). The series'
     terms are positive; for small p it converges slowly, and the integral's recursion E(f+1) = p / (1-p) (1/f - E(f)),
     from E(1) = p / (1-p) ln(1/p), loses no digits. Correct to about 14 digits.
+
+    >>> round(individual_risk(1, 0.01), 4)  # a unique record that stands for 100 people
+    0.0465
     """
     if records < MANY and p <= 0.5:
         found = p / (1 - p) * log(1 / p)
@@ -77,7 +80,12 @@ class RecordRisks:
 
 
 def record_risks(found: Iterable[WeightedClasses], threshold: Fraction) -> RecordRisks:
-    """The risks of the records of these classes, at least one. The threshold is an edge of a bin."""
+    """The risks of the records of these classes, at least one. The threshold is an edge of a bin.
+
+    >>> risks = record_risks([WeightedClasses(records=2, weight=200.0, classes=5)], Fraction(1, 100))
+    >>> risks.above, round(risks.expected, 3)
+    (0, 0.096)
+    """
     risks = [(each.risk, each.rows) for each in found]
     expected = sum(risk * rows for risk, rows in risks)
     return RecordRisks(

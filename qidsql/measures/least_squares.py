@@ -109,6 +109,12 @@ def least_squares(sums: Sums, covariates: Sequence[Covariate]) -> Fit | str:
     """Ordinary least squares with an intercept; or the reason why there is no fit, in words.
 
     Coefficients are exact to about 16 digits less those lost to collinearity (NIST's Longley data keep 9).
+
+    >>> products = {(0, 0): 29.0, (0, 1): 19.0, (1, 1): 14.0}  # of y = 0, 2, 3, 4 and x = 0 ... 3
+    >>> sums = Sums(4, (0.0, 0.0), (9.0, 6.0), products, {}, {}, {})
+    >>> fit = least_squares(sums, [Covariate('x', True, 1)])
+    >>> [round(each.estimate, 6) for each in fit.coefficients]
+    [0.6, 1.1]
     """
     import numpy
 
@@ -260,7 +266,11 @@ def _coefficient(term: Term | None, estimate: float, error: float, rest: int) ->
 
 
 def f_tail(f: float, degrees: int, rest: int) -> float:
-    """The probability that an F variable with these degrees of freedom exceeds f; with 1 degree, |t| above sqrt(f)."""
+    """The probability that an F variable with these degrees of freedom exceeds f; with 1 degree, |t| above sqrt(f).
+
+    >>> round(f_tail(4.0, 1, 10), 3)
+    0.073
+    """
     if f <= 0:
         return 1.0
     x = rest / (rest + degrees * f)
@@ -271,6 +281,9 @@ def incomplete_beta(a: float, b: float, x: float, rest: float) -> float:
     """The regularised incomplete beta function I_x(a, b); `rest` = 1 - x is given to keep its precision.
 
     By its continued fraction (DLMF 8.17.22), to about 9 digits when a or b is in the hundred thousands.
+
+    >>> incomplete_beta(1, 1, 0.25, 0.75)
+    0.25
     """
     if x > (a + 1) / (a + b + 2):
         return 1 - incomplete_beta(b, a, rest, x) if rest > 0 else 1.0

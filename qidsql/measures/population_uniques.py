@@ -24,6 +24,9 @@ def root(function: Function, low: float, high: float) -> float:
     """A root between two ends at which the function has different signs.
 
     Converged when no float is left between the ends, or after 200 halvings.
+
+    >>> round(root(lambda x: x * x - 2, 0, 2), 6)
+    1.414214
     """
     rising = function(high) > 0
     for _ in range(STEPS):
@@ -35,7 +38,11 @@ def root(function: Function, low: float, high: float) -> float:
 
 
 def sign_changes(function: Callable[[float], float | None], places: Sequence[float]) -> Iterator[tuple[float, float]]:
-    """The pairs of successive places between which the function changes its sign; None: it has no value there."""
+    """The pairs of successive places between which the function changes its sign; None: it has no value there.
+
+    >>> [*sign_changes(lambda x: x - 2.5, [1, 2, 3])]
+    [(2, 3)]
+    """
     values = [(place, function(place)) for place in places]
     for (one, before), (other, after) in pairwise(values):
         if before is not None and after is not None and (before > 0) is not (after > 0):
@@ -135,6 +142,12 @@ def negative_binomial_fit(sizes: Mapping[int, int], population: int) -> Negative
 
     The only solution of both equations, each down to neighbouring floats. `sizes` has a class of size 1, and the
     population more rows than the sample.
+
+    >>> negative_binomial_fit({1: 5}, 100)
+    'no class of the sample has two rows'
+    >>> fit = negative_binomial_fit({1: 60, 2: 12, 3: 6, 8: 2}, 1050)
+    >>> round(fit.classes), round(fit.uniques)
+    (360, 242)
     """
     if not sizes.get(2):
         return "no class of the sample has two rows"
@@ -152,6 +165,9 @@ def shlosser(sizes: Mapping[int, int], fraction: float) -> float:
     u + h_1 A (B / C)^2 with A = sum i f^2 (1-f^2)^(i-1) h_i / sum (1-f)^i ((1+f)^i - 1) h_i, B = sum (1-f)^i h_i and
     C = sum i f (1-f)^(i-1) h_i. [Shlosser 1981; Haas & Stokes 1998, Estimating the number of classes in a finite
     population, JASA 93]
+
+    >>> round(shlosser({1: 60, 2: 12, 3: 6, 8: 2}, 0.1))
+    392
     """
     f, rest = fraction, 1 - fraction
 
@@ -193,6 +209,12 @@ def pitman_fit(sizes: Mapping[int, int]) -> PitmanFit | str:
 
     For each alpha one theta makes the derivative by theta 0; along these, the derivative by alpha changes its sign at
     the maximum. Two nested bisections, both down to neighbouring floats.
+
+    >>> pitman_fit({1: 5})
+    'every row of the sample is unique'
+    >>> fit = pitman_fit({1: 60, 2: 12, 3: 6, 8: 2})
+    >>> round(fit.theta, 1), round(fit.alpha, 2)
+    (43.7, 0.48)
     """
     rows, classes = sum(size * number for size, number in sizes.items()), sum(sizes.values())
     if classes == rows:
@@ -233,6 +255,9 @@ def reciprocals(start: float, terms: int) -> float:
     """The sum of 1 / (start + i) for i from 0 to terms - 1, with start > 0, in a few steps whatever the terms.
 
     The asymptotic series of the digamma function [Abramowitz & Stegun 6.3.18], as a difference without cancellation.
+
+    >>> round(reciprocals(1, 3), 6)  # 1 + 1/2 + 1/3
+    1.833333
     """
     few = min(terms, max(0, int(SHIFT - start) + 1))
     found = sum(1 / (start + i) for i in range(few))
@@ -268,6 +293,9 @@ def population_uniques(sizes: Mapping[int, int], population: int) -> tuple[Uniqu
 
     Raises ValueError without sample uniques, or if the population is no larger than the sample: then there is nothing
     to estimate.
+
+    >>> [(each.method.value, round(each.uniques)) for each in population_uniques({1: 60, 2: 12, 3: 6, 8: 2}, 1050)]
+    [('Pitman', 204), ('Zayatz', 313), ('SNB', 242)]
     """
     if not sizes.get(1) or population <= sum(size * number for size, number in sizes.items()):
         raise ValueError("an estimate needs sample uniques, and a population larger than the sample")
@@ -288,6 +316,9 @@ def pitman(sizes: Mapping[int, int], population: int) -> float | str:
     """Under Pitman's sampling formula: Gamma(theta + 1) / Gamma(theta + alpha) * N^alpha, the asymptotic expectation.
 
     [Hoshino 2001, Applying Pitman's sampling formula to microdata disclosure risk assessment, JOS 17]
+
+    >>> round(pitman({1: 60, 2: 12, 3: 6, 8: 2}, 1050))
+    204
     """
     fit = pitman_fit(sizes)
     if isinstance(fit, str):
@@ -301,6 +332,9 @@ def zayatz(sizes: Mapping[int, int], population: int) -> float | str:
 
     Assumes that the classes of the population are of the sizes of those in the sample, in the same proportions.
     [Zayatz 1991, Estimation of the percent of unique population elements on a microdata file using the sample]
+
+    >>> round(zayatz({1: 60, 2: 12, 3: 6, 8: 2}, 1050))
+    313
     """
     rows = sum(size * number for size, number in sizes.items())
     fraction = rows / population
@@ -322,7 +356,11 @@ def _shrinks(size: int, rows: int, population: int) -> float:
 
 
 def snb(sizes: Mapping[int, int], population: int) -> float | str:
-    """Under class sizes that are 1 + a negative binomial number. [Chen & Keller-McNulty 1998]"""
+    """Under class sizes that are 1 + a negative binomial number. [Chen & Keller-McNulty 1998]
+
+    >>> round(snb({1: 60, 2: 12, 3: 6, 8: 2}, 1050))
+    242
+    """
     fit = negative_binomial_fit(sizes, population)
     return fit if isinstance(fit, str) else fit.uniques
 

@@ -304,7 +304,12 @@ class SizeBin:
 
 
 def size_bins(sizes: ClassSizes, starts: Iterable[int]) -> tuple[SizeBin, ...]:
-    """The class-size histogram with bins from `starts` (ascending); none beyond the largest class."""
+    """The class-size histogram with bins from `starts` (ascending); none beyond the largest class.
+
+    >>> sizes = ClassSizes(classes={1: 3, 4: 2}, rows={1: 3, 4: 8})
+    >>> [(each.low, each.high, each.rows) for each in size_bins(sizes, [1, 2, 5])]
+    [(1, 1, 3), (2, 4, 8)]
+    """
     largest = max(sizes.rows, default=0)
     edges = list(starts)
     bins = []
@@ -328,5 +333,9 @@ def size_bins(sizes: ClassSizes, starts: Iterable[int]) -> tuple[SizeBin, ...]:
 
 
 def bin_starts(k: int) -> list[int]:
-    """The starts of the histogram's bins: unique rows, the rest below k, and ever larger classes."""
+    """The starts of the histogram's bins: unique rows, the rest below k, and ever larger classes.
+
+    >>> bin_starts(5)
+    [1, 2, 5, 10, 50, 500]
+    """
     return sorted({1, 2, k, 2 * k, 10 * k, 100 * k})

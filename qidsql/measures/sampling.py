@@ -28,6 +28,11 @@ def antichain(columns: int, max_size: int | None = None) -> int:
     contain each other. In the same way a set lost by pruning loses a minimal one. An antichain has at most
     C(m, m // 2) sets [Sperner], and at most C(m, d) if none has more than d <= m / 2 columns [Lubell, Yamamoto,
     Meshalkin].
+
+    >>> antichain(4)
+    6
+    >>> antichain(4, 1)
+    4
     """
     half = columns // 2
     return comb(columns, half if max_size is None else min(max_size, half))
@@ -39,6 +44,9 @@ def key_pairs(epsilon: Fraction, delta: Fraction, sets: int) -> int:
     The least k with (1 - epsilon)^k <= delta / sets. [Motwani & Xu, Theorem 5] Fewer rows than pairs would do, of the
     order 1 / sqrt(epsilon) [Hildebrant, Le, Ta, Vu, PODS 2023], but a key of those separates all their pairs, far more
     than these, and is larger: 6 columns of a census instead of 4, for epsilon = 0.001.
+
+    >>> key_pairs(Fraction(1, 100), Fraction(1, 20), sets=1000)
+    986
     """
     _check(epsilon=epsilon, delta=delta)
     with localcontext(prec=DIGITS):
@@ -51,6 +59,9 @@ def distinct_key_rows(rows: int, epsilon: Fraction, delta: Fraction, sets: int) 
     The least r with C(d, r) (rows / d)^r / C(rows, r) <= delta / sets, where d is the largest number of classes that is
     still too small: equal classes mislead the sample most. All rows if no fewer suffice. Takes about r steps.
     [Motwani & Xu, Theorem 7, with the product of Lemma 6 unsimplified]
+
+    >>> distinct_key_rows(1_000_000, Fraction(1, 100), Fraction(1, 20), sets=1000)
+    43626
     """
     _check(epsilon=epsilon, delta=delta)
     classes = ceil((1 - epsilon) * rows) - 1
@@ -76,6 +87,9 @@ def beta_pairs(beta: Fraction, epsilon: Fraction, delta: Fraction, sets: int) ->
     from both: a Chernoff bound before it is simplified, which for beta near 1 needs a small part of the paper's pairs.
     For beta = 1 it is Theorem 5. Errors count once per set, since no set can make both.
     [Motwani & Xu, Theorem 8; Hoeffding 1963, Theorem 1]
+
+    >>> beta_pairs(Fraction(9, 10), Fraction(1, 10), Fraction(1, 20), sets=1000)
+    (1180, 1014)
     """
     _check(beta=beta, epsilon=epsilon, delta=delta)
     if beta == 1:
@@ -100,6 +114,9 @@ def sure_ratio(beta: Fraction, size: int, delta: Fraction, sets: int) -> Fractio
     the paper's (1 - sqrt(2 ln(sets / delta) / (beta size))) beta, a simpler form of the bound. 0 if the sample is too
     small.
     [Motwani & Xu, Lemmas 9 and 10, Theorems 11 and 12]
+
+    >>> float(sure_ratio(Fraction(9, 10), 1000, Fraction(1, 20), sets=1000)).__round__(3)
+    0.855
     """
     _check(beta=beta, delta=delta)
     with localcontext(prec=DIGITS):
@@ -117,7 +134,11 @@ def sure_ratio(beta: Fraction, size: int, delta: Fraction, sets: int) -> Fractio
 
 
 def near_size(beta: Fraction, epsilon: Fraction, delta: Fraction, sets: int) -> int:
-    """The sample size for which `sure_ratio` is (1 - epsilon) beta: its own bound, solved for the size."""
+    """The sample size for which `sure_ratio` is (1 - epsilon) beta: its own bound, solved for the size.
+
+    >>> near_size(Fraction(9, 10), Fraction(1, 10), Fraction(1, 20), sets=1000)
+    271
+    """
     _check(beta=beta, epsilon=epsilon, delta=delta)
     if beta == 1:
         return 1
@@ -226,7 +247,11 @@ class ClassEstimate:
 
 
 def estimated_count(sampled: int, share: int, largest: int, most: int) -> EstimatedCount:
-    """The sum over all classes, which is at least the sampled one and at most `most`."""
+    """The sum over all classes, which is at least the sampled one and at most `most`.
+
+    >>> estimated_count(100, share=64, largest=4, most=1_000_000)
+    EstimatedCount(low=3084, about=6400, high=11516)
+    """
     low, high = _means(sampled / largest)
     scale = share * largest
     lowest = max(sampled, floor(low * scale))
@@ -234,7 +259,11 @@ def estimated_count(sampled: int, share: int, largest: int, most: int) -> Estima
 
 
 def share_for(rows: int, k: int, error: float) -> int:
-    """The largest share with which the rows below k are estimated to `error` of the rows, upwards, in any table."""
+    """The largest share with which the rows below k are estimated to `error` of the rows, upwards, in any table.
+
+    >>> share_for(10_000_000, k=5, error=0.01)
+    23
+    """
 
     def off(share: int) -> float:
         scale = share * (k - 1)
@@ -291,6 +320,10 @@ def interval(weight: float, squares: float, total_weight: float, total_squares: 
     v is Taylor's linearization of the ratio, sum of w^2 (y - p)^2 / (sum of w)^2, as in R's svymean without strata
     and clusters. At 0 and 1 it is undefined, and Kish's (sum of w)^2 / sum of w^2 is used. With equal weights both
     sizes are the number of rows.
+
+    >>> found = interval(20, 20, 100, 100)
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.133, 0.289)
     """
     share = min(1.0, weight / total_weight)
     size = total_weight**2 / total_squares

@@ -218,6 +218,10 @@ def borders(
 
     With a `breadth`, so many candidates of any size are tested in one round, and failing sets grow beside them: every
     failing set, grown or not, excludes candidates. A tenth of the rounds, with up to twice the profiles.
+
+    >>> from qidsql.measures.criteria import Key
+    >>> [found.mask for found in borders(people, Key()).found]
+    [7]
     """
     last = profiler.columns if max_size is None else min(max_size, profiler.columns)
     search: _Search | None = None

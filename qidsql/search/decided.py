@@ -33,6 +33,11 @@ def decided(
     is contained in a set that was measured and fails. At last the minimal sets are measured. Needs a profile for each
     minimal set, each maximal failing one, and each that the parts did not tell; `known` are the profiles by now, those
     of single columns among them. If stopped, it returns the sets whose minimality was proved by then.
+
+    >>> from qidsql.measures.criteria import Violates
+    >>> known = dict(zip([1, 2, 4, 7], people.profiles([1, 2, 4, 7])))
+    >>> [found.mask for found in decided(people, people, Violates(2), known).found]
+    [2, 4]
     """
     search = _Search(profiler, parts, criterion, known)
     stopped: Stopped | None = None

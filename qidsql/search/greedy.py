@@ -22,6 +22,10 @@ def greedy(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | No
     not be minimal. If stopped, it returns none. Raises UsageError.
 
     [Motwani & Xu, 2.2: Greedy Minimum Key; weights: section 7]
+
+    >>> from qidsql.measures.criteria import Distinct
+    >>> [found.mask for found in greedy(people, Distinct(Fraction(3, 4))).found]
+    [3]
     """
     cost = checked_weights(weights, profiler.columns)
     left = (1 << profiler.columns) - 1
@@ -46,7 +50,11 @@ def greedy(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | No
 
 
 def cover_guarantee(pairs: int, lightest: str) -> str:
-    """What greedy guarantees of its set's weight, if so many pairs have to be separated. [Motwani & Xu, 2.2]"""
+    """What greedy guarantees of its set's weight, if so many pairs have to be separated. [Motwani & Xu, 2.2]
+
+    >>> cover_guarantee(6, 'key')
+    'at most 2.8 times the weight of the lightest key [Motwani & Xu, 2.2]'
+    """
     factor = ceil(100 * (1 + log(max(1, pairs)))) / 100
     return f"at most {factor} times the weight of the lightest {lightest} [Motwani & Xu, 2.2]"
 
@@ -73,6 +81,10 @@ def naive_greedy(profiler: Profiler, criterion: Criterion, weights: Sequence[int
     since bisection finds the first columns that suffice. If stopped, it returns none. Raises UsageError.
 
     [Motwani & Xu, 2.2: the naive greedy algorithm]
+
+    >>> from qidsql.measures.criteria import Distinct
+    >>> [found.mask for found in naive_greedy(people, Distinct(Fraction(3, 4))).found]
+    [3]
     """
     cost = checked_weights(weights, profiler.columns)
     try:
@@ -118,6 +130,10 @@ def greedy_minimal(
     it returns none.
 
     [Yuan & Wang, Algorithm 5.1]
+
+    >>> from qidsql.measures.criteria import Distinct
+    >>> [found.mask for found in greedy_minimal(people, Distinct(Fraction(3, 4))).found]
+    [3]
     """
     kept = (1 << profiler.columns) - 1
     failing: list[int] = []
@@ -154,6 +170,9 @@ def minimal_inside(columns: Iterable[int], meets: Callable[[int], bool]) -> int:
 
     Blocks of columns are removed, halved when they are needed and doubled when they are not. Tests about
     size * log2(columns / size) sets, never the empty one. Raises what `meets` raises.
+
+    >>> bin(minimal_inside(range(4), lambda mask: mask & 0b1010 == 0b1010))
+    '0b1010'
     """
     open_ = list(columns)
     needed, block = 0, max(1, len(open_) // 2)

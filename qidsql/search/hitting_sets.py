@@ -19,6 +19,9 @@ def minimal_masks(masks: Iterable[int], tick: Callable[[], object] = lambda: Non
 
     Costs up to columns * kept / 64 word operations per mask instead of a comparison with every kept mask. `tick` is
     called from time to time and may raise.
+
+    >>> [bin(mask) for mask in minimal_masks([0b111, 0b011, 0b100])]
+    ['0b100', '0b11']
     """
     ordered = sorted(set(masks), key=int.bit_count)
     if 0 in ordered[:1]:
@@ -49,7 +52,11 @@ def minimal_masks(masks: Iterable[int], tick: Callable[[], object] = lambda: Non
 
 
 def transposed(masks: Sequence[int], columns: int) -> list[int]:
-    """For each column the masks that contain it, as a bit mask over their numbers."""
+    """For each column the masks that contain it, as a bit mask over their numbers.
+
+    >>> [bin(masks) for masks in transposed([0b01, 0b11], columns=2)]
+    ['0b11', '0b10']
+    """
     if not masks:
         return [0] * columns
     digits = "".join(format(mask, f"0{columns}b") for mask in reversed(masks))
@@ -57,7 +64,11 @@ def transposed(masks: Sequence[int], columns: int) -> list[int]:
 
 
 def hits_all(chosen: int, masks: Iterable[int]) -> bool:
-    """True if the set shares an element with every mask."""
+    """True if the set shares an element with every mask.
+
+    >>> hits_all(0b001, [0b011, 0b101]), hits_all(0b010, [0b011, 0b101])
+    (True, False)
+    """
     return all(chosen & mask for mask in masks)
 
 
@@ -181,7 +192,11 @@ def minimum_hitting_set(
     minimal: bool = False,
     at_least: int = 0,
 ) -> HittingSet:
-    """A hitting set of least weight of masks that are not empty: `LeastHittingSets` of one family of masks."""
+    """A hitting set of least weight of masks that are not empty: `LeastHittingSets` of one family of masks.
+
+    >>> bin(minimum_hitting_set([0b011, 0b110], weights=[1, 1, 1]).mask)
+    '0b10'
+    """
     return LeastHittingSets(weights, steps, tick, at_least).least(masks, minimal)
 
 
@@ -356,6 +371,9 @@ def light_hitting_set(edges: Sequence[int], weights: Sequence[int]) -> int:
     """A minimal hitting set of masks that are not empty, of small weight but not least.
 
     Repeatedly takes the column that hits most masks per weight, then removes columns that are not needed.
+
+    >>> bin(light_hitting_set([0b011, 0b110], weights=[1, 1, 1]))
+    '0b10'
     """
     hit = transposed(edges, len(weights))
     chosen, left = 0, (1 << len(edges)) - 1  # the masks that are not hit yet, as bits

@@ -61,6 +61,12 @@ def solve(
 
     `tick` is called from time to time, and may raise Stopped to end it. Sends no statement. The worst case is
     exponential; the solution and the bound known by then are returned.
+
+    >>> program = IntegerProgram()
+    >>> one, other = program.variable(cost=3), program.variable(cost=2)
+    >>> program.between(1, [(one, 1), (other, 1)])  # at least one of them
+    >>> solve(program).values, solve(program).lower_bound
+    ([0.0, 1.0], 2)
     """
     import highspy
     import numpy as np
@@ -91,7 +97,7 @@ def solve(
         solver.setSolution(given)
     if deadline is not None:
         solver.setOptionValue("time_limit", max(0.0, deadline - time.monotonic()))
-    stopped = run_solver(solver, tick)
+    stopped = _run_solver(solver, tick)
     information = solver.getInfo()
     found = information.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     values = list(solver.getSolution().col_value) if found else None
@@ -111,7 +117,7 @@ def _agrees(program: IntegerProgram, values: Sequence[float], objective: float) 
     return math.isclose(cost, objective, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
 
 
-def run_solver(solver: "highspy.Highs", tick: Callable[[], object]) -> Stopped | None:  # type: ignore[name-defined]  # noqa: F821
+def _run_solver(solver: "highspy.Highs", tick: Callable[[], object]) -> Stopped | None:  # type: ignore[name-defined]  # noqa: F821
     """Run the solver in another thread; this one handles Ctrl-C and `tick`. Returns why they ended it, if so."""
     solver.HandleUserInterrupt = True
     result = solver.startSolve()
@@ -192,7 +198,7 @@ class Transport:
         `tick` is called from time to time, and may raise Stopped to end it. Raises Stopped.
         """
         self._solver.clearSolver()  # from the last solution on it takes up to ten times as long
-        stopped = run_solver(self._solver, tick)
+        stopped = _run_solver(self._solver, tick)
         if stopped is not None:
             raise stopped
         solution = self._solver.getSolution()

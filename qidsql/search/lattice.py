@@ -40,6 +40,10 @@ def levelwise(
     so far, by the profiles `known` by then too: a view of those that the profiler has.
 
     [Motwani & Xu, 3.1: the levelwise algorithm]
+
+    >>> from qidsql.measures.criteria import Key
+    >>> [found.mask for found in levelwise(people, Key()).found]
+    [7]
     """
     found: list[Found] = []
     last = profiler.columns if max_size is None else min(max_size, profiler.columns)
@@ -69,7 +73,11 @@ def levelwise(
 
 
 def more_than(most: int, size: int) -> str:
-    """Why a size with more column sets is not started."""
+    """Why a size with more column sets is not started.
+
+    >>> more_than(1_000, 3)
+    'more than 1,000 column sets of 3 columns would have to be profiled'
+    """
     return f"more than {most:,} column sets of {size} columns would have to be profiled"
 
 
@@ -95,6 +103,13 @@ def sift(
 
     Works in chunks, with what becomes `known` at once, as more sets share statements then: when it raises Stopped,
     `found` has what was found by then.
+
+    >>> from qidsql.measures.criteria import Key
+    >>> found = []
+    >>> sift(people, Key(), [0b011, 0b101, 0b111], found)
+    [3, 5]
+    >>> [each.mask for each in found]
+    [7]
     """
     failing: list[int] = []
     width = len(masks) if known else CHUNK
@@ -152,6 +167,10 @@ def pruned(
     """All minimal column sets that meet the criterion, with one sub-table: `iterative` with a single size.
 
     [Motwani & Xu, 3.1 - 3.3: pruning with one sub-table]
+
+    >>> from qidsql.measures.criteria import Distinct
+    >>> [found.mask for found in pruned(people, Distinct(Fraction(3, 4)), sampler, 3).found]
+    [3, 5, 6]
     """
     sizes = _sizes(sampler, SHARES[1:]) if size is None else (size,)
     return _search("pruned", profiler, criterion, sampler, sizes, delta, max_size, max_candidates, on_found)
@@ -180,6 +199,10 @@ def iterative(
 
     [Motwani & Xu, 3.1 - 3.3: iterative pruning, Lemmas 9 and 10; they search the first sub-table levelwise, here it is
     searched by `borders`, with the same result from a fraction of the profiles]
+
+    >>> from qidsql.measures.criteria import Distinct
+    >>> [found.mask for found in iterative(people, Distinct(Fraction(3, 4)), sampler, [2, 3]).found]
+    [3, 5, 6]
     """
     chosen = _sizes(sampler, SHARES) if sizes is None else tuple(sizes)
     return _search("iterative", profiler, criterion, sampler, chosen, delta, max_size, max_candidates, on_found)
@@ -210,14 +233,16 @@ def _search(
             necessary = criterion.on_sample(table, size, delta / len(sizes))
             # There is no border below the first sub-table, so it is searched from both sides, not bottom up.
             first = size == sizes[0]
-            result = borders(table, necessary, last) if first else above(table, necessary, border, last, max_candidates)
+            result = (
+                borders(table, necessary, last) if first else _above(table, necessary, border, last, max_candidates)
+            )
             if result.stopped is not None:
                 return SearchResult(criterion, algorithm, (), False, 0, result.stopped)
             border = [found.mask for found in result.found]
             refuted += result.failing
     except Stopped as stop:
         return SearchResult(criterion, algorithm, (), False, 0, stop)
-    result = above(profiler, criterion, border, last, max_candidates, on_found)
+    result = _above(profiler, criterion, border, last, max_candidates, on_found)
     whole = proved and result.stopped is None and last == profiler.columns
     certificate = None
     if not proved:
@@ -240,7 +265,7 @@ def _search(
     )
 
 
-def above(
+def _above(
     profiler: Profiler,
     criterion: Criterion,
     border: Sequence[int],

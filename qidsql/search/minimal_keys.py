@@ -123,6 +123,9 @@ def minimal_keys(
     rows there is no key; the first profile shows it. `known` profiles are not asked again. So many anchors are queried
     `together`, in parallel; the answer on one may settle what the next would be asked for.
     [Birnick et al. 2020, HPIValid; Murakami & Uno 2014]
+
+    >>> [found.mask for found in minimal_keys(people, pairs).found]
+    [7]
     """
     last = profiler.columns if max_size is None else min(max_size, profiler.columns)
     everything = (1 << profiler.columns) - 1

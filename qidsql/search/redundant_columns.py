@@ -122,6 +122,9 @@ def dependencies(profiler: Profiler) -> list[tuple[int, int]]:
     determines every column, and every column determines a constant. NULL is one more value.
 
     Needs m profiles, then one for each pair of the remaining columns. Raises Stopped.
+
+    >>> dependencies(people)
+    []
     """
     singles = profiler.profiles([1 << column for column in range(profiler.columns)])
     open_ones = [column for column, alone in enumerate(singles) if 1 < alone.classes < alone.rows]

@@ -31,11 +31,17 @@ OnBounds: TypeAlias = Callable[[int, int], None]  # the weight of the best set s
 
 
 def ignore_found(found: Sequence[Found]) -> None:
-    """The default for `on_found`: does nothing."""
+    """The default for `on_found`: does nothing.
+
+    >>> ignore_found([])
+    """
 
 
 def ignore_bounds(best: int, bound: int) -> None:
-    """The default for `on_bounds`: does nothing."""
+    """The default for `on_bounds`: does nothing.
+
+    >>> ignore_bounds(3, 2)
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,11 @@ class SearchResult:
 
 
 def stopped_by(ending: Stopped | StatementError | KeyboardInterrupt) -> Stopped | StatementError:
-    """Why a search ended early: Ctrl-C between two statements counts like Ctrl-C during one."""
+    """Why a search ended early: Ctrl-C between two statements counts like Ctrl-C during one.
+
+    >>> stopped_by(KeyboardInterrupt())
+    Interrupted('interrupted')
+    """
     return Interrupted("interrupted") if isinstance(ending, KeyboardInterrupt) else ending
 
 
@@ -99,12 +109,20 @@ def stopped_by(ending: Stopped | StatementError | KeyboardInterrupt) -> Stopped 
 
 
 def gain(before: Progress, after: Progress, weight: int) -> tuple[Fraction, Fraction]:
-    """The progress that a column of that weight adds, per weight."""
+    """The progress that a column of that weight adds, per weight.
+
+    >>> gain((Fraction(0), Fraction(1)), (Fraction(3), Fraction(1)), weight=2)
+    (Fraction(3, 2), Fraction(0, 1))
+    """
     return Fraction(after[0] - before[0], weight), Fraction(after[1] - before[1], weight)
 
 
 def checked_weights(weights: Sequence[int] | None, columns: int) -> tuple[int, ...]:
-    """The weights, 1 each if none are given. Raises UsageError."""
+    """The weights, 1 each if none are given. Raises UsageError.
+
+    >>> checked_weights(None, 3)
+    (1, 1, 1)
+    """
     if weights is None:
         return (1,) * columns
     if len(weights) != columns or any(weight < 1 for weight in weights):

@@ -35,6 +35,11 @@ def sampled_key(
     full table. `found` has the set even if the full table refutes it, as its profile then shows.
 
     [Motwani & Xu, 2.3: Theorem 5, and 2.4: Theorem 7]
+
+    >>> from qidsql.measures.criteria import Separation
+    >>> result = sampled_key(people, Separation(Fraction(9, 10)), sampler)
+    >>> [found.mask for found in result.found], result.certificate.promise
+    ([7], '0.9-separation quasi-identifier')
     """
     try:
         size = criterion.sample_size(sampler.rows, delta, profiler.columns)
@@ -70,6 +75,11 @@ def sampled_separation(
     one to verify. `sampled_key` searches for almost a key; this requires no more than beta.
 
     [Motwani & Xu, 2.5: Theorem 8]
+
+    >>> from qidsql.measures.criteria import Separation
+    >>> result = sampled_separation(people, Separation(Fraction(1, 2)), sampler, Fraction(1, 10))
+    >>> [found.mask for found in result.found], result.certificate.promise
+    ([1], '0.45-separation quasi-identifier')
     """
     pairs, passing = beta_pairs(criterion.beta, epsilon, delta, antichain(profiler.columns) + 1)
     promise = Separation((1 - epsilon) * criterion.beta)

@@ -129,6 +129,11 @@ def minimum(
     Weights are positive integers, one per column (default: 1 each).
 
     Raises ValueError for invalid weights. [Motwani & Xu, 2: minimum key; Karp 2010: the method]
+
+    >>> from qidsql.measures.criteria import Distinct
+    >>> result = minimum(people, Distinct(Fraction(3, 4)))
+    >>> [found.mask for found in result.found], result.optimal
+    ([6], True)
     """
     weights = [1] * profiler.columns if weights is None else list(weights)
     if len(weights) != profiler.columns or min(weights, default=1) < 1:
@@ -316,6 +321,9 @@ def later_steps(chosen: int, guessed: Sequence[int], steps: int | None = None) -
     """The sets that a search compares which adds one column after the other, if it adds them in this order.
 
     Those with one column more than `chosen` are not among them: they are the present step's. `steps`: later ones.
+
+    >>> [bin(mask) for mask in later_steps(0b001, [1, 2, 3], steps=1)]
+    ['0b111', '0b1011']
     """
     for number, place in enumerate(guessed[:steps]):
         chosen |= 1 << place
