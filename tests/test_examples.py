@@ -15,7 +15,7 @@ import qidsql.search
 from tests.search.small_tables import RowsProfiler, RowsSampler
 from tests.search.tables import MemoryWitnesses
 
-# Four rows, of which examples have a profiler, `people`, a `sampler` and `pairs` of rows. Column sets are bit masks: year
+# Four rows, of which examples have a profiler, a `sampler` and `pairs` of rows. Column sets are bit masks: year
 # of birth 1, zip 2, sex 4.
 PEOPLE = [(1970, "10115", "F"), (1970, "10115", "M"), (1985, "10115", "F"), (1985, "80331", "F")]
 
