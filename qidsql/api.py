@@ -105,7 +105,7 @@ def _on(work: Callable[[Engine, Request], Result]) -> Callable[[str | Frame | En
 
 
 def _opening(work: Callable[[Source, Request], Result]) -> Callable[[str | Frame | Engine | None, Request], Result]:
-    """The same for work that opens the source itself."""
+    """The request handed to work that opens the source itself."""
 
     def done(source: str | Frame | Engine | None, request: Request) -> Result:
         with _ctrl_c_is_an_error():

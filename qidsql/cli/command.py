@@ -121,7 +121,7 @@ GIVEN = ("COMMANDLINE", "ENVIRONMENT")
 
 
 def request_function(command: Command, run: Callable[[Any], None]) -> Callable[..., None]:
-    """The same for a command without a source argument, whose request has all its options."""
+    """The function of a command without a source argument, whose request has all its options."""
     request = command.request
 
     def run_request(given: dict[str, Any]) -> None:
@@ -215,7 +215,7 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
 
 
 def _logged(on_stage: Callable[[str], None]) -> Callable[[str], None]:
-    """The same, which also writes each stage to the log."""
+    """What is told each stage, and writes it to the log too."""
 
     def stage(name: str) -> None:
         LOG.info("%s", name)

@@ -329,7 +329,7 @@ class TableSearch:
         return sample_of_entities(dialect, self.table, self._columns, self.table.column(entity), size, seed)
 
     def with_column(self, name: str) -> Relation:
-        """The same rows with one more column, unchanged. Raises UnknownName."""
+        """The rows with one more column, unchanged. Raises UnknownName."""
         column = replace(self.table.column(name), comparison=Comparison.VALUE)
         return relation(self._engine.dialect, self.table, (*self._columns, column))
 

@@ -50,7 +50,7 @@ WAIT = 5.0  # the most seconds to wait at exit for interrupted callers
 
 
 class EntryPoints(ctypes.Structure):
-    """The same struct as in stub.c: DuckDB's API, the functions of the stub, and our callbacks."""
+    """The struct of stub.c: DuckDB's API, the functions of the stub, and our callbacks."""
 
     _fields_ = [
         ("api", c_void_p),

@@ -181,7 +181,7 @@ class Engine(ABC):
         """
 
     def describe_beside(self, table: str | None) -> Table:
-        """The same in the second source (`beside` of `connect`). Its tables are in `catalog` too.
+        """The named table of the second source (`beside` of `connect`). Its tables are in `catalog` too.
 
         Raises as `describe`, and UsageError if the engine was opened without a second source.
         """
@@ -190,7 +190,7 @@ class Engine(ABC):
         )
 
     def describe_listed(self, listed: CatalogTable) -> Table:
-        """The same for a table of this engine's catalog; facts already in the catalog are not queried again.
+        """The description of a table of this engine's catalog; facts already in the catalog are not queried again.
 
         Raises UsageError, AccessError.
         """

@@ -83,7 +83,7 @@ def connect(
 
 
 def connect_or_unreached(source: str | Frame | None = None, **options: Any) -> Engine:
-    """The same, but if a time limit ends the connecting: an engine whose every method raises BudgetSpent.
+    """An engine as by `connect`; if a time limit ends the connecting, an engine whose every method raises BudgetSpent.
 
     Raises SourceError, UsageError, AccessError, StatementError, Interrupted.
     """

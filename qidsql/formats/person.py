@@ -95,7 +95,7 @@ def _disclosed(audit: AuditResult) -> Iterator[Markup]:
 
 
 def _listed(audit: Audit) -> Iterator[Markup]:
-    """The same without figures."""
+    """The sentences without figures."""
     audited, many = [column.name for column in audit.columns if column.audited], _unit(audit)[1]
     k = count(audit.account.policy.k)
     below = [each.columns for each in audit.column_sets if each.criterion == criterion_of(audit, FindingKind.BELOW_K)]

@@ -93,7 +93,7 @@ class ColumnHierarchy:
         return sql.labelled_values(dialect, table, self.column, [each.label for each in self.levels if each.label])
 
     def at(self, levels: Sequence[int]) -> "ColumnHierarchy":
-        """The same with only some levels between the values and `*`, by their numbers; figures are to be counted."""
+        """This hierarchy with some of its levels between the values and `*`, by number; figures are to be counted."""
         kept = (0, *levels)
         lines = tuple(tuple(line[level] for level in kept) for line in self.lines)
         return replace(self, levels=tuple(self.levels[level - 1] for level in levels), lines=lines)

@@ -40,8 +40,8 @@ def same_attributes(
     deadline: float | None = None,
     on_stage: Callable[[str], None] = lambda stage: None,
 ) -> Linkage:
-    """The same attributes of a catalog: by its foreign keys and views, with `values` by containment measured in the
-    engine, with `names` also by equal names and types.
+    """Which columns of a catalog are one attribute: by its foreign keys and views, with `values` by containment
+    measured in the engine, with `names` also by equal names and types.
 
     Foreign keys, views and names cost no statement. Values are compared only for columns that are not the same already,
     also through others; `refused` pairs are neither joined nor compared. A spent budget, Ctrl-C or a failed statement

@@ -220,7 +220,7 @@ class Ratio(Criterion):
         return self.of(profile) > self.beta if self.strict else self.of(profile) >= self.beta
 
     def at(self, beta: Fraction) -> Self:
-        """The same ratio with another threshold."""
+        """This ratio with another threshold."""
         return replace(self, beta=beta, strict=False)
 
     def all_of(self, profile: ClassProfile) -> Self:

@@ -60,7 +60,7 @@ class Disclosure:
 
     @property
     def guess_in_large(self) -> Fraction | None:
-        """The same among the rows in classes of k or more; None if there are none."""
+        """The share guessed right among the rows in classes of k or more; None if there are none."""
         return _share(self.guessed_in_large, self.rows_in_large)
 
     @classmethod
@@ -78,7 +78,7 @@ class Disclosure:
 
     @classmethod
     def of_entities(cls, entities: Iterable[ClassValues], values: int, k: int) -> "Disclosure":
-        """The same for distinct entities, which are the `rows` of `entities`."""
+        """What is disclosed about distinct entities, which are the `rows` of `entities`."""
         return replace(_counted(list(entities), values, k), entities=True)
 
 

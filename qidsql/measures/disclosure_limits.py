@@ -292,7 +292,8 @@ class Distant(DisclosureLimit):
 
 @dataclass(frozen=True, slots=True)
 class DistantInOrder(Distant):
-    """The same by the distance of ordered values: the mean difference of the cumulated shares.
+    """Some class lies further from the table than t, by the distance of ordered values: the mean difference of the
+    cumulated shares.
 
     The order is that of the column's type over the values of the whole table, or one that is given; NULL comes last.
     `order`: what was given, `listed`: the values of their texts in that order; None if it is that of the letters.
@@ -333,8 +334,8 @@ class DistantInOrder(Distant):
 
 @dataclass(frozen=True, slots=True)
 class DistantInHierarchy(Distant):
-    """The same by the distance of a hierarchy of values: what moves between the children of a node costs the node's
-    height, divided by that of the hierarchy. `file` has the hierarchy."""
+    """Some class lies further from the table than t, by the distance of a hierarchy of values: what moves between the
+    children of a node costs the node's height, divided by that of the hierarchy. `file` has the hierarchy."""
 
     finding = "t-hierarchical"
     distance = ", by hierarchy"
@@ -387,8 +388,8 @@ class MoreFrequent(DisclosureLimit):
 
 @dataclass(frozen=True, slots=True)
 class MoreFrequentEnhanced(MoreFrequent):
-    """The same with a tighter limit for frequent values: min(beta, -ln p) for the share p of the table, which some
-    tables exceed for every beta: enhanced beta-likeness [Cao & Karras 2012]."""
+    """A share grows by more than a limit that is tighter for frequent values: min(beta, -ln p) for the share p of the
+    table, which some tables exceed for every beta: enhanced beta-likeness [Cao & Karras 2012]."""
 
     finding = "enhanced-beta"
     model = "enhanced beta"

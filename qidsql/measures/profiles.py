@@ -160,7 +160,7 @@ class ClassProfile:
         return one.of_matches() if self.wildcard else replace(one, entities=self.entities)
 
     def of_matches(self) -> "ClassProfile":
-        """The same profile if a NULL matches anything, for a column set without any NULL."""
+        """This profile as one where a NULL matches anything, for a column set without any NULL."""
         return replace(self, classes=0, classes_below_k=0, wildcard=True)
 
     @classmethod
@@ -244,7 +244,7 @@ class MatchSizes(ClassSizes):
 
     @classmethod
     def of_classes(cls, sizes: ClassSizes, most: int) -> "MatchSizes":
-        """The same sizes for a column set without any NULL: there the matching rows are the rows of the class."""
+        """The matches of a column set without any NULL: there the matching rows are the rows of the class."""
         rows: dict[int, int] = {}
         for size, number in sizes.rows.items():
             rows[min(size, most)] = rows.get(min(size, most), 0) + number

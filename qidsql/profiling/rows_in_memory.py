@@ -36,7 +36,7 @@ class RowsInMemory:
         self._others_read: int | None = 0 if source.computed and self._short else None
 
     def narrowed(self, profiler: Profiled, batches: Batches) -> "RowsInMemory":
-        """The same copies for a profiler of some of the columns."""
+        """These copies, for a profiler of some of the columns."""
         other = RowsInMemory(profiler, batches)
         other._packed = self._packed and self._packed.narrowed(batches.names)
         other._held = self._held and replace(self._held, names=batches.names)

@@ -56,7 +56,7 @@ class Shares:
         return [int(self.rows[self.mask >> place & 1 == 1].sum()) for place in range(columns)]
 
     def lost_cells(self, columns: int) -> LostCells:
-        """The same with a flag for each column."""
+        """The cells that records lose, with a flag for each column."""
         return LostCells(self.record, self.rows, (self.mask[:, None] >> np.arange(columns) & 1).astype(bool))
 
     def released(self, records: Records, mark: int = 0) -> list[NDArray[np.int64]]:

@@ -309,7 +309,7 @@ def rows_of_query(dialect: Dialect, query: exp.Query, columns: Sequence[Column])
 
 
 def as_sentence(found: Sequence[GivenBack] | None) -> str:
-    """The same for people who sign."""
+    """What other columns give back, for people who sign."""
     return f" But {found[0]}: leave {found[0].column} out, or protect it too." if found else ""
 
 

@@ -225,8 +225,8 @@ def exact_masking(
 def _exact_in_rounds(
     profiler: Profiler, criterion: Criterion, cost: Sequence[int], best: MaskingPlan, breadth: int
 ) -> MaskingPlan:
-    """The same by another search: withheld columns are enough if the rest does not meet the criterion, and so are more
-    of them; a lightest set that is enough is searched as a lightest quasi-identifier is.
+    """Columns to withhold by another search: withheld columns are enough if the rest does not meet the criterion, and
+    so are more of them; a lightest set that is enough is searched as a lightest quasi-identifier is.
     """
     everything = (1 << profiler.columns) - 1
     enough = FailingSets(_WithoutColumns(profiler), lambda rest: not criterion.met_by(rest), at_once=True)

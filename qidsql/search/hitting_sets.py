@@ -330,7 +330,7 @@ class LeastHittingSets:
         return children[::-1]
 
     def _last(self, chosen: int, spent: int, left: int, free: int, edges: Sequence[int]) -> list[_Node]:
-        """The same where the limit allows one column more at most, which must be in all masks left."""
+        """The next choices where the limit allows one column more at most, which must be in all masks left."""
         weights, common, rest = self._weights, free, left
         while rest and common:
             common &= edges[(rest & -rest).bit_length() - 1]
@@ -349,7 +349,7 @@ class LeastHittingSets:
         return []
 
     def _solve(self, edges: Sequence[int]) -> Stopped | None:
-        """The same as an integer program: a 0-1 variable per column, a row per mask. Returns why it ended early."""
+        """Search as an integer program: a 0-1 variable per column, a row per mask. Returns why it ended early."""
         from qidsql.search.integer_programs import IntegerProgram, solve  # few searches need numpy
 
         program = IntegerProgram()

@@ -58,7 +58,7 @@ class WithoutTwins:
         }
 
     def row_pairs(self, row_pairs: RowPairs) -> RowPairs:
-        """The same pairs for sets of the columns kept: a pair that a column separates, its twins separate too."""
+        """Pairs of rows for sets of the columns kept: a pair that a column separates, its twins separate too."""
         return _RowPairsWithoutTwins(self, row_pairs)
 
     def kept(self, mask: int) -> int:
@@ -66,7 +66,7 @@ class WithoutTwins:
         return sum(1 << number for number, twins in enumerate(self._twins) if mask >> twins[0] & 1)
 
     def over(self, profiler: Profiler) -> "WithoutTwins":
-        """The same columns of another profiler, such as that of a sample."""
+        """These columns of another profiler, such as that of a sample."""
         other = object.__new__(WithoutTwins)
         other._profiler, other._known, other._twins = profiler, {}, self._twins
         return other

@@ -175,7 +175,7 @@ def minimum(
 
 
 class _ByPairs:
-    """The same as `Lightest` for keys, with pairs of rows as certificates: see `Anchors`."""
+    """A lightest key, with pairs of rows as certificates: see `Anchors`."""
 
     def __init__(
         self,

@@ -61,7 +61,7 @@ def entity_profile(
 def class_profiles_in_one_scan(
     dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames], k: int
 ) -> Statement[list[ClassProfile]]:
-    """The same profiles in one scan of the rows, by grouping sets. At most `dialect.grouping_arguments` columns."""
+    """Profiles of column sets in one scan, by grouping sets. At most `dialect.grouping_arguments` columns."""
     columns, parts, numbers = _grouping_sets(dialect, source, column_sets)
     text = put_together(_sets_frame(dialect, columns), parts)
     return Statement(text, purpose_of("class profile", column_sets), profiles_of_sizes(k, numbers))
@@ -70,7 +70,7 @@ def class_profiles_in_one_scan(
 def class_profiles_by_finest(
     dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames], k: int
 ) -> Statement[list[ClassProfile]]:
-    """The same profiles from the classes of all columns together, which are counted in one scan of the rows.
+    """Profiles of column sets from the classes of all columns together, which are counted in one scan of the rows.
 
     At most `dialect.grouping_arguments` columns.
     """

@@ -168,7 +168,7 @@ def labelled_values(dialect: Dialect, table: Table, column: Column, labels: Sequ
 
 
 def listed_values(lines: Sequence[Sequence[str]]) -> exp.Query:
-    """The same from the lines of a file: the value's text, then its labels."""
+    """The values with their labels, from the lines of a file: the value's text, then its labels."""
     columns = [f"l{level}" for level in range(len(lines[0]))]
     return exp.select(*columns).from_(exp.values([tuple(line) for line in lines], alias="listed", columns=columns))
 

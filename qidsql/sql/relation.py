@@ -115,7 +115,7 @@ def relation(dialect: Dialect, table: Table, columns: Sequence[Column]) -> Relat
 
 
 def recoded_relation(dialect: Dialect, table: Table, columns: Sequence[Column], recodings: Recodings) -> Relation:
-    """The same rows with recoded columns, each then in its comparable form; NULL stays NULL."""
+    """The table's rows with recoded columns, each then in its comparable form; NULL stays NULL."""
     if not recodings:
         return relation(dialect, table, columns)
     long = frozenset(column.name for column in columns if dialect.is_long(column))

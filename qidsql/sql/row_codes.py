@@ -229,7 +229,7 @@ class Lanes:
         return put_together(_frame(dialect), frame) + "".join(joins)
 
     def narrowed(self, names: ColumnNames) -> "Lanes":
-        """The same lanes for some of the columns, in this order."""
+        """Lanes for some of the columns, in this order."""
         places = [self.names.index(name) for name in names]
         return Lanes(names, [self.classes[place] for place in places], [self.lanes[place] for place in places])
 

@@ -127,7 +127,7 @@ def agreeing(
 def agreeing_packed(
     dialect: Dialect, packed: PackedRows, agree: int, rows: int, max_pairs: int, max_masks: int
 ) -> Statement[tuple[int, list[int]]]:
-    """The same of packed rows with guards, so many, whose words are compared, and not one column after the other.
+    """Pairs that agree, of so many packed rows with guards: words are compared, not one column after the other.
 
     Of more than `max_pairs` pairs it counts one more. One statement, two scans of the packed rows.
     """

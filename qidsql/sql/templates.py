@@ -64,7 +64,7 @@ def fill(name: str, **holes: Filling) -> exp.Expr:
 
 
 def fill_query(name: str, **holes: Filling) -> exp.Query:
-    """The same for a template that is a query, so that other statements can contain it."""
+    """Fill a template that is a query, so that other statements can contain it."""
     query = fill(name, **holes)
     assert isinstance(query, exp.Query), f"template {name} is no query"
     return query

@@ -82,7 +82,7 @@ class Overlap:
     aligned: bool
 
     def reversed(self) -> "Overlap":
-        """The same with the columns exchanged."""
+        """This overlap with left and right exchanged."""
         left, right, crowded, far = self.left, self.right, self.crowded_left, self.far_left
         return Overlap(right, left, self.common, self.crowded_right, crowded, self.far_right, far, self.aligned)
 

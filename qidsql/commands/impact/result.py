@@ -164,7 +164,7 @@ class ModelImpact:
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionImpact:
-    """The same regression before and after."""
+    """A regression before and after."""
 
     outcome: str
     covariates: tuple[str, ...]

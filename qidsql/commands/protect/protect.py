@@ -104,7 +104,7 @@ class _Protection:
         return self._result()
 
     def _by_values(self, codes: Codes) -> ProtectResult:
-        """The same row by row."""
+        """The plan by local recoding, row by row."""
         protection, policy = self._protection, self._request.policy
         dialect, table = self._engine.dialect, protection.table
         recoding = LocalRecoding(dialect, table, codes, protection.weights, policy)

@@ -262,7 +262,7 @@ class Marks:
 
 
 def without_marks(reader: FileReader, found: Contents, marks: Marks) -> Contents:
-    """The same rows with NULL for the marks: a column that was of texts because of them can be one of numbers."""
+    """The contents with NULL for the marks: a column that was of texts because of them can be one of numbers."""
     replaced, types = [], dict(found.types)
     for name in reader.columns(found.query):
         if own := marks.of(name):

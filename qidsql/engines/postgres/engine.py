@@ -859,7 +859,7 @@ def connection_label(info: psycopg.ConnectionInfo, parameters: Mapping[str, str]
 
 
 def parameters_label(parameters: Mapping[str, str], socket_given: bool = True) -> str:
-    """The same before connecting. `socket_given`: whether a socket's folder was given and is not a default."""
+    """The source for messages, before it is connected. `socket_given`: a socket's folder was given, is no default."""
     host, port = parameters.get("host", ""), parameters.get("port", "5432")
     user = f"{_in_url(parameters['user'])}@" if parameters.get("user") else ""
     if not host and parameters.get("service"):

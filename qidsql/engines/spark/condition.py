@@ -89,7 +89,7 @@ def parse_condition(
 
 
 def _fenced(tree: exp.Expr, folders: set[str]) -> exp.Expr:
-    """The same condition, by which a server cannot leave out files or parts of them: their bounds may be false.
+    """An equal condition, by which a server cannot leave out files or parts of them: their bounds may be false.
 
     Only what it must ask of each row is not compared with bounds, as a random number. Conditions on names of folders
     alone stay, since these are the values themselves.

@@ -289,7 +289,7 @@ class SparkEngine(Engine):
         return before if self._fields(name, before) else None
 
     def _newest_by_trial(self, name: TableName) -> int | None:
-        """The same on a server that lists no versions: those that can be read have no gap. Reads no row."""
+        """The newest version, on a server that lists none: those that can be read have no gap. Reads no row."""
         above = 1
         while self._fields(name, above) and above < MOST_VERSIONS:
             above *= 2

@@ -220,7 +220,7 @@ def add_subsets(counts: NDArray[np.unsignedinteger], most: int) -> None:
 
 
 def _add(counts: NDArray[np.unsignedinteger], most: int) -> None:
-    """The same for lines that need not be next to each other."""
+    """Add lines that need not be next to each other."""
     words = counts.view(np.uint64)
     sets, lanes = counts.shape
     joined = min(sets, 1 << max(0, (LINE // lanes).bit_length() - 1))  # a power of two, as `sets` is: it divides them

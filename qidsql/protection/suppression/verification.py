@@ -174,7 +174,7 @@ def released_sizes(plan: SuppressionPlan) -> list[Row]:
 
 
 def sizes_of_copy(patterns: RowPatterns, table: str = "patterns") -> list[Row]:
-    """The same of the patterns of a copy: what is written is what was planned, whatever the codes of its values are."""
+    """The sizes of a copy, by its patterns: what is written is what was planned, whatever the codes of values are."""
     codes = [exp.column(f"c{place}") for place in range(len(patterns.names))]
     query = fill(
         "workbench/suppression/released_sizes",
