@@ -490,7 +490,7 @@ def test_loading_waits_for_nothing_heavy(host: Host) -> None:
     assert (done.returncode, done.stdout) == (0, "[]\n"), done
 
 
-@pytest.mark.parametrize("rounds", always(2, longer=[50]))
+@pytest.mark.parametrize("rounds", always(2, longer=[20]))
 def test_starts_and_exits(host: Host, rounds: int) -> None:
     for _ in range(rounds):
         if isinstance(host, Module):

@@ -1,161 +1,17 @@
-"""Local recoding of random tables with random hierarchies: the copy, judged by definition."""
+"""Local recoding on both engines, on adult, and of hostile input; random tables are a class of trials."""
 
 import csv
-from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
-from random import Random
 
 import pytest
 
 from qidsql.commands.protect.command import ProtectRequest
 from qidsql.commands.protect.protect import protect
-from qidsql.commands.protect.result import ProtectResult
-from qidsql.core.results import Verdict
 from qidsql.engines.connect import connect
-from qidsql.sql.relation import name_text
-from qidsql.sql.templates import Statement
-from tests.exhaustive import always
 from tests.stores import Store
-
-Cell = str | None
-Record = tuple[Cell, ...]
-TOP = "*"
-
-
-@dataclass
-class Case:
-    """A table of texts, the hierarchy of each column (value to labels, the finest first, without `*`), and rules."""
-
-    rows: list[Record]
-    hierarchies: list[dict[str, tuple[str, ...]]]
-    k: int
-    diversity: int | None
-
-    @property
-    def names(self) -> list[str]:
-        return [f"c{place}" for place in range(len(self.hierarchies))]
-
-    def labels(self, place: int, cell: Cell) -> list[Cell]:
-        """What may stand for a cell: itself, its labels, `*`."""
-        return [cell, *([None] * self.height(place) if cell is None else self.hierarchies[place][cell]), TOP]
-
-    def height(self, place: int) -> int:
-        return len(next(iter(self.hierarchies[place].values())))
-
-    def lost(self, place: int, shown: Cell) -> Fraction:
-        """The share of the column's detail that a cell of the copy loses."""
-        leaves = len(self.hierarchies[place]) + any(row[place] is None for row in self.rows)
-        same = sum(shown in (value, *own) for value, own in self.hierarchies[place].items())
-        return Fraction((leaves if shown == TOP else max(same, 1)) - 1, max(leaves - 1, 1))
-
-
-def random_hierarchy(draw: Random, place: int) -> dict[str, tuple[str, ...]]:
-    """Labels say their column and level, so that no two levels have one in common."""
-    height, values = draw.randint(0, 2), draw.randint(1, 7)
-    parents = [draw.randrange(3) for _ in range(values)]
-    above = [draw.randrange(2) for _ in range(3)]
-    return {
-        f"v{value}": tuple([f"a{place}{parents[value]}", f"b{place}{above[parents[value]]}"][:height])
-        for value in range(values)
-    }
-
-
-def random_case(seed: int) -> Case:
-    draw = Random(seed)
-    hierarchies = [random_hierarchy(draw, place) for place in range(draw.randint(1, 4))]
-    nulls = draw.choice([0, 0, 0.2])
-
-    def cell(place: int) -> Cell:
-        values = sorted(hierarchies[place])
-        return None if draw.random() < nulls else values[min(len(values) - 1, int(draw.expovariate(0.7)))]
-
-    def row() -> Record:
-        return (*(cell(place) for place in range(len(hierarchies))), draw.choice(["x", "y", "z", None]))
-
-    rows = [row() for _ in range(draw.choice([1, 6, 30, 80]))]
-    rows += [draw.choice(rows) for _ in range(draw.choice([0, 10]))]
-    return Case(rows, hierarchies, draw.randint(2, 5), draw.choice([None, None, 2, 3]))
-
-
-def write_hierarchies(case: Case, folder: Path) -> None:
-    folder.mkdir(exist_ok=True)
-    for name, hierarchy in zip(case.names, case.hierarchies, strict=True):
-        with (folder / f"{name}.csv").open("w", newline="") as file:
-            csv.writer(file, delimiter=";").writerows([value, *labels, TOP] for value, labels in hierarchy.items())
-
-
-def protected(case: Case, store: Store, folder: Path) -> tuple[ProtectResult, list[Record]]:
-    """The result of `protect`, and the rows of its copy; none if it kept none."""
-    write_hierarchies(case, folder)
-    columns = dict.fromkeys([*case.names, "secret"], "TEXT")
-    for name in ("people", "shown"):
-        store.execute(f"DROP TABLE IF EXISTS {name}")
-    store.table("people", columns, case.rows)
-    request = ProtectRequest(
-        "people",
-        k=case.k,
-        by="values",
-        l_diversity=case.diversity,
-        sensitive=("secret",),
-        hierarchies=str(folder),
-        columns=tuple(case.names),
-        into="shown",
-    )
-    with store.connect(writable=True) as engine:
-        result = protect(engine, request)
-    return result, rows_of(store, [*case.names, "secret"]) if result.target else []
-
-
-def rows_of(store: Store, names: Sequence[str]) -> list[Record]:
-    with store.connect() as engine:
-        text = f"SELECT {', '.join(names)} FROM {name_text(engine.dialect, engine.describe('shown').name)}"
-        return engine.run(Statement(text, "rows", lambda rows: [tuple(row) for row in rows]))  # type: ignore[arg-type]
-
-
-def is_safe(rows: Sequence[Record], case: Case) -> bool:
-    return len(rows) >= case.k and len({row[-1] for row in rows}) >= (case.diversity or 1)
-
-
-def check(case: Case, result: ProtectResult, copy: Sequence[Record]) -> None:
-    if not is_safe(case.rows, case):
-        assert result.verdict is Verdict.VIOLATION
-        assert result.target is None
-        return
-    assert result.verdict is Verdict.FINISHED
-    assert result.recoded is not None
-    assert len(copy) == len(case.rows)
-    classes = defaultdict(list)
-    for row in copy:
-        classes[row[:-1]].append(row)
-    assert all(is_safe(each, case) for each in classes.values())
-    assert result.recoded.classes == len(classes)
-    assert result.recoded.smallest == min(map(len, classes.values()))
-    assert all(any(stands_for(case, shown, row) for shown in set(copy)) for row in set(case.rows))
-    assert all(any(stands_for(case, shown, row) for row in set(case.rows)) for shown in set(copy))
-    assert kept(case, copy) == result.recoded.kept
-
-
-def kept(case: Case, copy: Sequence[Record]) -> Fraction:
-    """What the copy keeps, counted from it."""
-    cells = len(case.rows) * len(case.hierarchies)
-    lost = [case.lost(place, shown) for row in copy for place, shown in enumerate(row[:-1])]
-    return 1 - sum(lost, Fraction(0)) / cells
-
-
-def stands_for(case: Case, shown: Record, row: Record) -> bool:
-    cells = zip(shown[:-1], row[:-1], strict=True)
-    return shown[-1] == row[-1] and all(a in case.labels(place, b) for place, (a, b) in enumerate(cells))
-
-
-@pytest.mark.parametrize("block", always(0, longer=range(1, 20)))
-@pytest.mark.engines("duckdb")
-def test_a_copy_has_every_row_in_a_safe_class(store: Store, tmp_path: Path, block: int) -> None:
-    for seed in range(block * 100, block * 100 + (100 if block else 8)):
-        case = random_case(seed)
-        check(case, *protected(case, store, tmp_path / "hierarchies"))
+from tests.trials.recodings import check, protected, random_case
 
 
 def test_postgres_makes_the_same_copy(duckdb_store: Store, postgres_store: Store, tmp_path: Path) -> None:

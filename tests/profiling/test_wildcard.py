@@ -24,7 +24,7 @@ from tests.exhaustive import always
 from tests.random_tables import together
 from tests.stores import ONE_ENGINE, Store, quoted
 
-TABLES = always(6, longer=[500])
+TABLES = always(6, longer=[200])
 K = 3
 
 

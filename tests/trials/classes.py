@@ -10,6 +10,7 @@ CLASSES: tuple[str, ...] = (
     "panels",
     "populations",
     "protections",
+    "recodings",
     "copies",
     "anonymizations",
     "known_person",
