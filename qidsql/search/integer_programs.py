@@ -97,7 +97,7 @@ def solve(
         solver.setSolution(given)
     if deadline is not None:
         solver.setOptionValue("time_limit", max(0.0, deadline - time.monotonic()))
-    stopped = _run_solver(solver, tick)
+    stopped = run_solver(solver, tick)
     information = solver.getInfo()
     found = information.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     values = list(solver.getSolution().col_value) if found else None
@@ -117,8 +117,15 @@ def _agrees(program: IntegerProgram, values: Sequence[float], objective: float) 
     return math.isclose(cost, objective, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
 
 
-def _run_solver(solver: "highspy.Highs", tick: Callable[[], object]) -> Stopped | None:  # type: ignore[name-defined]  # noqa: F821
-    """Run the solver in another thread; this one handles Ctrl-C and `tick`. Returns why they ended it, if so."""
+def run_solver(solver: "highspy.Highs", tick: Callable[[], object]) -> Stopped | None:  # type: ignore[name-defined]  # noqa: F821
+    """Run the solver in another thread; this one handles Ctrl-C and `tick`. Returns why they ended it, if so.
+
+    >>> import highspy
+    >>> solver = highspy.Highs()
+    >>> solver.silent()
+    >>> run_solver(solver, lambda: None) is None  # it came to its end
+    True
+    """
     solver.HandleUserInterrupt = True
     result = solver.startSolve()
     stopped: Stopped | None = None
@@ -198,7 +205,7 @@ class Transport:
         `tick` is called from time to time, and may raise Stopped to end it. Raises Stopped.
         """
         self._solver.clearSolver()  # from the last solution on it takes up to ten times as long
-        stopped = _run_solver(self._solver, tick)
+        stopped = run_solver(self._solver, tick)
         if stopped is not None:
             raise stopped
         solution = self._solver.getSolution()

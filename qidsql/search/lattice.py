@@ -234,7 +234,7 @@ def _search(
             # There is no border below the first sub-table, so it is searched from both sides, not bottom up.
             first = size == sizes[0]
             result = (
-                borders(table, necessary, last) if first else _above(table, necessary, border, last, max_candidates)
+                borders(table, necessary, last) if first else above(table, necessary, border, last, max_candidates)
             )
             if result.stopped is not None:
                 return SearchResult(criterion, algorithm, (), False, 0, result.stopped)
@@ -242,7 +242,7 @@ def _search(
             refuted += result.failing
     except Stopped as stop:
         return SearchResult(criterion, algorithm, (), False, 0, stop)
-    result = _above(profiler, criterion, border, last, max_candidates, on_found)
+    result = above(profiler, criterion, border, last, max_candidates, on_found)
     whole = proved and result.stopped is None and last == profiler.columns
     certificate = None
     if not proved:
@@ -265,7 +265,7 @@ def _search(
     )
 
 
-def _above(
+def above(
     profiler: Profiler,
     criterion: Criterion,
     border: Sequence[int],
@@ -274,7 +274,12 @@ def _above(
     on_found: OnFound = ignore_found,
 ) -> SearchResult:
     """The minimal column sets that meet the criterion, of at most `last` columns, if all of them contain a set of the
-    border: size by size, upwards from there."""
+    border: size by size, upwards from there.
+
+    >>> from qidsql.measures.criteria import Key
+    >>> [found.mask for found in above(people, Key(), [0b001], 3, 100).found]
+    [7]
+    """
     found: list[Found] = []
     waiting: dict[int, set[int]] = {}
     for mask in border:

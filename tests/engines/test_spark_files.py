@@ -15,7 +15,7 @@ import pytest
 import qidsql
 from qidsql.core.tables import Column, Table, TableName
 from qidsql.engines.connect import connect
-from qidsql.engines.spark import session
+from qidsql.engines.spark import engine, session
 from qidsql.engines.spark.address import address
 from qidsql.engines.spark.condition import parse_condition
 from qidsql.engines.spark.doctor import not_promised
@@ -169,17 +169,34 @@ def test_bounds_in_footers_leave_out_no_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.exhaustive
-def test_a_server_that_reads_no_footers_for_values(tmp_path: Path) -> None:
-    """Thirty different values, of which the footer says that all are 5: the note names the setting that cures it."""
+def test_what_a_footer_says_is_not_taken_for_the_values(tmp_path: Path) -> None:
+    """Thirty different values, of which the footer says that all are 5; its rows are counted without reading them."""
     path = tmp_path / "part.parquet"
     pq.write_table(pa.table({"a": list(range(30))}), path)
     changed(path, lambda file, body: say_constant(groups(file)[0], 5))
-    [note] = qidsql.audit(spark_url(), str(path), k=2).account.notes
-    assert "SAIL_EXECUTION__COLLECT_STATISTICS=false" in note
+    for url in (spark_url(), f"{spark_url()}/;session_id={uuid.uuid4()}"):
+        result = qidsql.audit(url, str(path), k=2, columns="a")
+        profile = result.profile
+        assert (result.verdict, result.account.notes, profile and profile.classes) == ("violation", (), 30)
+    pq.write_table(pa.table({"a": [5] * 30}), path)
+    assert qidsql.audit(spark_url(), str(path), k=30).verdict == "pass"
+
+
+@pytest.mark.spark
+@pytest.mark.exhaustive
+def test_a_server_that_was_told_to_read_no_footers(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": [5] * 30}), tmp_path / "part.parquet")
     with SailProcess(SAIL_EXECUTION__COLLECT_STATISTICS="false") as server:
-        result = qidsql.audit(server.url, str(path), k=2)
-    assert (result.verdict, result.account.notes) == ("violation", ())
+        assert qidsql.audit(server.url, str(tmp_path / "part.parquet"), k=30).verdict == "pass"
+
+
+@pytest.mark.spark
+def test_a_server_that_insists_on_footers_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "COLLECTED", "datafusion.execution.no_such_setting")
+    monkeypatch.setattr(engine, "COLLECTED", session.COLLECTED)
+    pq.write_table(pa.table({"a": [5] * 30}), tmp_path / "part.parquet")
+    with pytest.raises(StatementError, match="start Sail with SAIL_EXECUTION__COLLECT_STATISTICS=false"):
+        qidsql.audit(spark_url(), str(tmp_path / "part.parquet"), k=2)
 
 
 def say_constant(group: Fields, value: int) -> None:

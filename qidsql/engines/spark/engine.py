@@ -27,7 +27,7 @@ from qidsql.engines.spark.dialect import PATTERNS, SPARK, column, width
 from qidsql.engines.spark.doctor import NEEDED, Introduction, checks, not_promised
 from qidsql.engines.spark.errors import not_there, translate, unreachable
 from qidsql.engines.spark.plans import FOOTERS_BELIEVED, believes_footers, planned_bytes, planned_sizes, unsigned
-from qidsql.engines.spark.session import KeptSettings, ServerGone, SparkSession
+from qidsql.engines.spark.session import COLLECTED, KeptSettings, ServerGone, SparkSession
 from qidsql.engines.table_names import find_table, parsed_name
 from qidsql.engines.workers import Session, Worker, run_in_thread
 from qidsql.errors import (
@@ -217,7 +217,8 @@ class SparkEngine(Engine):
         self.snapshot = "; of others, ".join(kept)
         kind = "data file" if name.catalog in FORMATS else "table"
         notes = [not_promised(self._refused)] if self._refused else []
-        notes += [FOOTERS_BELIEVED] if believes_footers(self._cost(name, version)) else []
+        if COLLECTED in self._refused and believes_footers(self._cost(name, version)):
+            raise StatementError(FOOTERS_BELIEVED)
         by_name = kind == "table" and version is None
         columns = self._columns(name, version, fields)
         table = Table(name, kind, columns, version=version, notes=tuple(notes), by_name=by_name)
@@ -243,7 +244,8 @@ class SparkEngine(Engine):
     def _cost(self, name: TableName, version: Version | None = None) -> str:
         """The plan of reading a table, with sizes; empty if the server tells none."""
         try:
-            rows = self._rows(f"EXPLAIN COST {_all_of(name, version)}", f"size of {name}")
+            query = _all_of(name, version)
+            rows = self._asked(f"size of {name}", lambda session: session.plan_with_sizes(query))
             return "".join(str(row[0]) for row in rows)
         except StatementError:
             return ""

@@ -9,8 +9,8 @@ UNKNOWN = 1 << 62  # of a source without any statistics
 
 
 FOOTERS_BELIEVED = (
-    "the server takes what the footers of the parquet files say for the values where they name one value for a column, "
-    "so that false footers would merge rows: start Sail with SAIL_EXECUTION__COLLECT_STATISTICS=false"
+    "the server takes what footers of parquet files say for the values, where they name one value for a column, and "
+    "refuses not to: start Sail with SAIL_EXECUTION__COLLECT_STATISTICS=false"
 )
 
 

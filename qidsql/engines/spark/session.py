@@ -141,6 +141,10 @@ OF_FILES = {
     "spark.sql.parquet.aggregatePushdown": "false",  # values are counted, not looked up in footers
     "spark.sql.orc.aggregatePushdown": "false",
 }
+# Sail's, set by statements. By the first it takes what footers say for the values, where they name one value for a
+# column of a file (it knows the sizes of files by it); by the others it leaves out parts of files by their bounds.
+COLLECTED = "datafusion.execution.collect_statistics"
+PRUNED = ("datafusion.execution.parquet.pruning", "datafusion.execution.parquet.bloom_filter_on_read")
 TOLD = "spark.sql.debug.maxToStringFields"  # one of them that no server has by itself
 LETTER_CASE = "spark.sql.caseSensitive"
 
@@ -206,6 +210,9 @@ class SparkSession:
                 with kept.lock:
                     kept.values = kept.values or self.settings_now(list(wanted))
             self.refused = self._configure(wanted)
+            if self._is_sail:
+                self.refused += tuple(key for key in (COLLECTED, *PRUNED) if not self._switched(key, on=False))
+            self._may_count = self._is_sail and not self.borrowed and COLLECTED not in self.refused
         except BaseException:
             self._channel.close()
             raise
@@ -234,6 +241,33 @@ class SparkSession:
     def _set(self, wanted: dict[str, str]) -> None:
         pairs = [{"key": key, "value": value} for key, value in wanted.items()]
         self._ask("Config", CONNECTING, operation={"set": {"pairs": pairs}})
+
+    @property
+    def _is_sail(self) -> bool:
+        """Whether the server calls the session by our own name of it."""
+        return self._served == self._session["session_id"]
+
+    def _switched(self, key: str, on: bool) -> bool:
+        """Sets one of Sail's own settings; False if it refuses."""
+        try:
+            self.execute(f"SET {key} = {str(on).lower()}")
+        except grpc.RpcError as error:
+            if error.code() in LOST:
+                raise
+            return False
+        return True
+
+    def plan_with_sizes(self, sql: str) -> list[Row]:
+        """The plan of a query, with sizes: Sail knows those from footers. In a session that others use it stays told to
+        read none of them."""
+        if not self._may_count:
+            return self.execute(f"EXPLAIN COST {sql}")
+        self._switched(COLLECTED, on=True)
+        try:
+            return self.execute(f"EXPLAIN COST {sql}")
+        finally:
+            if not self._switched(COLLECTED, on=False):
+                raise ServerGone
 
     def settings_now(self, keys: list[str]) -> dict[str, str]:
         """What the session is told at present; "" for what it is not told."""
