@@ -233,9 +233,7 @@ def _search(
             necessary = criterion.on_sample(table, size, delta / len(sizes))
             # There is no border below the first sub-table, so it is searched from both sides, not bottom up.
             first = size == sizes[0]
-            result = (
-                borders(table, necessary, last) if first else above(table, necessary, border, last, max_candidates)
-            )
+            result = borders(table, necessary, last) if first else above(table, necessary, border, last, max_candidates)
             if result.stopped is not None:
                 return SearchResult(criterion, algorithm, (), False, 0, result.stopped)
             border = [found.mask for found in result.found]
