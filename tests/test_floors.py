@@ -59,7 +59,17 @@ OTHER_COMMANDS = {  # that a command runs, or whose results it reads
 }
 NOT_OF_A_ROOM = {"benchmarks", "docker", "trials"}  # folders of tests
 # Test files of no room.
-OF_THE_WHOLE = {"canaries", "errors", "faulty_network", "floors", "interrupts", "manual", "notebook", "wheel"}
+OF_THE_WHOLE = {
+    "canaries",
+    "errors",
+    "examples",
+    "faulty_network",
+    "floors",
+    "interrupts",
+    "manual",
+    "notebook",
+    "wheel",
+}
 CRITERIA = {"Above", "Criterion", "Determines", "Distinct", "Key", "RowsBelowK", "Separation", "Violates"}
 
 
