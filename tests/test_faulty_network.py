@@ -169,6 +169,7 @@ def test_a_signal_ends_it_whatever_the_network_does(
     wait_until(lambda: not sessions(server))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("phase", always("catalog", longer=["connecting", "settings"]))
 def test_a_signal_ends_it_before_the_catalog_is_read(network: Network, phase: str) -> None:
     with network.failing(Fault(Kind.STALL, BEFORE[phase])):

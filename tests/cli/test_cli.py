@@ -299,6 +299,7 @@ def shell(script: str, **extra: str) -> Outcome:
     return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
+@pytest.mark.exhaustive
 def test_a_reader_that_leaves_changes_neither_exit_code_nor_stderr(clinic: Path) -> None:
     run = f"{sys.executable} -m qidsql audit '{clinic}'"
     assert shell(f"{run} safe | true") == Outcome(0, "", "")
@@ -306,6 +307,7 @@ def test_a_reader_that_leaves_changes_neither_exit_code_nor_stderr(clinic: Path)
     assert shell(f"{run} people | head -1").out.startswith("VIOLATION")
 
 
+@pytest.mark.exhaustive
 def test_closed_and_full_streams(clinic: Path) -> None:
     run = f"{sys.executable} -m qidsql audit '{clinic}' safe"
     assert shell(f"{run} >&-") == Outcome(0, "", "")
@@ -316,6 +318,7 @@ def test_closed_and_full_streams(clinic: Path) -> None:
     assert "No space left" in full.line
 
 
+@pytest.mark.exhaustive
 def test_an_encoding_without_blocks_and_umlauts(clinic: Path) -> None:
     for table in ("ünïcode 漢字 😀", "people"):
         outcome = qidsql("audit", clinic, table, PYTHONIOENCODING="ascii")
@@ -435,6 +438,7 @@ def test_interrupted_it_says_what_is_known(large: Path, scratch: Path, case: tup
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.exhaustive
 def test_interrupted_while_files_are_parsed(scratch: Path, tmp_path: Path) -> None:
     million = gzip.compress(b"4711,977,text7919\n" * 1_000_000)
     (tmp_path / "people.csv.gz").write_bytes(gzip.compress(b"a,b,c\n") + million * 100)

@@ -196,6 +196,7 @@ def sleeping(server: PostgresServer) -> bool:
         return bool(admin.execute("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'").fetchone())
 
 
+@pytest.mark.exhaustive
 def test_a_server_that_hangs_does_not_hold_up_the_end(guarded: str, spare_server: PostgresServer) -> None:
     process = start("audit", guarded, "v")
     wait_until(lambda: sleeping(spare_server))
@@ -209,6 +210,7 @@ def test_a_server_that_hangs_does_not_hold_up_the_end(guarded: str, spare_server
     assert "interrupted" in out
 
 
+@pytest.mark.exhaustive
 def test_a_server_that_shuts_down_leaves_the_audit_inconclusive(guarded: str, spare_server: PostgresServer) -> None:
     process = start("audit", guarded, "v", "--format", "json")
     wait_until(lambda: sleeping(spare_server))

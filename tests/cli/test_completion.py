@@ -84,6 +84,7 @@ def test_words_that_bash_splits_are_joined(words: list[str], current: int, joine
     assert variables == {"COMP_WORDS": "\n".join(joined), "COMP_CWORD": str(place)}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not here")
 def test_the_script_completes_in_bash(sources: Path, tmp_path: Path) -> None:
     program = tmp_path / "qidsql"

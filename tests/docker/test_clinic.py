@@ -122,6 +122,7 @@ def test_an_audit_needs_no_more_than_that(clinic: str, table: str, options: list
     assert PASSWORD not in outcome.out + outcome.err
 
 
+@pytest.mark.exhaustive
 def test_the_policy_file_of_the_compose_file(clinic: str, tmp_path: Path) -> None:
     """A run as the container does it, with the folders of its volumes in a test's folder."""
     policy = (HOUSE / "docker" / "qidsql.toml").read_text()

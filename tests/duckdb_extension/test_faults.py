@@ -338,6 +338,7 @@ if sys.argv[3] == "awaited":
 )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("started", "thread"), pairs(["qidsql-interrupts", f"qidsql-interrupts,{ASKING}"], ["awaited", "left"])
 )
@@ -377,6 +378,7 @@ atexit.register(thread.join)
 )
 
 
+@pytest.mark.exhaustive
 def test_an_audit_that_begins_while_python_ends_ends_too(host: Host) -> None:
     """It was let in, and the interrupt came before it looked for interrupts."""
     if not isinstance(host, Module):

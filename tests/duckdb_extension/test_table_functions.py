@@ -175,7 +175,7 @@ def test_files(host: Host, tmp_path: Path) -> None:
     assert found[0][0][0] == 300
 
 
-@pytest.mark.parametrize("transcript", ["TRANSCRIPT", "SESSION", "RELATIONS"])
+@pytest.mark.parametrize("transcript", always("SESSION", longer=["TRANSCRIPT", "RELATIONS"]))
 def test_transcript(host: Host, transcript: str) -> None:
     """Every step in one session: the rows without names; None: it works; a text: refused in one line that holds it."""
     steps: list[tuple[str, object]] = globals()[transcript]

@@ -122,6 +122,7 @@ def test_limits_of_inner_and_outer_blocks_hold(people: Path) -> None:
     assert [len(unfinished) for unfinished in done] == [0, 0, 1]
 
 
+@pytest.mark.exhaustive
 def test_a_run_has_a_budget_for_all_its_tables(people: Path, tmp_path: Path) -> None:
     """And one for each table."""
     table = '[[tables]]\nsource = "{0}"\ntable = "people"\ncolumns = ["ward"]\n'.replace("columns", "#")

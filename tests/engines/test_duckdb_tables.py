@@ -259,6 +259,7 @@ def test_small_shapes(duckdb_store: DuckDBStore) -> None:
     assert qidsql.audit(duckdb_store.url, "one_row", where="a > 1").reason.endswith("no row meets the where condition")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("many", always(40, longer=[300]))
 def test_very_many_columns(duckdb_store: DuckDBStore, many: int) -> None:
     columns = ", ".join(f"CAST(i * {2 * j + 1} % {7 + j % 5} AS INTEGER) AS c{j}" for j in range(many))

@@ -45,6 +45,7 @@ def store_of_t(store: Store) -> Store:
     return store
 
 
+@pytest.mark.exhaustive
 def test_a_renewed_engine_reads_the_current_state_over_the_same_connections(postgres_store: PostgresStore) -> None:
     postgres_store.table("t", {"a": "INTEGER"}, [(1,)])
     with postgres_store.connect() as engine:

@@ -197,6 +197,7 @@ def test_where_the_role_has_no_connection_left_it_is_looked_no_further(
         )  # the last connection is the second session's or the looks', who comes first
 
 
+@pytest.mark.exhaustive
 def test_a_gentle_engine_has_one_session_and_rests(slow: PostgresStore) -> None:
     quick(slow)
     with slow.connect(workers=4, gentle=True) as engine:

@@ -18,6 +18,7 @@ def server(spare_server: PostgresServer) -> PostgresServer:
     return spare_server
 
 
+@pytest.mark.exhaustive
 def test_a_pool_of_one(server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres, "FURTHER", 0.3)
     with PoolOfOne(server.folder) as pooler:

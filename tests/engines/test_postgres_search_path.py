@@ -115,6 +115,7 @@ def test_a_condition_means_what_postgres_says(trap: Trap) -> None:
     assert trap.sprung == []
 
 
+@pytest.mark.exhaustive
 def test_copies_are_made_and_scripts_run_without_them(trap: Trap) -> None:
     """The scripts in a session of the auditor's own, with the role's own path."""
     url, names = trap.store.url, {"columns": ["ward", "city"], "k": 5}

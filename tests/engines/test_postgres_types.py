@@ -271,6 +271,7 @@ def test_equality_of_a_type_with_the_same_bytes_does_not_count(postgres_store: P
     assert audited(postgres_store, columns="a", k=2).verdict == "violation"
 
 
+@pytest.mark.exhaustive
 def test_every_type_can_be_sampled_by_classes(all_types: PostgresStore) -> None:
     """A sample of whole classes hashes their values."""
     all_types.execute("CREATE TABLE many AS SELECT t.* FROM t CROSS JOIN generate_series(1, 10000)")

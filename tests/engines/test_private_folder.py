@@ -105,6 +105,7 @@ def test_codes_of_rows_stay_in_memory(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at what a process has open")
 def test_a_killed_audit_of_a_csv_leaves_no_row(tmp_path: Path) -> None:
     """If memory is limited, its rows are in a file that has no name any more. What would be spilled has one, and is

@@ -115,6 +115,7 @@ def test_an_engine_in_a_forked_process_says_so(database: Path, tmp_path: Path) -
         assert engine.exports().is_dir() and qidsql.audit(engine, "t", k=100).verdict == "pass"
 
 
+@pytest.mark.exhaustive
 def test_objects_whose_text_takes_long_end_with_the_budget_and_not_at_exit() -> None:
     done = subprocess.run([sys.executable, "-c", SLOW], env=environment(), capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "inconclusive\n"), done.stderr

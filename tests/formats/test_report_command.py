@@ -132,6 +132,7 @@ def test_a_dossier_has_each_result_once_and_one_glossary(source: Path, tmp_path:
     assert "Privacy dossier" in page.text_content()
 
 
+@pytest.mark.exhaustive
 def test_an_audit_and_a_run_in_a_dossier_are_their_own_pages(source: Path, tmp_path: Path) -> None:
     """With all figures, charts and tables, under ids of their own; the contents tell results of one table apart."""
     (tmp_path / "qidsql.toml").write_text(

@@ -59,6 +59,7 @@ def read(path: Path) -> list[str]:
     return wrong
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("cells", always(6, longer=[150]))
 def test_garbage_in_a_history(tmp_path: Path, cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """One column after the other, each of a history that was good."""

@@ -287,6 +287,7 @@ def reachable() -> Iterator[Path]:
         yield Path(folder)
 
 
+@pytest.mark.exhaustive
 def test_a_file_that_may_not_be_written(reachable: Path, document: RunResult) -> None:
     """A folder closed to writing, then the file in an open one; by a user that may not write anywhere."""
     folder = reachable / "closed"
@@ -326,6 +327,7 @@ except StoreError as error:
 """
 
 
+@pytest.mark.exhaustive
 def test_a_disk_that_is_full(tmp_path: Path, document: RunResult) -> None:
     """No byte more can be written into any file: the error says so, and what was recorded before is there."""
     path = tmp_path / "kept.duckdb"

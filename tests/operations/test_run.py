@@ -57,6 +57,7 @@ def shown(document: RunResult) -> str:
     return report_text(report(document), 110, False)
 
 
+@pytest.mark.exhaustive
 def test_a_report_says_for_what_and_to_whom_the_tables_are_released(tmp_path: Path, store: Store) -> None:
     """In the words of the policy file; each is optional."""
     fill(store, safe=SAFE)

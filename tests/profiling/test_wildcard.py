@@ -136,6 +136,7 @@ def test_sdcmicro_freq_calc(store: Store) -> None:
             assert asked.sizes(asked.everything).rows == Counter(published)
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_codes_that_fill_several_integers(store: Store) -> None:
     draw = Random(5)
@@ -199,6 +200,7 @@ def test_what_has_no_meaning_is_refused(options: dict[str, Any], said: str) -> N
         Policy(**{"nulls": "wildcard", **options})
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_audit_keys_and_mask(store: Store) -> None:
     draw = Random(3)

@@ -156,6 +156,7 @@ def test_a_large_instance_stopped_is_not_called_optimal() -> None:
         assert answer.lower_bound < answer.cost
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("steps", "looks"), [(10**7, 0), (SOLVER_ONLY, 0), (SOLVER_ONLY, 700)])
 def test_ctrl_c_ends_it_and_the_solver(steps: int, looks: int) -> None:
     looked, threads = count(), threading.active_count()

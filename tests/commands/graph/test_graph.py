@@ -436,6 +436,7 @@ def test_the_answer_uses_the_names_of_the_question_and_of_tables_before_views(st
     assert (by_view.identifiers, by_view.cut) == (("a name",), ("nr",))
 
 
+@pytest.mark.exhaustive
 def test_one_budget_for_the_graph_and_what_follows(duckdb_store: DuckDBStore) -> None:
     fill(duckdb_store, keys=False)
     ends = {"identifiers": ("full_name",), "sensitive": ("visits.diagnosis",), "protect": "visits", "then": "audit"}
@@ -471,6 +472,7 @@ def test_dry_run_asks_nothing(duckdb_store: DuckDBStore) -> None:
     assert "SELECT" in outcome.out
 
 
+@pytest.mark.exhaustive
 def test_no_value_in_any_output(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
     fill(duckdb_store, keys=False)
     asked = ["graph", str(duckdb_store.path), "--identifier", "full_name", "--sensitive", "visits.diagnosis"]

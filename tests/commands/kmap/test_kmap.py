@@ -268,6 +268,7 @@ def test_values_of_one_type_are_not_merged_by_a_conversion(duckdb_store: DuckDBS
     assert link is not None and link.singled_out == 7
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_any_names(store: Store) -> None:
     for name in HOSTILE:

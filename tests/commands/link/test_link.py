@@ -212,6 +212,7 @@ def test_a_spent_budget_is_inconclusive(store: Store) -> None:
     assert linked(store, "patients", "voters", max_seconds=1e-9).verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.exhaustive
 def test_any_names(store: Store) -> None:
     for place, name in enumerate(HOSTILE):
         for table in (name, f"{name}2"):

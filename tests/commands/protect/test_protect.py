@@ -178,6 +178,7 @@ def test_plan_proof_and_copy_are_as_defined(store: Store) -> None:
         check(store, seed)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 def test_classes_of_a_sample_prove_the_same(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in large tables, of which samples are asked first."""
@@ -279,6 +280,7 @@ def test_a_folder_without_a_file_for_any_column_is_refused(people: Store, tmp_pa
         qidsql.protect(people.url, "people", hierarchies=tmp_path / "gone")
 
 
+@pytest.mark.exhaustive
 @TWO_ENGINES
 def test_extremes_are_labels_of_their_own(store: Store) -> None:
     days = ["infinity", "-infinity", "0001-01-01", "9999-12-31", "1899-12-31", None]

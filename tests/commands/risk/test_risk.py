@@ -116,6 +116,7 @@ def test_the_backtest_takes_the_table_for_the_population(engine: Engine) -> None
         assert each.worst_error == pytest.approx(max(errors, key=abs))
 
 
+@pytest.mark.exhaustive
 def test_a_backtest_can_be_repeated_and_seeds_share_no_sample(engine: Engine) -> None:
     found = [population(measured(engine, sampling_fraction=0.3, seed=seed)).backtest for seed in (1, 1, 2)]
     assert found[0] == found[1] is not None

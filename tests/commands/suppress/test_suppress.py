@@ -164,6 +164,7 @@ def test_a_copy_too_large_to_be_counted_is_compared_with_its_plan(
     assert "other" not in tables(store)
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_a_copy_without_unique_combinations(store: Store) -> None:
     """Three rows or more show each combination of values of the copy, also after one million numbers of work."""
@@ -252,6 +253,7 @@ def test_only_the_rows_of_where(store: Store) -> None:
     assert content(store, "people_suppressed") == content(store, "safe")
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_nulls_that_match_anything_save_cells(store: Store) -> None:
     store.table("people", COLUMNS, people(6))
@@ -328,6 +330,7 @@ def test_a_target_that_may_not_be_seen_or_removed(postgres_store: PostgresStore,
         assert engine.statements == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("script", [Script.VIEW, Script.TABLE])
 def test_a_name_as_long_as_postgres_keeps_names(postgres_store: PostgresStore, script: Script) -> None:
     """What is made of the table has another name than the table, though Postgres cuts names at 63 bytes."""
@@ -439,6 +442,7 @@ def test_a_killed_connection_leaves_nothing_behind(postgres_store: PostgresStore
     assert "safe" not in tables(postgres_store)
 
 
+@pytest.mark.exhaustive
 def test_a_role_that_may_only_read(postgres_store: PostgresStore, reader: str) -> None:
     postgres_store.table("people", COLUMNS, people())
     postgres_store.execute(f"GRANT SELECT ON people TO {reader}")
@@ -451,6 +455,7 @@ def test_a_role_that_may_only_read(postgres_store: PostgresStore, reader: str) -
             assert suppress(engine, request).verdict is Verdict.FINISHED
 
 
+@pytest.mark.exhaustive
 def test_files_get_files(tmp_path: Path) -> None:
     rows = people(8)
     source = tmp_path / "people.parquet"

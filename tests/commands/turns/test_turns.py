@@ -262,6 +262,7 @@ def test_rows_of_persons_do_not_pass(people: Store, tmp_path: Path) -> None:
     assert inside("turns", people.url, "people", "--no-policy", "--turn", "drop=born", cwd=tmp_path).code == 1
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_the_view_and_the_copy_are_the_table_as_after_the_last_turn(store: Store) -> None:
     random = Random(4)
@@ -295,6 +296,7 @@ def test_a_copy_that_differs_from_its_turn_is_not_kept(people: Store, monkeypatc
         assert [name.name for name in engine.table_names()] == ["people"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 def test_the_copy_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("name,age\nAnn,31\nAbe,38\nBob,52\n", encoding="utf-8")

@@ -213,6 +213,7 @@ def test_too_few_rows(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
     assert verified(duckdb_store.url, tmp_path, document).verdict == "violation"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 def test_the_copy_of_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("a,b\nx,1\nx,2\ny,1\ny,1\nz,3\n", encoding="utf-8")

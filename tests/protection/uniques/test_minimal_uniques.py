@@ -100,6 +100,7 @@ def test_with_partitions_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
         assert search(rows, columns, 2, method="sets") == minimal_unsafe(rows, 2)
 
 
+@pytest.mark.exhaustive
 def test_with_values_that_are_lists_of_their_records(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("qidsql.protection.uniques.column_lattice.MEMORY", 40)
     draw = Random(3)
