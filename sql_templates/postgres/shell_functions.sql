@@ -3,6 +3,10 @@
 --   SELECT * FROM qidsql.profile('patients', '{zip,birth_date,sex}', k => 5);   the measures of a column set
 --   SELECT * FROM qidsql.violations('patients', '{zip,sex}', k => 5);           its classes below k, with values
 --   SELECT * FROM qidsql.columns('patients', k => 5);                           every single column
+--   SELECT * FROM qidsql.anonymity('visits', '{ward,sex}', k => 5, entity => 'patient_id');   k rows a class, or persons?
+--   SELECT * FROM qidsql.diversity('visits', '{ward,sex}', 'diagnosis', l => 2);   do classes have l different values?
+--   SELECT * FROM qidsql.closeness('visits', '{ward,sex}', 'diagnosis', t => 0.2);   are the values those of the table?
+--   SELECT * FROM qidsql.risks('visits', '{ward,sex}', k => 5);                 the risk of each row, highest and average
 --
 -- They run with the caller's rights, in the caller's own transaction, and only read. Row-level security that would hide
 -- rows is an error. A NULL counts as a value of its own. Other roles need GRANT USAGE ON SCHEMA qidsql TO them. To
@@ -27,7 +31,10 @@ BEGIN
   END IF;
   FOR earlier IN
     SELECT pg_proc.oid FROM pg_proc JOIN pg_namespace ON pg_namespace.oid = pronamespace WHERE nspname = 'qidsql'
-      AND proname IN ('compared', 'class_sizes', 'measures', 'profile', 'violations', 'columns', 'version')
+      AND proname IN (
+        'compared', 'class_sizes', 'measures', 'profile', 'violations', 'columns', 'version', 'on_persons', 'anonymity',
+        'diversity', 'closeness', 'risks'
+      )
   LOOP
     EXECUTE format('DROP FUNCTION %s', earlier);
   END LOOP;
@@ -193,5 +200,15 @@ BEGIN
     FROM qidsql.measures(relation, qidsql.compared(relation, ARRAY[attribute]), k) AS measured;
   END LOOP;
 END $$;
+
+:measures
+
+COMMENT ON FUNCTION qidsql.profile IS 'the measures of a column set';
+COMMENT ON FUNCTION qidsql.violations IS 'its classes below k, with values';
+COMMENT ON FUNCTION qidsql.columns IS 'every single column';
+COMMENT ON FUNCTION qidsql.anonymity IS 'whether each class has k rows, or with entity k persons';
+COMMENT ON FUNCTION qidsql.diversity IS 'whether each class has l different values of a sensitive column';
+COMMENT ON FUNCTION qidsql.closeness IS 'whether no class is further than t from the table';
+COMMENT ON FUNCTION qidsql.risks IS 'the risk of the rows: the highest, the average, unique rows';
 
 COMMIT;

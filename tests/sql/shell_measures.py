@@ -1,4 +1,7 @@
-"""Writes the macros of a shell whose statements are those of other templates: python -m tests.sql.shell_measures"""
+"""Writes the statements of other templates into macros for DuckDB and functions for Postgres.
+
+python -m tests.sql.shell_measures
+"""
 
 from pathlib import Path
 
@@ -8,12 +11,17 @@ from qidsql.duckdb_extension.functions import FUNCTIONS, OWN
 from qidsql.duckdb_extension.protected import carried_out
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.own_functions import by_whole_names
+from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.sql import quoted
+from qidsql.sql.relation import ALIAS
 from qidsql.sql.templates import Filling, fill_query
 
 FRAME = Path(__file__).with_suffix(".sql")
+FRAME_OF_POSTGRES = FRAME.with_stem("shell_measures_postgres")
 WRITTEN = Path(__file__).parents[2] / "sql_templates" / "duckdb" / "shell_measures.sql"
 REFUSALS = WRITTEN.parents[1] / "duckdb_extension" / "shell_without_python.sql"
+OF_POSTGRES = WRITTEN.parents[1] / "postgres" / "shell_measures.sql"
+HOLES = ("relation", "columns", "aliased", "names", "sensitive", "entity")  # the places of Postgres' format
 RENAMED = {"entity": "member"}  # a column that is called like a parameter of a macro
 BILLION = 1_000_000_000
 
@@ -55,6 +63,33 @@ def queries() -> dict[str, exp.Query]:
     return found
 
 
+def text_of_postgres() -> str:
+    """The functions for Postgres."""
+    script = FRAME_OF_POSTGRES.read_text(encoding="utf-8")
+    for name, query in queries_of_postgres().items():
+        statement = POSTGRES.render(query)
+        for place, hole in enumerate(HOLES, start=1):
+            statement = statement.replace(f"hole_{hole}", f"%{place}$s")
+        script = script.replace(f":{name}", statement)
+    return script
+
+
+def queries_of_postgres() -> dict[str, exp.Query]:
+    """The statements inside. Limits are parameters of EXECUTE."""
+    holes: dict[str, Filling] = {name: exp.Var(this=f"hole_{name}") for name in HOLES}
+    holes["relation"] = exp.alias_(exp.to_table("hole_relation"), ALIAS, table=True)
+    holes |= {name: [exp.Var(this=f"hole_{name}")] for name in ("columns", "aliased", "names")}
+    limit, names = exp.Var(this="$1"), {"names": holes["names"]}
+    by_person = {name: each for name, each in holes.items() if name != "sensitive"}
+    by_cell = {name: each for name, each in holes.items() if name != "entity"}
+    distant = fill_query("disclosure/distant", **names, numerator=limit, denominator=1).subquery("judged_")
+    return {
+        "entity_profile": fill_query("classes/entity_profile", **by_person, set_number=0, k=limit),
+        "of_persons": fill_query("disclosure/of_persons", **holes),
+        "exceeding": fill_query("disclosure/exceeding", **by_cell, set_number=0, classes=distant),
+    }
+
+
 def refusals() -> str:
     """The script for a shell without Python: each function that needs it tells why there is none."""
     macros = []
@@ -86,4 +121,5 @@ FROM (VALUES
 
 if __name__ == "__main__":
     WRITTEN.write_text(text(), encoding="utf-8")
+    OF_POSTGRES.write_text(text_of_postgres(), encoding="utf-8")
     REFUSALS.write_text(refusals(), encoding="utf-8")

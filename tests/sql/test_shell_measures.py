@@ -7,48 +7,66 @@ from random import Random
 from typing import Any
 
 import duckdb
+import psycopg
 import pytest
 
 from qidsql.engines.duckdb.macros import duckdb_macros
-from tests.sql.shell_measures import REFUSALS, WRITTEN, refusals, text
+from qidsql.engines.postgres.functions import postgres_functions
+from tests.sql.shell_measures import OF_POSTGRES, REFUSALS, WRITTEN, refusals, text, text_of_postgres
+from tests.stores import TWO_ENGINES, PostgresStore, Store
 
 Rows = list[tuple[Any, ...]]  # person, a, b, secret
+MARKS = {duckdb.DuckDBPyConnection: "?", psycopg.Connection: "%s"}
 VALUES = {"person": "INTEGER", "a": "VARCHAR", "b": "INTEGER", "secret": "VARCHAR"}
 
 
 def test_the_scripts_are_those_that_are_written() -> None:
     assert WRITTEN.read_text(encoding="utf-8") == text(), "python -m tests.sql.shell_measures"
+    assert OF_POSTGRES.read_text(encoding="utf-8") == text_of_postgres(), "python -m tests.sql.shell_measures"
     assert REFUSALS.read_text(encoding="utf-8") == refusals(), "python -m tests.sql.shell_measures"
 
 
 @pytest.fixture(scope="module")
-def shell() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as connection:
-        connection.execute(duckdb_macros())
-        yield connection
+def shell(module_store: Store) -> Iterator[Any]:
+    """A connection that has run the script of its engine."""
+    if module_store.name == "duckdb":
+        with duckdb.connect() as connection:
+            connection.execute(duckdb_macros())
+            yield connection
+    else:
+        assert isinstance(module_store, PostgresStore)
+        with psycopg.connect(module_store.url) as other:
+            other.execute("DROP SCHEMA IF EXISTS qidsql CASCADE")
+            other.execute(postgres_functions().encode())
+            yield other
+            other.execute("DROP SCHEMA IF EXISTS qidsql CASCADE")
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_the_measures_are_those_of_the_definitions(shell: duckdb.DuckDBPyConnection, seed: int) -> None:
+@TWO_ENGINES
+@pytest.mark.parametrize("seed", range(20))
+def test_the_measures_are_those_of_the_definitions(shell: Any, seed: int) -> None:
     random = Random(seed)
     rows = _drawn(random)
-    shell.execute(f"CREATE OR REPLACE TABLE p ({', '.join(f'{name} {kind}' for name, kind in VALUES.items())})")
+    shell.execute("DROP TABLE IF EXISTS p")
+    shell.execute(f"CREATE TABLE p ({', '.join(f'{name} {kind}' for name, kind in VALUES.items())})")
     for row in rows:
-        shell.execute("INSERT INTO p VALUES (?, ?, ?, ?)", row)
+        shell.execute("INSERT INTO p VALUES (?, ?, ?, ?)".replace("?", MARKS[type(shell)]), row)
     k, least, limit = random.choice((2, 3, 5)), random.choice((2, 3)), random.choice((0, 0.1, 0.25, 0.5))
 
     def ask(sql: str) -> tuple[Any, ...]:
-        [found] = shell.execute(sql).fetchall()
-        return found
+        columns = "['a', 'b']" if isinstance(shell, duckdb.DuckDBPyConnection) else "'{a,b}'"
+        [found] = shell.execute(sql.replace(":columns", columns)).fetchall()
+        return tuple(found)
 
-    for entity in ("", "person"):
-        found = ask(f"SELECT verdict, smallest, below_k, counted FROM qidsql.anonymity('p', ['a', 'b'], k := {k}, "
-                    f"entity := '{entity}')")  # fmt: skip
+    for entity in ("", ", entity => 'person'"):
+        found = ask(
+            f"SELECT verdict, smallest, below_k, counted FROM qidsql.anonymity('p', :columns, k => {k}{entity})"
+        )
         assert found == _anonymity(_persons(rows, entity), k)
-        found = ask(f"SELECT verdict, fewest_values, below_l FROM qidsql.diversity('p', ['a', 'b'], 'secret', "
-                    f"l := {least}, entity := '{entity}')")  # fmt: skip
+        asked = "SELECT verdict, fewest_values, below_l FROM qidsql.diversity"
+        found = ask(f"{asked}('p', :columns, 'secret', l => {least}{entity})")
         assert found == _diversity(_persons(rows, entity), least)
-    verdict, furthest = ask(f"SELECT verdict, furthest FROM qidsql.closeness('p', ['a', 'b'], 'secret', t := {limit})")
+    verdict, furthest = ask(f"SELECT verdict, furthest FROM qidsql.closeness('p', :columns, 'secret', t => {limit})")
     distance = _distance(rows)
     if distance is None:
         assert (verdict, furthest) == ("inconclusive", None)
@@ -56,7 +74,7 @@ def test_the_measures_are_those_of_the_definitions(shell: duckdb.DuckDBPyConnect
         assert verdict == ("pass" if distance <= Fraction(str(limit)) else "violation")
         assert furthest == pytest.approx(float(distance), abs=1e-6)
     sizes = Counter(row[1:3] for row in rows)
-    found = ask(f"SELECT \"rows\", unique_rows, rows_below_k, highest FROM qidsql.risks('p', ['a', 'b'], k := {k})")
+    found = ask(f"SELECT \"rows\", unique_rows, rows_below_k, highest FROM qidsql.risks('p', :columns, k => {k})")
     alone, below = (sum(size for size in sizes.values() if size < most) for most in (2, k))
     assert found == (len(rows), alone, below, 1 / min(sizes.values()) if rows else None)
 

@@ -219,7 +219,19 @@ def test_an_earlier_version_is_replaced_and_a_schema_of_another_role_refused(
             connection.execute(postgres_functions().encode())
 
 
-def test_rows_that_a_policy_hides_are_an_error(postgres_store: PostgresStore, reader: str) -> None:
+@pytest.mark.parametrize(
+    "call",
+    [
+        "profile('people')",
+        "violations('people')",
+        "columns('people')",
+        "anonymity('people', '{a}')",
+        "diversity('people', '{a}', 'a')",
+        "closeness('people', '{a}', 'a')",
+        "risks('people', '{a}')",
+    ],
+)
+def test_rows_that_a_policy_hides_are_an_error(postgres_store: PostgresStore, reader: str, call: str) -> None:
     postgres_store.table("people", {"a": "INTEGER"}, [(1,), (2,)])
     for statement in (
         "ALTER TABLE people ENABLE ROW LEVEL SECURITY",
@@ -231,7 +243,7 @@ def test_rows_that_a_policy_hides_are_an_error(postgres_store: PostgresStore, re
         connection.execute(f"GRANT USAGE ON SCHEMA qidsql TO {reader}".encode())
         connection.execute(f"SET LOCAL ROLE {reader}".encode())
         with pytest.raises(psycopg.Error, match="row-level security"):
-            connection.execute("SELECT * FROM qidsql.profile('people')")
+            connection.execute(f"SELECT * FROM qidsql.{call}".encode())
 
 
 HOSTILE = [

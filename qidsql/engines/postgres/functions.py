@@ -14,7 +14,7 @@ from qidsql.version import __version__
 
 @cache
 def postgres_functions() -> str:
-    """The script that creates the functions profile, violations and columns, in a schema `qidsql`.
+    """The script that creates the functions profile, violations, columns and others, in a schema `qidsql`.
 
     It contains the catalog query and the class sizes of the templates. The table and columns are known only when a
     function runs: Postgres' `format` inserts them, quoted.
@@ -23,6 +23,6 @@ def postgres_functions() -> str:
     relation = Relation(exp.alias_(exp.to_table("hole_1"), ALIAS, table=True))
     sizes = class_sizes(POSTGRES, relation, ("hole_2",)).sql
     sizes = sizes.replace("hole_1", "%1$s").replace(f'{ALIAS}."hole_2"', "%2$s")
-    script = sql_file("postgres/shell_functions")
+    script = sql_file("postgres/shell_functions").replace(":measures", sql_file("postgres/shell_measures").rstrip())
     script = script.replace(":columns_of_table", POSTGRES.render(catalog)).replace(":class_sizes", sizes)
     return script.replace("':version'", f"'{__version__}'")
