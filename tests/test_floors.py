@@ -23,7 +23,7 @@ FLOORS = [
     ["engines"],
     ["linkage", "profiling"],
     ["column_roles", "generalization", "protection"],
-    ["report"],
+    ["checklists", "report"],
     ["terminal"],
     ["commands"],
     ["operations"],
@@ -55,7 +55,8 @@ SAME_ROLE = {  # names that several modules have, each in the same role
 OTHER_COMMANDS = {  # that a command runs, or whose results it reads
     "demo": {"audit"},
     "graph": {"audit", "mask", "suppress"},
-    "verify": {"audit", "uniques", "keys", "mask", "suppress", "anonymize"},
+    "release": {"audit"},
+    "verify": {"audit", "uniques", "keys", "mask", "suppress", "anonymize", "release"},
 }
 NOT_OF_A_ROOM = {"benchmarks", "docker", "trials"}  # folders of tests
 # Test files of no room.

@@ -46,6 +46,7 @@ COMMANDS = {
     "anonymize": "Fewest cells to suppress: each row equals k - 1",
     "impact": "What suppression does to cells and statistics",
     "verify": "Check a result by what proves it",
+    "release": "One verdict on what is to leave, to sign",
     "init": "Write qidsql.toml, with a role for every column",
     "run": "Audit all tables of a policy file, and compare",
     "history": "The recorded runs, what changed, what alerts sent",
@@ -62,6 +63,7 @@ QUESTIONS = {
     "What can others join or look up?": ("link", "graph"),
     "What may be published?": ("protect", "mask", "turns", "suppress", "anonymize"),
     "What did it cost, is it proved?": ("impact", "verify"),
+    "May this file leave?": ("release",),
     "Does every table still pass?": ("run", "history"),
     "A page to sign, JSON, schemas?": ("report",),
     "Inside DuckDB, psql?": ("shell",),
@@ -104,25 +106,35 @@ def imported(name: str) -> Any:
     """The command of this name, built from its request."""
     from qidsql.cli.command import epilog, perform, request_function, typer_function
 
+    own = f"qidsql.cli.{name}"
+    module = import_module(own) if name not in OWN_FLOW and find_spec(own) else None
+    if hasattr(module, "subcommands"):
+        return _in_parts(name, module)
     if find_spec(f"qidsql.commands.{name}"):
         declared = import_module(f"qidsql.commands.{name}.command").COMMAND
         function = typer_function(name, declared, _perform_of(name) if name in OWN_FLOW else perform)
     else:
-        module = import_module(f"qidsql.cli.{name}")
-        if hasattr(module, "subcommands"):
-            listed = module.subcommands()
-            group = typer.Typer(
-                name=name, cls=CommandWithParts, rich_markup_mode=None, add_completion=False, context_settings=HELP
-            )
-            group.callback(help=module.ABOUT, epilog=epilog(name, module.COMMAND))(lambda: None)
-            for part, (summary, declared, run) in listed.items():
-                words = {"short_help": summary, "epilog": epilog(name, declared)}
-                group.command(part, cls=HeadedCommand, **words)(request_function(declared, run))
-            return typer.main.get_command(group)
+        assert module is not None, "a command has a module of its own"
         declared, function = module.COMMAND, request_function(module.COMMAND, module.run)
     alone = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=HELP)
     alone.command(name, cls=HeadedCommand, epilog=epilog(name, declared))(function)
     return typer.main.get_command(alone)
+
+
+def _in_parts(name: str, module: Any) -> Any:
+    """A command with parts; those without work of their own open a source."""
+    from qidsql.cli.command import epilog, perform, request_function, typer_function
+
+    listed = module.subcommands()
+    group = typer.Typer(
+        name=name, cls=CommandWithParts, rich_markup_mode=None, add_completion=False, context_settings=HELP
+    )
+    group.callback(help=module.ABOUT, epilog=epilog(name, module.COMMAND))(lambda: None)
+    for part, (summary, declared, run) in listed.items():
+        words = {"short_help": summary, "epilog": epilog(name, declared)}
+        function = request_function(declared, run) if run else typer_function(name, declared, perform)
+        group.command(part, cls=HeadedCommand, **words)(function)
+    return typer.main.get_command(group)
 
 
 class CommandWithParts(TyperGroup):

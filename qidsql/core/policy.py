@@ -22,7 +22,16 @@ from qidsql.wording.texts import setting
 # For what and to whom the audited tables are released, as declared in the policy file.
 
 
-LABELS = {"purpose": "Purpose", "recipient": "Recipient", "author": "Author", "date": "Date"}
+LABELS = {"purpose": "Purpose", "recipient": "Recipient", "author": "Author", "date": "Date", "until": "Valid until"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineException:
+    """A line of a release that is accepted although it is not met."""
+
+    line: Annotated[str, FileKey("the list and the item of the line, such as ema-0070 threshold")]
+    reason: Annotated[str, FileKey("why it is accepted, and by whom")]
+    expires: Annotated[str, FileKey("the last day on which it is accepted, such as 2027-03-31", pattern=DAY)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +44,26 @@ class Release:
     date: Annotated[
         str | None, FileKey(pattern=DAY), "the day of the release or of the request, such as 2027-03-31"
     ] = None
+    until: Annotated[
+        str | None, FileKey(pattern=DAY), OMITTED, "the last day on which the release may be relied on"
+    ] = None
+    checklists: Annotated[
+        tuple[Annotated[str, FileKey("safe-harbor, wp216, ema-0070, ipc-low, or a .toml file")], ...] | None,
+        FileKey(),
+        OMITTED,
+        "the checklists that qidsql release goes through",
+    ] = None
+    attempt: Annotated[
+        str | None, FileKey(), OMITTED, "the probability that somebody attacks the data, such as 0.3; 1 in public"
+    ] = None
+    exceptions: Annotated[
+        tuple[LineException, ...] | None, FileKey(), OMITTED, "lines of a release that are accepted though not met"
+    ] = None
 
     @property
     def facts(self) -> Iterator[tuple[str, str]]:
         """What is declared, with its label."""
-        return ((LABELS[each.name], value) for each in fields(self) if (value := getattr(self, each.name)))
+        return ((label, value) for name, label in LABELS.items() if (value := getattr(self, name)))
 
 
 LIMITS = ("max_size", "max_statements", "max_seconds", "max_bytes")

@@ -158,7 +158,12 @@ def _release(result: Any) -> list[Block]:
 
 def _subject(result: Any) -> str:
     account = getattr(result, "account", result)
-    found = getattr(result, "subject", None) or getattr(account, "table", None) or getattr(account, "source", None)
+    found = (
+        getattr(result, "title", None)
+        or getattr(result, "subject", None)
+        or getattr(account, "table", None)
+        or getattr(account, "source", None)
+    )
     return str(found or getattr(account, "outside", None) or "Report")
 
 

@@ -20,8 +20,9 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from qidsql.commands.audit.command import AuditRequest
 from qidsql.commands.graph.command import GraphRequest
+from qidsql.commands.release.command import NO_POLICY, ReleasedAudit, ReleaseRequest
 from qidsql.core.options import names
-from qidsql.core.policy import ROLES, PolicyOptions, PolicyOrigin
+from qidsql.core.policy import BUDGETS, ROLES, PolicyOptions, PolicyOrigin
 from qidsql.core.tables import PolicyRole, Table, fits
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, QidsqlError, Stopped, UsageError
@@ -139,11 +140,50 @@ def with_policy(engine: Engine | None, request: Request, source: str | None, sea
     if isinstance(request, GraphRequest):
         return cast(Request, graph_with_policy(request, source, search))
     assert engine is not None, "only a graph takes its policy without a table"
+    if isinstance(request, ReleaseRequest):
+        return cast(Request, _release_with_policy(engine, request, source, search))
     return replace(request, **_completion(engine, request, source, search), awaits_policy=False)
+
+
+def _release_with_policy(engine: Engine, request: ReleaseRequest, source: str | None, search: bool) -> ReleaseRequest:
+    """The release with the audit that the policy asks for. The columns of the persons may not have been released."""
+    asked = ReleasedAudit(
+        request.table,
+        roles="none",
+        policy_file=request.policy_file,
+        no_policy=request.no_policy,
+        awaits_policy=True,
+        given=frozenset({"table"}),
+        **{name: getattr(request, name) for name in BUDGETS},
+    )
+    found = _found_entry(engine, asked, source, search, request.of)
+    if not isinstance(found, _Entry):
+        raise UsageError(NO_POLICY)
+    declared = {name.lower(): role for name, role in {**found.entry.default_roles, **found.entry.roles}.items()}
+    columns = [each.name for each in found.table.columns]
+    asked = replace(asked, **found.fields(), awaits_policy=False)
+    entity = asked.entity
+    missing = entity is not None and entity.lower() not in [name.lower() for name in columns]
+    return replace(
+        request,
+        asked=replace(asked, entity=None) if missing else asked,
+        roles={name: str(declared[name.lower()]) for name in columns if name.lower() in declared},
+        missing_entity=entity if missing else None,
+        policy_hash=found.file.hash,
+        awaits_policy=False,
+    )
 
 
 def _completion(engine: Engine, request: PolicyOptions, source: str | None, search: bool) -> dict[str, Any]:
     """The fields of the request that follow from the policy file."""
+    found = _found_entry(engine, request, source, search)
+    return found.fields() if isinstance(found, _Entry) else found
+
+
+def _found_entry(
+    engine: Engine, request: PolicyOptions, source: str | None, search: bool, of: str | None = None
+) -> "_Entry | dict[str, Any]":
+    """The entry about the table, or about the table `of` that it was made from; else what follows without one."""
     named = request.policy_file
     files = files_for(request, source, search)
     if not files:
@@ -152,7 +192,10 @@ def _completion(engine: Engine, request: PolicyOptions, source: str | None, sear
         table = engine.describe(getattr(request, request.subject))
     except BudgetSpent:  # every further statement raises it again
         return {}
-    entries = [(file, _entry(engine, file, source, table, named is not None)) for file in files]
+    if of is None:
+        entries = [(file, _entry(engine, file, source, table, named is not None)) for file in files]
+    else:
+        entries = [(file, _entry_named(file, of)) for file in files]
     listed = [(file, entry) for file, entry in entries if entry is not None]
     unlisted = tuple(_unlisted(file, table) for file, entry in entries if entry is None)
     if not listed and named is not None:
@@ -164,7 +207,16 @@ def _completion(engine: Engine, request: PolicyOptions, source: str | None, sear
     if gone:
         unlisted += (f"in the policy, but not in the table: {few(gone)}: dropped, or misspelt?",)
     ignored = tuple(f"{each.path}:{other.line}" for each, other in others)
-    return _Entry(request, file, entry, table, unlisted, ignored).fields()
+    return _Entry(request, file, entry, table, unlisted, ignored)
+
+
+def _entry_named(file: PolicyFile, of: str) -> TableEntry | None:
+    """The only entry of this name. Raises UsageError."""
+    named = [each for each in file.tables if each.table and not each.is_pattern and fits(of, each.table)]
+    if len(named) > 1:
+        lines = ", ".join(str(each.line) for each in named)
+        raise UsageError(f"{file.path} lists several tables {of} (lines {lines}); name its schema")
+    return next(iter(named), None)
 
 
 def _unlisted(file: PolicyFile, table: Table) -> str:

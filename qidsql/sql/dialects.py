@@ -38,14 +38,15 @@ class Dialect:
     table expression that says so is evaluated once; without it a numbering of its rows must be decided by their
     contents (see `decided`). `nested_recursion`: a step of a recursion may group and join, in a WITH of its own.
     `texts_among`: counts the texts among the values of a column, of rows, if columns of any
-    type can hold them. `cancel`: the seconds that a cancelled statement gets to end before its session is given up.
-    `timeout`: each statement has a limit of time of its own. `snapshot`: a session can read all its statements' data
-    and time as of one moment. `bytes`: how far it is known what a scan reads, in words; empty if it is not. `tested`:
-    the engines on which the tests ran, as `Engine.version` begins; for others of this dialect statements are rendered
-    only. `recodable`: patterns of the types whose columns can be recoded, by the kind of their values. `quote`: stands
-    around names, twice within them, as ' around texts; empty if that is not all. `own_hashes`: the hashes are functions
-    of the connection, which a printed script cannot call. `opening`, `closing`: statements before and after a script
-    (see `script`).
+    type can hold them. `hex_number`: the number of eight hexadecimal digits, `hex_digits`: those of the first bytes of
+    some; where both are there, cells can be searched by regular expressions and hashed by md5. `cancel`: the seconds
+    that a cancelled statement gets to end before its session is given up. `timeout`: each statement has a limit of time
+    of its own. `snapshot`: a session can read all its statements' data and time as of one moment. `bytes`: how far it
+    is known what a scan reads, in words; empty if it is not. `tested`: the engines on which the tests ran, as
+    `Engine.version` begins; for others of this dialect statements are rendered only. `recodable`: patterns of the types
+    whose columns can be recoded, by the kind of their values. `quote`: stands around names, twice within them, as '
+    around texts; empty if that is not all. `own_hashes`: the hashes are functions of the connection, which a printed
+    script cannot call. `opening`, `closing`: statements before and after a script (see `script`).
     """
 
     name: str
@@ -82,6 +83,8 @@ class Dialect:
     materialized: bool = True
     nested_recursion: bool = False
     texts_among: Callable[[exp.Expr, exp.Expr], exp.Expr] | None = None
+    hex_number: Callable[[exp.Expr], exp.Expr] | None = None
+    hex_digits: Callable[[exp.Expr], exp.Expr] | None = None
     cancel: float = 3.0
     timeout: bool = False
     snapshot: bool = True
@@ -133,6 +136,10 @@ class Dialect:
             collation = exp.to_identifier(self.byte_collation, quoted=True)
             return exp.Collate(this=exp.Cast(this=column, to=self.type(self.text)), expression=collation)
         return column
+
+    def as_text(self, value: exp.Expr) -> exp.Expr:
+        """The value as it is written; NULL for NULL."""
+        return exp.Cast(this=value, to=self.type(self.text))
 
     def comparable_type(self, column: Column) -> str:
         """The type of `comparable`."""

@@ -47,6 +47,14 @@ def _about_distinct(value: exp.Expr) -> exp.Expr:
     return exp.ApproxDistinct(this=value.copy())
 
 
+def _hex_number(digits: exp.Expr) -> exp.Expr:
+    return exp.cast(exp.func("CONCAT", exp.Literal.string("0x"), digits), "BIGINT")
+
+
+def _hex_digits(value: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="SUBSTR", expressions=[exp.func("HEX", value.copy()), *map(exp.Literal.number, (1, 16))])
+
+
 DUCKDB = DuckDBDialect(
     name="duckdb",
     quote='"',
@@ -71,6 +79,8 @@ DUCKDB = DuckDBDialect(
     number="DOUBLE",
     value_hash=_value_hash,
     about_distinct=_about_distinct,
+    hex_number=_hex_number,
+    hex_digits=_hex_digits,
     caseless=True,
     bytes="the columns that a statement names: exactly in parquet files, about in tables",
     tested=("DuckDB 1.4", "DuckDB 1.5", "DuckDB 2.0"),

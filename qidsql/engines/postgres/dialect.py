@@ -26,6 +26,9 @@ class PostgresDialect(Dialect):
         collation = exp.to_identifier(self.byte_collation, quoted=True)
         return exp.Collate(this=exp.Case(ifs=[exp.If(this=there, true=text)]), expression=collation)
 
+    def as_text(self, value: exp.Expr) -> exp.Expr:
+        return self.comparable(value, Comparison.TEXT)
+
 
 def _row_hash(values: Sequence[exp.Expr]) -> exp.Expr:
     row = exp.func("ROW", *(value.copy() for value in values))
@@ -84,6 +87,18 @@ def _about_distinct(value: exp.Expr) -> exp.Expr:
     return exp.Count(this=exp.Distinct(expressions=[value.copy()]), big_int=True)
 
 
+def _hex_number(digits: exp.Expr) -> exp.Expr:
+    bits = exp.cast(
+        exp.func("CONCAT", exp.Literal.string("x"), digits), exp.DataType.build("BIT(32)", dialect="postgres")
+    )
+    return exp.cast(bits, "BIGINT")
+
+
+def _hex_digits(value: exp.Expr) -> exp.Expr:
+    start = exp.Anonymous(this="SUBSTR", expressions=[value.copy(), *map(exp.Literal.number, (1, 8))])
+    return exp.Anonymous(this="ENCODE", expressions=[start, exp.Literal.string("hex")])
+
+
 POSTGRES = PostgresDialect(
     name="postgres",
     quote='"',
@@ -111,6 +126,8 @@ POSTGRES = PostgresDialect(
     number="NUMERIC",
     value_hash=_value_hash,
     about_distinct=_about_distinct,
+    hex_number=_hex_number,
+    hex_digits=_hex_digits,
     lowers=True,
     recodable=(
         (ValueKind.WHOLE, r"smallint|integer|bigint"),

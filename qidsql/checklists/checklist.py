@@ -1,0 +1,69 @@
+"""Checklists: the lines of a law or a guidance, each with what is measured for it, read from TOML.
+
+`check` names the function that measures a line (`qidsql.commands.release.lines`), or says that only a person can.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated
+
+from qidsql.core.files import read_toml
+from qidsql.core.options import fraction
+from qidsql.declarations.keys import FileKey, read_keys
+from qidsql.declarations.results import MISMATCH
+from qidsql.errors import UsageError
+
+PERSON = "person"  # the check of a line that nothing can measure
+NAMED = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.toml"))}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """A line of a checklist."""
+
+    item: Annotated[str, FileKey("the item of the text, such as F")]
+    asks: Annotated[str, FileKey("what is required, in words")]
+    check: Annotated[str, FileKey("what is measured; person: only a person can say")]
+    of: Annotated[tuple[str, ...], FileKey("what is looked for, of checks of names and contents")] = ()
+    limit: Annotated[str | None, FileKey("the greatest risk, such as 0.09")] = None
+    text: Annotated[str | None, FileKey("the text that the line is from, if it is not that of the list")] = None
+
+    @property
+    def most(self) -> Fraction | None:
+        """The limit as it is written, exactly. Raises UsageError."""
+        return None if self.limit is None else fraction("limit", self.limit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checklist:
+    """A named checklist."""
+
+    name: str
+    title: Annotated[str, FileKey("the name of the text")]
+    text: Annotated[str, FileKey("the text that its lines are from")]
+    note: Annotated[str, FileKey("what a reader should know about it")] = ""
+    lines: Annotated[tuple[Requirement, ...], FileKey("its lines")] = ()
+
+
+def checklist(name: str, checks: frozenset[str]) -> Checklist:
+    """The checklist of this name, or in a TOML file of one's own; its lines name one of these checks.
+
+    Raises UsageError, TomlFileError.
+    """
+    own = name.endswith(".toml")
+    if not own and name not in NAMED:
+        raise UsageError(f"there is no checklist {name}; expected one of {', '.join(NAMED)}, or a .toml file")
+    path = Path(name) if own else NAMED[name]
+    content = read_toml(path).content
+    try:
+        found = read_keys(Checklist, content, name=path.stem)
+        limits = [each.most for each in found.lines]
+        known = {key for each in content["lines"] for key in each} <= set(Requirement.__dataclass_fields__)
+    except MISMATCH:
+        known, limits = False, []
+    if not known or not limits:
+        raise UsageError(f"{path} is no checklist: expected title, text, and [[lines]] with item, asks and check")
+    if other := [each.check for each in found.lines if each.check not in {*checks, PERSON}]:
+        raise UsageError(f"{path} names a check that there is not: {other[0]}; expected {', '.join(sorted(checks))}")
+    return found

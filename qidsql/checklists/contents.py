@@ -1,0 +1,203 @@
+"""What a full scan finds in the names and the cells of columns that identifies people. Only counts leave the engine.
+
+A hit proves that a thing is there. What could be chance, or another thing, is `possible`: a person must look.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from qidsql.column_roles.names import find, words
+from qidsql.core.tables import Table
+from qidsql.engines.base import Engine
+from qidsql.sql.contents import column_contents
+from qidsql.wording.texts import count, plural, share
+
+# Three digits of a zip code that 20,000 people or fewer share, as the guidance of the US Department of Health and Human
+# Services of 2012 lists them. The rule asks for the current census: a reader is told the list.
+SPARSE = "036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893"
+VINTAGE = "the 17 prefixes of the guidance of 2012"
+MOSTLY = 85  # percent of the values that look like one thing, in a column of it
+SURE = 20  # values of the right form from which check digits decide
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedColumn:
+    """A column, what its name says, and the counts of its values."""
+
+    name: str
+    meaning: str
+    term: frozenset[str]  # the words of the name that say it
+    counts: Mapping[str, int]
+
+    def of(self, what: str) -> int:
+        return self.counts.get(what, 0)
+
+    def mostly(self, what: str) -> bool:
+        """Whether most values look like it."""
+        return bool(self.of(what)) and 100 * self.of(what) >= MOSTLY * self.of("filled")
+
+    def says(self, what: str) -> str:
+        return f"{self.name}: {plural(self.of(what), 'value')} ({share(self.of(what), self.of('filled'))})"
+
+
+@dataclass(slots=True)
+class Sought:
+    """The columns in which a thing was found, and those where a person must look, each in words."""
+
+    found: list[str] = field(default_factory=list)
+    possible: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """All columns, scanned."""
+
+    rows: int
+    columns: tuple[ScannedColumn, ...]
+
+    @property
+    def scanned(self) -> str:
+        return plural(len(self.columns), "column")
+
+    def sought(self, thing: str) -> Sought:
+        """Where a thing is."""
+        sought = Sought()
+        for column in self.columns:
+            for look in THINGS[thing]:
+                for sure, text in look(column):
+                    (sought.found if sure else sought.possible).append(text)
+        return sought
+
+
+def scanned(engine: Engine, table: Table, year: int) -> Contents:
+    """The contents of all columns, by a full scan of each, in this year. Raises Stopped, StatementError."""
+    statements = [column_contents(engine.dialect, table, each, year - 90, SPARSE.split()) for each in table.columns]
+    found = engine.run_many(statements)
+    columns = []
+    for column, counts in zip(table.columns, found, strict=True):
+        split = words(column.name)
+        hit = find(split)
+        term = split[hit.first : hit.last] if hit else ()
+        columns.append(ScannedColumn(column.name, hit.concept.meaning if hit else "", frozenset(term), counts))
+    return Contents(max((each.of("row_count") for each in columns), default=0), tuple(columns))
+
+
+Hits = Iterator[tuple[bool, str]]  # whether it is sure, and where
+
+
+def _named(*meanings: str) -> Callable[[ScannedColumn], Hits]:
+    """By the name of the column."""
+
+    def named(column: ScannedColumn) -> Hits:
+        if column.meaning in meanings:
+            yield True, f"{column.name} (by its name)"
+
+    return named
+
+
+def _any(*counts: str) -> Callable[[ScannedColumn], Hits]:
+    """One value is enough."""
+    return lambda column: ((True, column.says(each)) for each in counts if column.of(each))
+
+
+def _share(what: str) -> Callable[[ScannedColumn], Hits]:
+    """Most values; fewer could be another thing."""
+
+    def shared(column: ScannedColumn) -> Hits:
+        if column.of(what):
+            yield column.mostly(what), column.says(what)
+
+    return shared
+
+
+def _maybe(what: str, why: str) -> Callable[[ScannedColumn], Hits]:
+    def maybe(column: ScannedColumn) -> Hits:
+        if column.of(what):
+            yield False, f"{column.says(what)} {why}"
+
+    return maybe
+
+
+def _cards(column: ScannedColumn) -> Hits:
+    """By the check digit, which one in ten random numbers passes: more than that is no chance, by three deviations."""
+    like, right = column.of("cards_like"), column.of("cards")
+    if like >= SURE and 10 * right >= 9 * like:
+        yield True, column.says("cards")
+    elif right and (like < SURE or (10 * right > like and (10 * right - like) ** 2 > 81 * like)):
+        yield False, f"{column.name}: {count(right)} of {count(like)} long numbers have the check digit of a card"
+
+
+def _zip_codes(column: ScannedColumn) -> Hits:
+    if column.term & ZIP:
+        for what, why in (("long_zips", "of more than three digits"), ("sparse_zips", f"where few live, by {VINTAGE}")):
+            if column.of(what):
+                yield True, f"{column.says(what)} {why}"
+
+
+def _places(column: ScannedColumn) -> Hits:
+    if column.meaning in ("a place", "a postal address") and not column.term & (ZIP | LARGE):
+        yield True, f"{column.name} (by its name)"
+
+
+def _dates(column: ScannedColumn) -> Hits:
+    yield from _any("days")(column)
+    yield from _share("months")(column)
+    packed = column.of("packed_days")
+    if packed and 100 * packed > column.of("filled"):
+        yield column.mostly("packed_days"), f"{column.says('packed_days')} like 20270331"
+    if set(words(column.name)) & PARTS_OF_DATES and column.of("different") > 1:
+        yield False, f"{column.name} (by its name)"
+
+
+def _ages(column: ScannedColumn) -> Hits:
+    if column.meaning == "an age" and column.of("over_89"):
+        yield True, f"{column.says('over_89')} over 89"
+
+
+def _birth_years(column: ScannedColumn) -> Hits:
+    if column.meaning == "a date or year of birth" and column.of("born_before"):
+        yield True, f"{column.says('born_before')} of people over 89"
+
+
+def _unique(column: ScannedColumn) -> Hits:
+    if column.of("filled") >= SURE and column.of("different") == column.of("filled"):
+        yield False, f"{column.name}: each of {count(column.of('filled'))} values is another"
+
+
+def _bytes(column: ScannedColumn) -> Hits:
+    if (
+        column.of("filled")
+        and "pictures" in column.counts
+        and "texts" not in column.counts
+        and not column.of("pictures")
+    ):
+        yield False, f"{column.name}: {plural(column.of('filled'), 'value')} of bytes, none a picture by its beginning"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ZIP = _words("zip zipcode postal postcode post plz postleitzahl cp")
+LARGE = _words("country nation province region bundesland land pays región país canton kanton comunidad")
+PARTS_OF_DATES = _words("month day weekday week monat tag wochentag woche mois jour semaine mes dia semana")
+
+THINGS: Mapping[str, Sequence[Callable[[ScannedColumn], Hits]]] = {
+    "names": (_named("a person's name"),),
+    "places": (_places,),
+    "zip codes": (_zip_codes,),
+    "dates": (_dates,),
+    "ages": (_ages,),
+    "birth years": (_birth_years,),
+    "telephone numbers": (_named("a telephone number"), _share("telephones")),
+    "e-mail addresses": (_named("an e-mail address"), _any("emails")),
+    "personal numbers": (_named("a number given to one person", "a credential"),),
+    "account numbers": (_named("a number of an account or card"), _any("ibans"), _cards),
+    "vehicles and devices": (_named("a vehicle or device"), _share("vins")),
+    "web addresses": (_named("a trace on the net"), _any("urls")),
+    "IP addresses": (_share("ips"), _maybe("ips_within", "within a text")),
+    "images": (_named("a picture or a feature of the body"), _any("pictures"), _bytes),
+    "hashes": (_share("hashes"),),
+    "unique values": (_unique,),
+    "free text": (_named("free text"), _maybe("texts", "of six words or more")),
+}

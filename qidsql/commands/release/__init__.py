@@ -1,0 +1,1 @@
+"""qidsql release: request, lines, work, result, report."""

@@ -1,0 +1,257 @@
+"""The request and the result of `release check`: the bytes that leave, and one verdict on them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar
+
+from qidsql.commands.audit.command import AuditRequest, AuditResult
+from qidsql.core.options import MaxBytes, MaxSeconds, MaxStatements, TableName, names, size_in_bytes
+from qidsql.core.policy import Policy, PolicyOptions, Release
+from qidsql.core.results import Account, Result, Verdict
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Names, Option
+from qidsql.declarations.results import OMITTED, reported
+from qidsql.wording.texts import few, plural
+
+STATEMENT = "https://in-toto.io/Statement/v1"
+PREDICATE = "https://qidsql.dev/release/v1"
+NO_POLICY = (
+    "a release is checked by a policy file that lists its table: name it with --policy FILE, the table with --of"
+)
+NAMESPACE = "qidsql-release"  # of signatures by ssh
+
+
+@dataclass(frozen=True)
+class ReleasedAudit(AuditRequest):
+    """The audit of released bytes: all of their rows count, whichever the policy audits in the source."""
+
+    @classmethod
+    def taken(cls) -> tuple[str, ...]:
+        return tuple(name for name in super().taken() if name != "where")
+
+
+@dataclass(frozen=True)
+class ReleaseRequest(PolicyOptions):
+    """May this file or table leave? One verdict on its bytes, and a page to sign.
+
+    Audits all rows by the policy, and goes through checklists of laws and agencies: what can be computed is, by full
+    scans; what only a person can say is a box to tick. Each column needs a role in the policy. A line that was not
+    examined is never a pass. The JSON is an in-toto Statement in canonical form, to be signed with ssh-keygen, minisign
+    or cosign; verify checks it, and the file, again.
+    """
+
+    confirmed: ClassVar[bool] = True
+
+    table: TableName = None
+    _: KW_ONLY
+    of: Annotated[
+        str | None,
+        Option("the table of the policy that this was made from; default: the released one", "TABLE", in_shells=False),
+    ] = None
+    checklists: Annotated[
+        Names,
+        Option(
+            "safe-harbor, wp216, ema-0070, ipc-low, ipc-medium, ipc-high or a .toml file (repeat); default: those of "
+            "[release] in the policy",
+            "NAME",
+            ("--checklist",),
+            in_shells=False,
+        ),
+    ] = ()
+    max_statements: MaxStatements = None
+    max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
+    asked: ReleasedAudit | None = field(default=None, repr=False)  # the audit that the policy asks for
+    roles: Mapping[str, str] = field(default_factory=dict, repr=False)  # of the columns, as the policy declares them
+    missing_entity: str | None = field(default=None, repr=False)  # the persons of the policy, if the bytes lack them
+    policy_hash: str = field(default="", repr=False)
+
+    def check(self) -> None:
+        most = size_in_bytes("max_bytes", self.max_bytes)
+        Policy(max_statements=self.max_statements, max_seconds=self.max_seconds, max_bytes=most)  # checks the budgets
+
+    @property
+    def declared(self) -> Release:
+        """What the policy declares of the release."""
+        origin = self.asked.origin if self.asked else None
+        return origin.release if origin and origin.release else Release()
+
+    @property
+    def lists(self) -> tuple[str, ...]:
+        """The names of the checklists."""
+        return tuple(dict.fromkeys(names(self.checklists) or self.declared.checklists or ()))
+
+
+COMMAND = Command(
+    ReleaseRequest,
+    examples=(
+        "qidsql release check out/patients.parquet --policy qidsql.toml --of public.patients --output release.json",
+        "qidsql release check out.csv --of patients --checklist safe-harbor --checklist ema-0070 --output release.html",
+        "qidsql release check warehouse.duckdb public_patients --format json > release.json",
+        "ssh-keygen -Y sign -n qidsql-release -f ~/.ssh/id_ed25519 release.json",
+        "qidsql verify release.json out/patients.parquet",
+    ),
+    exit_codes="0 pass, 1 a line is not met, 2 error, 3 not decided: a line was not examined",
+)
+
+
+class LineState(StrEnum):
+    """The state of a line."""
+
+    MET = "met"
+    NOT_MET = "not met"
+    NOT_EXAMINED = "not examined"
+    PERSON = "for a person to say"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A requirement, and what was measured for it."""
+
+    checklist: str
+    item: str
+    asks: str
+    text: Annotated[str, "the text that it is from"]
+    threshold: str
+    measured: str
+    state: LineState
+    exception: Annotated[str | None, OMITTED, "why it is accepted though it is not met, until when"] = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.checklist} {self.item}"
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What it means for the release; None where a person has the say."""
+        return VERDICTS.get(self.state) if self.exception is None else Verdict.PASS
+
+
+VERDICTS = {
+    LineState.MET: Verdict.PASS,
+    LineState.NOT_MET: Verdict.VIOLATION,
+    LineState.NOT_EXAMINED: Verdict.INCONCLUSIVE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is released: a file by the hash of its bytes, a table by one that does not depend on the order of rows."""
+
+    name: str
+    digest: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedColumn:
+    """A column of the released bytes, with its role in the policy."""
+
+    name: str
+    type: str
+    role: Annotated[str, "as declared; empty if it is not"]
+
+
+@dataclass(frozen=True, slots=True)
+class ListRead:
+    """A checklist, and how many of its lines were computed."""
+
+    name: str
+    title: str
+    text: str
+    note: str
+    lines: int
+    computed: int
+    for_a_person: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicate:
+    """What is stated about the subject."""
+
+    verdict: Verdict
+    reason: str
+    rows: int | None
+    columns: tuple[ReleasedColumn, ...]
+    checklists: tuple[ListRead, ...]
+    lines: tuple[Line, ...]
+    declared: Annotated[Release, "recipient, purpose, dates: recorded, not checked"]
+    of: Annotated[str | None, "the table of the policy that it was made from"]
+    policy_hash: Annotated[str, "of the policy file"]
+    missing_entity: Annotated[str | None, "the persons of the policy, if the bytes lack their column"]
+    audit: Annotated[AuditResult, "of these bytes, by the policy"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ReleaseResult(Result):
+    """The result of one check, as an in-toto Statement."""
+
+    canonical: ClassVar[bool] = True  # its JSON, which is signed
+
+    subject: tuple[Subject, ...]
+    predicate: Predicate
+
+    @reported
+    def _type(self) -> Annotated[str, "of an in-toto Statement"]:
+        return STATEMENT
+
+    @reported
+    def predicateType(self) -> str:
+        return PREDICATE
+
+    @property
+    def account(self) -> Account:
+        return self.predicate.audit.account
+
+    @property
+    def title(self) -> str:
+        return few([each.name for each in self.subject])
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return tuple(each.title for each in self.predicate.checklists)
+
+
+def decided(lines: Sequence[Line]) -> tuple[Verdict, str]:
+    """The worst of all lines, and why; never a pass with a line that was not examined. Exceptions are named first."""
+    accepted = [each.name for each in lines if each.exception is not None]
+    of = {state: [each.name for each in lines if each.state is state and each.exception is None] for state in LineState}
+    wrong, open_, boxes = of[LineState.NOT_MET], of[LineState.NOT_EXAMINED], of[LineState.PERSON]
+    head = f"with {plural(len(accepted), 'exception')} ({', '.join(accepted)}): " if accepted else ""
+    more = f"; {plural(len(boxes), 'line is', 'lines are')} for a person to say" if boxes else ""
+    unexamined = f"; not examined: {', '.join(open_)}" if open_ else ""
+    if wrong:
+        return Verdict.VIOLATION, f"{head}not met: {', '.join(wrong)}{unexamined}{more}"
+    if open_ or not of[LineState.MET]:
+        return Verdict.INCONCLUSIVE, f"{head}not decided{unexamined}{more}"
+    return Verdict.PASS, f"{head}every computed line is met, {len(of[LineState.MET])} of {len(lines)}{more}"
+
+
+def judged(result: ReleaseResult) -> ReleaseResult:
+    """The result with the verdict and the reason that follow from its lines."""
+    verdict, reason = decided(result.predicate.lines)
+    predicate = replace(result.predicate, verdict=verdict, reason=reason)
+    return replace(result, verdict=verdict, reason=reason, predicate=predicate)
+
+
+def request_again(predicate: Predicate, **budget: Any) -> ReleaseRequest:
+    """The request that asks for the same check."""
+    policy = predicate.audit.account.policy
+    kept = {each: getattr(policy, each) for each in POLICY_FIELDS}
+    undecided = policy.origin.undecided if policy.origin else ()
+    roles = {each.name: each.role for each in predicate.columns}
+    asked = ReleasedAudit(
+        roles="none", unconfirmed={name: roles.get(name, "") for name in undecided if roles.get(name)}, **kept
+    )
+    return ReleaseRequest(
+        checklists=tuple(each.name for each in predicate.checklists),
+        of=predicate.of,
+        asked=asked,
+        roles={name: role for name, role in roles.items() if role},
+        missing_entity=predicate.missing_entity,
+        policy_hash=predicate.policy_hash,
+        **budget,
+    )
+
+
+POLICY_FIELDS = tuple(each for each in Policy.__dataclass_fields__ if each not in ("max_statements", "max_seconds"))

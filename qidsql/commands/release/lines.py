@@ -1,0 +1,233 @@
+"""The lines of a release: what each requirement asks, what was measured for it, and whether that meets it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from fractions import Fraction
+from math import ceil
+
+from qidsql.checklists.checklist import PERSON, Checklist, Requirement
+from qidsql.checklists.contents import Contents
+from qidsql.commands.audit.command import AuditResult
+from qidsql.commands.release.command import Line, LineState, ReleasedColumn, ReleaseRequest
+from qidsql.core.options import fraction
+from qidsql.core.results import Verdict
+from qidsql.core.tables import PolicyRole
+from qidsql.errors import UsageError
+from qidsql.measures.disclosure_limits import limits_among
+from qidsql.wording.texts import count, few, percent, plural, ratio
+
+MET, NOT_MET, NOT_EXAMINED = LineState.MET, LineState.NOT_MET, LineState.NOT_EXAMINED
+STATES = {Verdict.PASS: MET, Verdict.VIOLATION: NOT_MET}
+NOT_PUBLISHED = (PolicyRole.DIRECT_IDENTIFIER, PolicyRole.OTHER)  # roles of columns that are not released
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was measured for a line."""
+
+    state: LineState
+    measured: str
+    threshold: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What was measured on the released bytes.
+
+    `audited_at`: the audit with another k. `contents`: None if they were not scanned, for the reason `unscanned`.
+    """
+
+    request: ReleaseRequest
+    audit: AuditResult
+    columns: tuple[ReleasedColumn, ...]
+    audited_at: Callable[[int], AuditResult]
+    contents: Contents | None
+    unscanned: str
+    changed: str  # how the bytes differ from those at the beginning, or why they are not identified
+    earlier: Found
+
+    @property
+    def attempt(self) -> Fraction:
+        """The probability of an attack. Raises UsageError."""
+        found = fraction("attempt", self.request.declared.attempt or "1")
+        if not 0 < found <= 1:
+            raise UsageError("attempt in [release] must be a probability above 0 and at most 1, such as 0.3")
+        return found
+
+
+def lines(facts: Facts, lists: Mapping[str, Checklist], today: date) -> Iterator[Line]:
+    """The lines that every release has, then those of the checklists; exceptions of the policy count until they expire.
+
+    Raises UsageError for an exception of a line that there is not.
+    """
+    own = (
+        ("bytes", "the released bytes are identified, and the same before and after the checks", _bytes),
+        ("roles", "each column has a confirmed role, and none is a direct identifier or not to be published", _roles),
+        ("requirements", "the released rows keep the requirements of the policy", _policy),
+        ("earlier releases", "earlier releases of the same table and this one together single out nobody", _earlier),
+    )
+    found = [_line("policy", item, asks, "qidsql.toml", work(facts)) for item, asks, work in own]
+    for name, each in lists.items():
+        found += (
+            _line(name, line.item, line.asks, line.text or each.text, CHECKS[line.check](facts, line))
+            for line in each.lines
+        )
+    excepted = {each.line: each for each in facts.request.declared.exceptions or ()}
+    if unknown := [name for name in excepted if name not in {each.name for each in found}]:
+        raise UsageError(
+            f"[release] accepts {few(unknown)}, and no line has this name; expected such as {found[-1].name}"
+        )
+    for line in found:
+        given = excepted.get(line.name)
+        holds = (
+            given is not None and line.state in (NOT_MET, NOT_EXAMINED) and today <= date.fromisoformat(given.expires)
+        )
+        yield replace(line, exception=f"{given.reason} (until {given.expires})") if given and holds else line
+
+
+def _line(checklist: str, item: str, asks: str, text: str, found: Found) -> Line:
+    return Line(checklist, item, asks, text, found.threshold, found.measured, found.state)
+
+
+def _bytes(facts: Facts) -> Found:
+    return Found(NOT_EXAMINED, facts.changed) if facts.changed else Found(MET, "hashed before and after the checks")
+
+
+def _roles(facts: Facts) -> Found:
+    """By the policy: what it says is not published must not be in the file."""
+    audit = facts.audit
+    hidden = [each.name for each in facts.columns if each.role in NOT_PUBLISHED]
+    hidden += [each.name for each in audit.columns if each.recognised]
+    if audit.account.policy.entity is not None:
+        hidden.append(f"{audit.account.policy.entity} (the persons)")
+    if hidden:
+        return Found(NOT_MET, f"in the released bytes, though the policy does not publish them: {few(hidden)}")
+    origin = audit.account.policy.origin
+    open_ = [each.name for each in facts.columns if not each.role]
+    marked = list(origin.undecided) if origin else []
+    if open_ or marked:
+        parts = [f"without a role: {few(open_)}"] * bool(open_) + [f"marked CHECK: {few(marked)}"] * bool(marked)
+        return Found(NOT_EXAMINED, "; ".join(parts))
+    return Found(MET, f"{plural(len(facts.columns), 'column')}, each with a role")
+
+
+def _policy(facts: Facts, k: int | None = None) -> Found:
+    """The verdict of the audit on the released rows."""
+    audit = facts.audit if k is None else facts.audited_at(k)
+    criteria = audit.account.policy.criteria
+    threshold = "; ".join([f"k = {audit.account.policy.k}", *(each.name for each in criteria[1:])])
+    state = STATES.get(audit.verdict, NOT_EXAMINED)
+    if state is MET and facts.request.missing_entity:
+        return Found(NOT_EXAMINED, _persons(facts), threshold)
+    return Found(state, audit.reason, threshold)
+
+
+def _persons(facts: Facts) -> str:
+    return (
+        f"{facts.audit.reason}; but the policy counts {facts.request.missing_entity}, which the bytes do not have: a "
+        f'person may have several rows. If each row is another person, say so (entity = "row")'
+    )
+
+
+def _earlier(facts: Facts) -> Found:
+    return facts.earlier
+
+
+def _highest(facts: Facts, line: Requirement) -> Found:
+    """1 / smallest class, times the probability of an attack, is at most the limit: exactly, and by an audit."""
+    limit, profile = line.most, facts.audit.profile
+    assert limit is not None, "a line of the greatest risk has a limit"
+    needed = max(2, ceil(facts.attempt / limit))
+    attempt = "" if facts.attempt == 1 else f" with an attack of probability {facts.request.declared.attempt}"
+    threshold = f"{line.limit}: k = {needed}{attempt}"
+    if profile is None or not profile.rows:
+        return Found(NOT_EXAMINED, "no class was measured", threshold)
+    risk = facts.attempt / profile.smallest
+    measured = f"{ratio(risk, 4)}: the smallest class has {count(profile.smallest)}{attempt}"
+    if profile.smallest < needed:
+        return Found(NOT_MET, measured, threshold)
+    found = _policy(facts, needed)
+    if found.state is MET:
+        return Found(MET, measured, threshold)
+    return Found(found.state, f"{measured}; {found.measured}", threshold)
+
+
+def _average(facts: Facts, line: Requirement) -> Found:
+    """Classes / rows, the risk of a marketer who links every row, is at most the limit."""
+    limit, profile = line.most, facts.audit.profile
+    assert limit is not None, "a line of the average risk has a limit"
+    threshold = str(line.limit)
+    if profile is None or profile.wildcard or not profile.rows:
+        return Found(NOT_EXAMINED, "no classes were counted", threshold)
+    risk = facts.attempt * Fraction(profile.classes, profile.rows)
+    measured = f"{ratio(risk, 4)}: {plural(profile.classes, 'class', 'classes')} of {plural(profile.rows, 'row')}"
+    state = MET if risk <= limit else NOT_MET
+    doubt = _policy(facts, 2) if state is MET else None
+    if doubt is not None and doubt.state is NOT_EXAMINED:
+        return Found(NOT_EXAMINED, f"{measured}; {doubt.measured}", threshold)
+    return Found(state, measured, threshold)
+
+
+def _singling_out(facts: Facts, line: Requirement) -> Found:
+    profile = facts.audit.profile
+    found = _policy(facts)
+    if profile is not None and profile.unique_rows:
+        alone = f"{plural(profile.unique_rows, 'row')} of {count(profile.rows)} alone in its class"
+        return Found(NOT_MET, alone, found.threshold)
+    return found
+
+
+def _linkability(facts: Facts, line: Requirement) -> Found:
+    return Found(NOT_EXAMINED, "not compared with other tables: see qidsql link and graph")
+
+
+def _inference(facts: Facts, line: Requirement) -> Found:
+    """By the limits of the policy on what classes disclose; a value that is certain is never accepted."""
+    sensitive = [each.name for each in facts.columns if each.role == PolicyRole.SENSITIVE]
+    limits = limits_among(facts.audit.account.policy.criteria)
+    threshold = "; ".join(each.name for each in limits)
+    if not sensitive:
+        return Found(NOT_EXAMINED, "the policy names no sensitive column of these bytes", threshold)
+    for each in facts.audit.disclosed:
+        if each.figures.revealed:
+            share = percent(each.figures.share_revealed)
+            return Found(
+                NOT_MET, f"{each.sensitive} is certain for {count(each.figures.revealed)} ({share})", threshold
+            )
+    if not limits:
+        return Found(NOT_EXAMINED, f"the policy sets no limit, such as l, on {few(sensitive)}")
+    return _policy(facts)
+
+
+def _declared_roles(facts: Facts, line: Requirement) -> Found:
+    return _roles(facts)
+
+
+def _contents(facts: Facts, line: Requirement) -> Found:
+    """What a full scan of names and contents found of the things that the line forbids."""
+    if facts.contents is None:
+        return Found(NOT_EXAMINED, facts.unscanned)
+    found = [facts.contents.sought(each) for each in line.of]
+    here, maybe = ([text for each in found for text in getattr(each, name)] for name in ("found", "possible"))
+    if here:
+        return Found(NOT_MET, few(here))
+    if maybe:
+        return Found(NOT_EXAMINED, f"a person must look: {few(maybe)}")
+    return Found(MET, f"none found in {plural(facts.contents.rows, 'row')} of {facts.contents.scanned}")
+
+
+def _person(facts: Facts, line: Requirement) -> Found:
+    return Found(LineState.PERSON, "")
+
+
+CHECKS: Mapping[str, Callable[[Facts, Requirement], Found]] = {
+    "highest": _highest,
+    "average": _average,
+    "roles": _declared_roles,
+    "singling-out": _singling_out,
+    "linkability": _linkability,
+    "inference": _inference,
+    "contents": _contents,
+    PERSON: _person,
+}

@@ -1,0 +1,158 @@
+"""One verdict on bytes that are to leave: they are hashed, audited by the policy, and held against checklists."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+from qidsql.checklists.checklist import PERSON, Checklist, checklist
+from qidsql.checklists.contents import Contents, scanned
+from qidsql.commands.audit.audit import audit
+from qidsql.commands.audit.command import AuditResult
+from qidsql.commands.release.command import (
+    NO_POLICY,
+    ListRead,
+    Predicate,
+    ReleasedAudit,
+    ReleasedColumn,
+    ReleaseRequest,
+    ReleaseResult,
+    Subject,
+    decided,
+)
+from qidsql.commands.release.lines import CHECKS, NOT_EXAMINED, Facts, Found, lines
+from qidsql.core.budget import check_time, limit
+from qidsql.core.tables import Table
+from qidsql.engines.base import Engine
+from qidsql.errors import StatementError, Stopped, UsageError
+from qidsql.sql.contents import rows_digest
+from qidsql.wording.texts import few
+
+PART = 1 << 20  # bytes read at once
+UNSUPPORTED = "{} counts no contents for qidsql: check a file, a DuckDB or a Postgres table"
+FILE = "file"  # the kind of a table that is a file of its own, or several by a pattern
+
+
+def release(
+    engine: Engine, request: ReleaseRequest, on_stage: Callable[[str], None] = lambda stage: None
+) -> ReleaseResult:
+    """Check the released bytes: one verdict, the worst of all lines, which is never a pass with a line not examined.
+
+    The files are hashed before and after all checks; a table's rows are, in one statement, without regard to their
+    order. Then the audit that the policy asks for, one more for each larger k that a checklist needs and the classes
+    reach, and a full scan of each column for what identifies people. Raises UsageError, UnknownName, AccessError,
+    StatementError.
+    """
+    asked = request.asked
+    if asked is None:
+        raise UsageError(NO_POLICY)
+    with engine.answer():
+        return _checked(engine, request, asked, on_stage)
+
+
+def _checked(
+    engine: Engine, request: ReleaseRequest, asked: ReleasedAudit, on_stage: Callable[[str], None]
+) -> ReleaseResult:
+    lists = {name: checklist(name, frozenset(CHECKS)) for name in request.lists}
+    table = engine.describe(asked.table)
+    on_stage("hashing the released bytes")
+    subject, changed = _subject(engine, table)
+    audited = audit(engine, asked, on_stage)
+
+    @cache
+    def audited_at(k: int) -> AuditResult:
+        return audited if k == audited.account.policy.k else audit(engine, replace(asked, k=k), on_stage)
+
+    contents, unscanned = None, ""
+    if any(line.check == "contents" for each in lists.values() for line in each.lines):
+        on_stage(f"scanning {len(table.columns)} columns for what identifies people")
+        contents, unscanned = _contents(engine, table, request)
+    facts = Facts(
+        request=request,
+        audit=audited,
+        columns=tuple(ReleasedColumn(each.name, each.type, request.roles.get(each.name, "")) for each in table.columns),
+        audited_at=audited_at,
+        contents=contents,
+        unscanned=unscanned,
+        changed=changed,
+        earlier=Found(NOT_EXAMINED, "no history of releases was read"),
+    )
+    today = audited.account.started.date()
+    found = tuple(lines(facts, lists, today))
+    if not changed and table.kind == FILE and _files(engine) != subject:
+        found = tuple(lines(replace(facts, changed="the file changed while it was checked"), lists, today))
+    verdict, reason = decided(found)
+    return ReleaseResult(
+        verdict=verdict,
+        reason=reason,
+        subject=subject,
+        predicate=Predicate(
+            verdict=verdict,
+            reason=reason,
+            rows=audited.account.rows,
+            columns=facts.columns,
+            checklists=tuple(_read(name, each) for name, each in lists.items()),
+            lines=found,
+            declared=request.declared,
+            of=request.of,
+            policy_hash=request.policy_hash,
+            missing_entity=request.missing_entity,
+            audit=audited,
+        ),
+    )
+
+
+def _subject(engine: Engine, table: Table) -> tuple[tuple[Subject, ...], str]:
+    """The released files or rows, and why they are not identified, if so. Raises UsageError."""
+    if table.kind == "data file":
+        raise UsageError(f"{table.name} is one of several tables of a folder: name the file that leaves")
+    if table.kind == FILE:
+        return _files(engine), ""
+    unhashed = (Subject(str(table.name), {}),)
+    if engine.dialect.hex_number is None:
+        return unhashed, UNSUPPORTED.format(engine.version)
+    try:
+        found = engine.run(rows_digest(engine.dialect, table))
+    except (Stopped, StatementError) as error:
+        return unhashed, f"the rows were not hashed: {error}"
+    schema = [[each.name, each.type] for each in table.columns]
+    text = json.dumps([schema, *found], ensure_ascii=False)
+    return (Subject(str(table.name), {"rowsMd5": hashlib.sha256(text.encode()).hexdigest()}),), ""
+
+
+def _files(engine: Engine) -> tuple[Subject, ...]:
+    """The files by their bytes. Raises UsageError, BudgetSpent."""
+    return tuple(Subject(path.name, {"sha256": _sha256(path)}) for path in engine.data_files)
+
+
+def _sha256(path: Path) -> str:
+    hashed = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while part := file.read(PART):
+                hashed.update(part)
+                check_time(limit())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror})") from None
+    return hashed.hexdigest()
+
+
+def _contents(engine: Engine, table: Table, request: ReleaseRequest) -> tuple[Contents | None, str]:
+    """The scan of all columns, or why there is none."""
+    if engine.dialect.hex_digits is None:
+        return None, UNSUPPORTED.format(engine.version)
+    if unreadable := [each.name for each in table.columns if not each.readable]:
+        return None, f"not readable: {few(unreadable)}"
+    day = request.declared.date
+    try:
+        return scanned(engine, table, int(day[:4]) if day else datetime.now(UTC).year), ""
+    except (Stopped, StatementError) as error:
+        return None, f"not scanned to the end: {error}"
+
+
+def _read(name: str, each: Checklist) -> ListRead:
+    people = sum(line.check == PERSON for line in each.lines)
+    return ListRead(name, each.title, each.text, each.note, len(each.lines), len(each.lines) - people, people)

@@ -1,0 +1,93 @@
+-- How many values of a column look like something that identifies a person. No value leaves the engine.
+-- A pattern without ^ and $ is also found within a longer text.
+-- Parameters: :value    the value as text
+--             :rows     the rows
+--             :luhn     the digits of card_digits, those at even places from the right doubled, added up
+--             :rest     the account number iban_digits, modulo 97
+--             :sparse   the first three digits of zip codes that may not be shown
+--             :oldest   the year of birth of people who are 90
+-- Result: one row of counts, named as they are read
+SELECT
+  COUNT(*) AS row_count,
+  COUNT(value) AS filled,
+  COUNT(DISTINCT value) AS different,
+  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '[^@[:space:]]@[^@[:space:]]+[.][A-Za-z]{2,}')) AS emails,
+  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '[Hh][Tt][Tt][Pp][Ss]?://|(^|[^A-Za-z0-9])[Ww][Ww][Ww][.][A-Za-z0-9]')) AS urls,
+  COUNT(*) FILTER (WHERE is_ip) AS ips,
+  COUNT(*) FILTER (
+    WHERE NOT is_ip AND REGEXP_LIKE(
+      value,
+      '(^|[^0-9.])((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])[.]){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])($|[^0-9.])'
+    )
+  ) AS ips_within,
+  COUNT(*) FILTER (
+    WHERE NOT is_ip
+    AND REGEXP_LIKE(value, '^([+][0-9]|[(]|0[0-9]|[0-9]{3}[-. ][0-9]{3}[-. ][0-9]{4}$)[0-9 ()/.-]*$')
+    AND REGEXP_LIKE(value, '[0-9][ ()/.-]|^[+(]')
+    AND REGEXP_LIKE(value, '^([^0-9]*[0-9]){7,15}[^0-9]*$')
+    AND NOT REGEXP_LIKE(value, '^([0-9]{3}-[0-9]{3}|[0-9]{4}-[0-9]{4}|[0-9]{5}-[0-9]{5}|[0-9]+[.][0-9]+)$')
+    AND NOT REGEXP_LIKE(value, '^[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2,4}$|^[0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}$')
+  ) AS telephones,
+  COUNT(*) FILTER (WHERE iban_digits IS NOT NULL) AS ibans_like,
+  COUNT(*) FILTER (WHERE iban_digits IS NOT NULL AND :rest = 1) AS ibans,
+  COUNT(*) FILTER (WHERE card_digits IS NOT NULL) AS cards_like,
+  COUNT(*) FILTER (WHERE card_digits IS NOT NULL AND :luhn % 10 = 0) AS cards,
+  COUNT(*) FILTER (
+    WHERE REGEXP_LIKE(value, '^[A-HJ-NPR-Za-hj-npr-z0-9]{17}$')
+    AND REGEXP_LIKE(value, '[A-Za-z]') AND REGEXP_LIKE(value, '[0-9]')
+  ) AS vins,
+  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '^([0-9a-fA-F]{32}|[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$')) AS hashes,
+  COUNT(*) FILTER (
+    WHERE REGEXP_LIKE(value, '^(/9j/|iVBORw0KGgo)|[.]([Jj][Pp][Ee]?[Gg]|[Pp][Nn][Gg]|[Gg][Ii][Ff]|[Tt][Ii][Ff][Ff]?|[Hh][Ee][Ii][Cc]|[Dd][Cc][Mm])$')
+  ) AS pictures,
+  COUNT(*) FILTER (
+    WHERE NOT REGEXP_LIKE(value, '^[0-9]{4}-01-01([ T]00:00(:00([.]0+)?)?)?$')
+    AND REGEXP_LIKE(
+      value,
+      '(^|[^0-9])(1[6-9]|20)[0-9]{2}[-/](0?[1-9]|1[0-2])[-/](0?[1-9]|[12][0-9]|3[01])($|[^0-9])|'
+      || '(^|[^0-9.])(0?[1-9]|[12][0-9]|3[01])[./-](0?[1-9]|[12][0-9]|3[01])[./-](1[6-9]|20)[0-9]{2}($|[^0-9])|'
+      || '^(0?[1-9]|[12][0-9]|3[01])/(0?[1-9]|[12][0-9]|3[01])/[0-9]{2}$|'
+      || '(^|[^A-Za-z])([Jj][Aa][Nn]|[Ff][Ee][Bb]|[Mm][Aa][Rr]|[Aa][Pp][Rr]|[Mm][Aa][Yy]|[Jj][Uu][NnLl]|[Aa][Uu][Gg]|[Ss][Ee][Pp]|[Oo][Cc][Tt]|[Nn][Oo][Vv]|[Dd][Ee][Cc])[A-Za-z]*[ .,-]+([0-9]{1,2}[ .,]+)?(1[6-9]|20)[0-9]{2}($|[^0-9])'
+    )
+  ) AS days,
+  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '^((1[6-9]|20)[0-9]{2}[-/](0[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/](1[6-9]|20)[0-9]{2})$')) AS months,
+  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '^(1[89]|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])$')) AS packed_days,
+  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '[^ ]( +[^ ]+){5}')) AS texts,
+  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '^[^0-9]{0,2}0*(9[1-9]|[1-9][0-9]{2,})|^[^0-9]{0,2}0*90([.]0*[1-9]| *(-|,|to ))')) AS over_89,
+  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '^[12][0-9]{3}([^0-9]|$)') AND SUBSTRING(value, 1, 4) < :oldest) AS born_before,
+  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '[0-9][^0-9]*[0-9][^0-9]*[0-9][^0-9]*[0-9]|^[A-Za-z]{1,2}[0-9]')) AS long_zips,
+  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '^[0-9]{1,3}[^0-9]*$') AND LPAD(digits, 3, '0') IN (:sparse)) AS sparse_zips
+FROM (
+  SELECT
+    value,
+    digits,
+    CASE WHEN REGEXP_LIKE(value, '^[0-9]([ -]?[0-9]){12,18}$') THEN REVERSE(digits) END AS card_digits,
+    CASE
+      WHEN REGEXP_LIKE(compact, '^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$')
+      THEN :iban_digits
+    END AS iban_digits,
+    COALESCE(
+      REGEXP_LIKE(
+        value, '^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])[.]){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])$'
+      )
+      OR REGEXP_LIKE(groups, '^([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}$')
+      OR (
+        REGEXP_LIKE(groups, '^([0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4})*)?::([0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4})*)?$')
+        AND LENGTH(groups) - LENGTH(REPLACE(groups, ':', ''))
+        <= CASE WHEN REGEXP_LIKE(groups, '^::|::$') THEN 8 ELSE 7 END
+      ),
+      FALSE
+    ) AS is_ip
+  FROM (
+    SELECT
+      value,
+      REGEXP_REPLACE(value, '[^0-9]', '') AS digits,
+      UPPER(REPLACE(value, ' ', '')) AS compact,
+      REGEXP_REPLACE(
+        value,
+        ':((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])[.]){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])$',
+        ':0:0'
+      ) AS groups
+    FROM (SELECT NULLIF(TRIM(:value), '') AS value FROM :rows) AS given
+  ) AS cleaned
+) AS prepared

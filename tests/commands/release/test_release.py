@@ -1,0 +1,127 @@
+"""One verdict on released bytes: never a pass with a line that was not examined."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from tests.commandline import inside
+
+ROLES = {"age": "quasi-identifier", "state": "quasi-identifier", "diagnosis": "sensitive"}
+PEOPLE = [(20 + 10 * (n % 2), "nm"[n // 2 % 2], "abc"[n % 3]) for n in range(48)]  # four classes of 12
+
+
+def policy(folder: Path, roles: dict[str, str] = ROLES, more: str = 'k = 5\nentity = "row"', release: str = "") -> None:
+    listed = "\n".join(f'"{name}" = "{role}"' for name, role in roles.items())
+    (folder / "qidsql.toml").write_text(
+        f'format = 1\n[sources.main]\nurl = "clinic.duckdb"\n[release]\n{release}\n'
+        f'[[tables]]\ntable = "main.patients"\n{more}\n[tables.roles]\n{listed}\n'
+    )
+
+
+def table(folder: Path, rows: Sequence[tuple[object, ...]] = PEOPLE, columns: str = "age, state, diagnosis") -> str:
+    """The rows as a released file."""
+    path = folder / "out.parquet"
+    with duckdb.connect() as connection:
+        connection.sql(f"SELECT * FROM (VALUES {', '.join(map(str, rows))}) AS t({columns})").write_parquet(str(path))
+    return path.name
+
+
+def check(folder: Path, *more: str) -> dict[str, Any]:
+    outcome = inside("release", "check", "out.parquet", "--of", "patients", *more, "--format", "json", cwd=folder)
+    assert outcome.out, outcome.err
+    found: dict[str, Any] = json.loads(outcome.out)
+    assert outcome.code == {"pass": 0, "violation": 1, "inconclusive": 3}[found["verdict"]]
+    return found
+
+
+def state(found: dict[str, Any], name: str) -> str:
+    [line] = [each for each in found["predicate"]["lines"] if f"{each['checklist']} {each['item']}" == name]
+    return str(line["state"])
+
+
+def test_the_statement_is_about_the_bytes(tmp_path: Path) -> None:
+    policy(tmp_path, release='recipient = "a university"')
+    name = table(tmp_path)
+    found = check(tmp_path, "--checklist", "ema-0070")
+    assert found["_type"] == "https://in-toto.io/Statement/v1"
+    digest = hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
+    assert found["subject"] == [{"name": name, "digest": {"sha256": digest}}]
+    assert found["predicate"]["rows"] == 48
+    assert [each["role"] for each in found["predicate"]["columns"]] == list(ROLES.values())
+    assert found["predicate"]["declared"]["recipient"] == "a university"
+    assert state(found, "ema-0070 threshold") == "met"
+    assert state(found, "ema-0070 context") == "for a person to say"
+
+
+def test_json_is_canonical(tmp_path: Path) -> None:
+    policy(tmp_path)
+    table(tmp_path)
+    text = inside("release", "out.parquet", "--of", "patients", "--format", "json", cwd=tmp_path).out
+    again = json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert text == again + "\n"
+
+
+@pytest.mark.parametrize("checklist, fewest", [("ema-0070", 12), ("ipc-low", 12), ("ipc-medium", 14), ("ipc-high", 20)])
+def test_a_threshold_is_read_strictly(checklist: str, fewest: int, tmp_path: Path) -> None:
+    policy(tmp_path)
+    for rows, expected in ((fewest, "met"), (fewest - 1, "not met")):
+        table(tmp_path, [(20, "n", "abc"[n % 3]) for n in range(rows)])
+        assert state(check(tmp_path, "--checklist", checklist), f"{checklist} threshold") == expected
+
+
+def test_a_probability_of_an_attack_counts(tmp_path: Path) -> None:
+    policy(tmp_path, release='attempt = "0.5"\nchecklists = ["ipc-low"]')
+    table(tmp_path, [(20, "n", "abc"[n % 3]) for n in range(6)])
+    assert state(check(tmp_path), "ipc-low threshold") == "met"
+    table(tmp_path, [(20, "n", "abc"[n % 3]) for n in range(5)])
+    assert state(check(tmp_path), "ipc-low threshold") == "not met"
+
+
+@pytest.mark.parametrize(
+    "roles, more, expected",
+    [
+        (ROLES, 'entity = "row"', "met"),
+        ({**ROLES, "state": "direct identifier"}, 'entity = "row"', "not met"),
+        ({**ROLES, "state": "other"}, 'entity = "row"', "not met"),
+        ({"age": "quasi-identifier", "diagnosis": "sensitive"}, 'entity = "row"', "not examined"),
+        (ROLES, 'entity = "age"', "not met"),
+    ],
+)
+def test_each_column_needs_a_role_that_is_published(
+    roles: dict[str, str], more: str, expected: str, tmp_path: Path
+) -> None:
+    policy(tmp_path, roles, more)
+    table(tmp_path)
+    assert state(check(tmp_path), "policy roles") == expected
+
+
+def test_persons_that_were_not_released_cannot_be_counted(tmp_path: Path) -> None:
+    policy(tmp_path, more='k = 5\nentity = "patient_id"')
+    table(tmp_path)
+    assert state(check(tmp_path), "policy requirements") == "not examined"
+
+
+def test_all_rows_count_whatever_the_policy_audits(tmp_path: Path) -> None:
+    policy(tmp_path, more='k = 5\nentity = "row"\nwhere = "age < 40"')
+    table(tmp_path, [*PEOPLE, (40, "n", "a")])
+    assert state(check(tmp_path), "policy requirements") == "not met"
+
+
+def test_an_exception_counts_until_it_expires_and_is_named_first(tmp_path: Path) -> None:
+    table(tmp_path, PEOPLE[:44])
+    for day, accepted in (("2999-01-01", True), ("2020-01-01", False)):
+        given = f'exceptions = [{{line = "ema-0070 threshold", reason = "board", expires = "{day}"}}]'
+        policy(tmp_path, release=given)
+        found = check(tmp_path, "--checklist", "ema-0070")
+        assert ("not met: ema-0070 threshold" in found["reason"]) is not accepted
+        assert found["reason"].startswith("with 1 exception (ema-0070 threshold)") is accepted
+
+
+def test_a_release_needs_a_policy(tmp_path: Path) -> None:
+    table(tmp_path)
+    assert "--policy" in inside("release", "out.parquet", cwd=tmp_path).line
