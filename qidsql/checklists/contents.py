@@ -49,7 +49,7 @@ class Sought:
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class ScannedTable:
     """All columns, scanned."""
 
     rows: int
@@ -69,7 +69,7 @@ class Contents:
         return sought
 
 
-def scanned(engine: Engine, table: Table, year: int) -> Contents:
+def scanned(engine: Engine, table: Table, year: int) -> ScannedTable:
     """The contents of all columns, by a full scan of each, in this year. Raises Stopped, StatementError."""
     statements = [column_contents(engine.dialect, table, each, year - 90, SPARSE.split()) for each in table.columns]
     found = engine.run_many(statements)
@@ -79,7 +79,7 @@ def scanned(engine: Engine, table: Table, year: int) -> Contents:
         hit = find(split)
         term = split[hit.first : hit.last] if hit else ()
         columns.append(ScannedColumn(column.name, hit.concept.meaning if hit else "", frozenset(term), counts))
-    return Contents(max((each.of("row_count") for each in columns), default=0), tuple(columns))
+    return ScannedTable(max((each.of("row_count") for each in columns), default=0), tuple(columns))
 
 
 Hits = Iterator[tuple[bool, str]]  # whether it is sure, and where

@@ -15,12 +15,8 @@ STEP = "  "  # of indentation
 
 def render(result: object) -> str:
     """The plain form of a result as JSON text; in canonical form if it is to be signed."""
-    return canonical(plain(result)) if getattr(result, "canonical", False) else _object(plain(result), "") + "\n"
-
-
-def canonical(value: Any) -> str:
-    """The only text of this value: sorted keys, no blanks."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
+    own = getattr(result, "canonical_json", None)
+    return str(own()) if own else _object(plain(result), "") + "\n"
 
 
 def indented(result: object) -> str:

@@ -1,7 +1,9 @@
 """The request and the result of `release check`: the bytes that leave, and one verdict on them."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from datetime import date
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar
 
@@ -11,7 +13,7 @@ from qidsql.core.policy import Policy, PolicyOptions, Release
 from qidsql.core.results import Account, Result, Verdict
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
-from qidsql.declarations.results import OMITTED, reported
+from qidsql.declarations.results import OMITTED, plain, reported
 from qidsql.wording.texts import few, plural
 
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -66,6 +68,7 @@ class ReleaseRequest(PolicyOptions):
     roles: Mapping[str, str] = field(default_factory=dict, repr=False)  # of the columns, as the policy declares them
     missing_entity: str | None = field(default=None, repr=False)  # the persons of the policy, if the bytes lack them
     policy_hash: str = field(default="", repr=False)
+    today: date | None = field(default=None, repr=False)  # of an earlier check that is to be repeated
 
     def check(self) -> None:
         most = size_in_bytes("max_bytes", self.max_bytes)
@@ -186,8 +189,6 @@ class Predicate:
 class ReleaseResult(Result):
     """The result of one check, as an in-toto Statement."""
 
-    canonical: ClassVar[bool] = True  # its JSON, which is signed
-
     subject: tuple[Subject, ...]
     predicate: Predicate
 
@@ -198,6 +199,10 @@ class ReleaseResult(Result):
     @reported
     def predicateType(self) -> str:
         return PREDICATE
+
+    def canonical_json(self) -> str:
+        """The only text of this statement, which is signed: sorted keys, no blanks."""
+        return json.dumps(plain(self), ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
 
     @property
     def account(self) -> Account:
@@ -212,7 +217,7 @@ class ReleaseResult(Result):
         return tuple(each.title for each in self.predicate.checklists)
 
 
-def decided(lines: Sequence[Line]) -> tuple[Verdict, str]:
+def verdict_of(lines: Sequence[Line]) -> tuple[Verdict, str]:
     """The worst of all lines, and why; never a pass with a line that was not examined. Exceptions are named first."""
     accepted = [each.name for each in lines if each.exception is not None]
     of = {state: [each.name for each in lines if each.state is state and each.exception is None] for state in LineState}
@@ -229,19 +234,19 @@ def decided(lines: Sequence[Line]) -> tuple[Verdict, str]:
 
 def judged(result: ReleaseResult) -> ReleaseResult:
     """The result with the verdict and the reason that follow from its lines."""
-    verdict, reason = decided(result.predicate.lines)
+    verdict, reason = verdict_of(result.predicate.lines)
     predicate = replace(result.predicate, verdict=verdict, reason=reason)
     return replace(result, verdict=verdict, reason=reason, predicate=predicate)
 
 
-def request_again(predicate: Predicate, **budget: Any) -> ReleaseRequest:
-    """The request that asks for the same check."""
+def request_again(predicate: Predicate, table: str | None, **budget: Any) -> ReleaseRequest:
+    """The request that asks for the same check as of the same day, on this table."""
     policy = predicate.audit.account.policy
     kept = {each: getattr(policy, each) for each in POLICY_FIELDS}
     undecided = policy.origin.undecided if policy.origin else ()
     roles = {each.name: each.role for each in predicate.columns}
     asked = ReleasedAudit(
-        roles="none", unconfirmed={name: roles.get(name, "") for name in undecided if roles.get(name)}, **kept
+        table, roles="none", unconfirmed={name: roles.get(name, "") for name in undecided if roles.get(name)}, **kept
     )
     return ReleaseRequest(
         checklists=tuple(each.name for each in predicate.checklists),
@@ -250,6 +255,7 @@ def request_again(predicate: Predicate, **budget: Any) -> ReleaseRequest:
         roles={name: role for name, role in roles.items() if role},
         missing_entity=predicate.missing_entity,
         policy_hash=predicate.policy_hash,
+        today=predicate.audit.account.started.date(),
         **budget,
     )
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import ceil
 
 from qidsql.checklists.checklist import PERSON, Checklist, Requirement
-from qidsql.checklists.contents import Contents
+from qidsql.checklists.contents import ScannedTable
 from qidsql.commands.audit.command import AuditResult
 from qidsql.commands.release.command import Line, LineState, ReleasedColumn, ReleaseRequest
 from qidsql.core.options import fraction
@@ -23,7 +23,7 @@ NOT_PUBLISHED = (PolicyRole.DIRECT_IDENTIFIER, PolicyRole.OTHER)  # roles of col
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Measured:
     """What was measured for a line."""
 
     state: LineState
@@ -42,10 +42,10 @@ class Facts:
     audit: AuditResult
     columns: tuple[ReleasedColumn, ...]
     audited_at: Callable[[int], AuditResult]
-    contents: Contents | None
+    contents: ScannedTable | None
     unscanned: str
     changed: str  # how the bytes differ from those at the beginning, or why they are not identified
-    earlier: Found
+    earlier: Measured
 
     @property
     def attempt(self) -> Fraction:
@@ -56,7 +56,7 @@ class Facts:
         return found
 
 
-def lines(facts: Facts, lists: Mapping[str, Checklist], today: date) -> Iterator[Line]:
+def lines_of(facts: Facts, lists: Mapping[str, Checklist], today: date) -> Iterator[Line]:
     """The lines that every release has, then those of the checklists; exceptions of the policy count until they expire.
 
     Raises UsageError for an exception of a line that there is not.
@@ -86,15 +86,17 @@ def lines(facts: Facts, lists: Mapping[str, Checklist], today: date) -> Iterator
         yield replace(line, exception=f"{given.reason} (until {given.expires})") if given and holds else line
 
 
-def _line(checklist: str, item: str, asks: str, text: str, found: Found) -> Line:
+def _line(checklist: str, item: str, asks: str, text: str, found: Measured) -> Line:
     return Line(checklist, item, asks, text, found.threshold, found.measured, found.state)
 
 
-def _bytes(facts: Facts) -> Found:
-    return Found(NOT_EXAMINED, facts.changed) if facts.changed else Found(MET, "hashed before and after the checks")
+def _bytes(facts: Facts) -> Measured:
+    return (
+        Measured(NOT_EXAMINED, facts.changed) if facts.changed else Measured(MET, "hashed before and after the checks")
+    )
 
 
-def _roles(facts: Facts) -> Found:
+def _roles(facts: Facts) -> Measured:
     """By the policy: what it says is not published must not be in the file."""
     audit = facts.audit
     hidden = [each.name for each in facts.columns if each.role in NOT_PUBLISHED]
@@ -102,25 +104,25 @@ def _roles(facts: Facts) -> Found:
     if audit.account.policy.entity is not None:
         hidden.append(f"{audit.account.policy.entity} (the persons)")
     if hidden:
-        return Found(NOT_MET, f"in the released bytes, though the policy does not publish them: {few(hidden)}")
+        return Measured(NOT_MET, f"in the released bytes, though the policy does not publish them: {few(hidden)}")
     origin = audit.account.policy.origin
     open_ = [each.name for each in facts.columns if not each.role]
     marked = list(origin.undecided) if origin else []
     if open_ or marked:
         parts = [f"without a role: {few(open_)}"] * bool(open_) + [f"marked CHECK: {few(marked)}"] * bool(marked)
-        return Found(NOT_EXAMINED, "; ".join(parts))
-    return Found(MET, f"{plural(len(facts.columns), 'column')}, each with a role")
+        return Measured(NOT_EXAMINED, "; ".join(parts))
+    return Measured(MET, f"{plural(len(facts.columns), 'column')}, each with a role")
 
 
-def _policy(facts: Facts, k: int | None = None) -> Found:
+def _policy(facts: Facts, k: int | None = None) -> Measured:
     """The verdict of the audit on the released rows."""
     audit = facts.audit if k is None else facts.audited_at(k)
     criteria = audit.account.policy.criteria
     threshold = "; ".join([f"k = {audit.account.policy.k}", *(each.name for each in criteria[1:])])
     state = STATES.get(audit.verdict, NOT_EXAMINED)
     if state is MET and facts.request.missing_entity:
-        return Found(NOT_EXAMINED, _persons(facts), threshold)
-    return Found(state, audit.reason, threshold)
+        return Measured(NOT_EXAMINED, _persons(facts), threshold)
+    return Measured(state, audit.reason, threshold)
 
 
 def _persons(facts: Facts) -> str:
@@ -130,11 +132,11 @@ def _persons(facts: Facts) -> str:
     )
 
 
-def _earlier(facts: Facts) -> Found:
+def _earlier(facts: Facts) -> Measured:
     return facts.earlier
 
 
-def _highest(facts: Facts, line: Requirement) -> Found:
+def _highest(facts: Facts, line: Requirement) -> Measured:
     """1 / smallest class, times the probability of an attack, is at most the limit: exactly, and by an audit."""
     limit, profile = line.most, facts.audit.profile
     assert limit is not None, "a line of the greatest risk has a limit"
@@ -142,86 +144,86 @@ def _highest(facts: Facts, line: Requirement) -> Found:
     attempt = "" if facts.attempt == 1 else f" with an attack of probability {facts.request.declared.attempt}"
     threshold = f"{line.limit}: k = {needed}{attempt}"
     if profile is None or not profile.rows:
-        return Found(NOT_EXAMINED, "no class was measured", threshold)
+        return Measured(NOT_EXAMINED, "no class was measured", threshold)
     risk = facts.attempt / profile.smallest
     measured = f"{ratio(risk, 4)}: the smallest class has {count(profile.smallest)}{attempt}"
     if profile.smallest < needed:
-        return Found(NOT_MET, measured, threshold)
+        return Measured(NOT_MET, measured, threshold)
     found = _policy(facts, needed)
     if found.state is MET:
-        return Found(MET, measured, threshold)
-    return Found(found.state, f"{measured}; {found.measured}", threshold)
+        return Measured(MET, measured, threshold)
+    return Measured(found.state, f"{measured}; {found.measured}", threshold)
 
 
-def _average(facts: Facts, line: Requirement) -> Found:
+def _average(facts: Facts, line: Requirement) -> Measured:
     """Classes / rows, the risk of a marketer who links every row, is at most the limit."""
     limit, profile = line.most, facts.audit.profile
     assert limit is not None, "a line of the average risk has a limit"
     threshold = str(line.limit)
     if profile is None or profile.wildcard or not profile.rows:
-        return Found(NOT_EXAMINED, "no classes were counted", threshold)
+        return Measured(NOT_EXAMINED, "no classes were counted", threshold)
     risk = facts.attempt * Fraction(profile.classes, profile.rows)
     measured = f"{ratio(risk, 4)}: {plural(profile.classes, 'class', 'classes')} of {plural(profile.rows, 'row')}"
     state = MET if risk <= limit else NOT_MET
     doubt = _policy(facts, 2) if state is MET else None
     if doubt is not None and doubt.state is NOT_EXAMINED:
-        return Found(NOT_EXAMINED, f"{measured}; {doubt.measured}", threshold)
-    return Found(state, measured, threshold)
+        return Measured(NOT_EXAMINED, f"{measured}; {doubt.measured}", threshold)
+    return Measured(state, measured, threshold)
 
 
-def _singling_out(facts: Facts, line: Requirement) -> Found:
+def _singling_out(facts: Facts, line: Requirement) -> Measured:
     profile = facts.audit.profile
     found = _policy(facts)
     if profile is not None and profile.unique_rows:
         alone = f"{plural(profile.unique_rows, 'row')} of {count(profile.rows)} alone in its class"
-        return Found(NOT_MET, alone, found.threshold)
+        return Measured(NOT_MET, alone, found.threshold)
     return found
 
 
-def _linkability(facts: Facts, line: Requirement) -> Found:
-    return Found(NOT_EXAMINED, "not compared with other tables: see qidsql link and graph")
+def _linkability(facts: Facts, line: Requirement) -> Measured:
+    return Measured(NOT_EXAMINED, "not compared with other tables: see qidsql link and graph")
 
 
-def _inference(facts: Facts, line: Requirement) -> Found:
+def _inference(facts: Facts, line: Requirement) -> Measured:
     """By the limits of the policy on what classes disclose; a value that is certain is never accepted."""
     sensitive = [each.name for each in facts.columns if each.role == PolicyRole.SENSITIVE]
     limits = limits_among(facts.audit.account.policy.criteria)
     threshold = "; ".join(each.name for each in limits)
     if not sensitive:
-        return Found(NOT_EXAMINED, "the policy names no sensitive column of these bytes", threshold)
+        return Measured(NOT_EXAMINED, "the policy names no sensitive column of these bytes", threshold)
     for each in facts.audit.disclosed:
         if each.figures.revealed:
             share = percent(each.figures.share_revealed)
-            return Found(
+            return Measured(
                 NOT_MET, f"{each.sensitive} is certain for {count(each.figures.revealed)} ({share})", threshold
             )
     if not limits:
-        return Found(NOT_EXAMINED, f"the policy sets no limit, such as l, on {few(sensitive)}")
+        return Measured(NOT_EXAMINED, f"the policy sets no limit, such as l, on {few(sensitive)}")
     return _policy(facts)
 
 
-def _declared_roles(facts: Facts, line: Requirement) -> Found:
+def _declared_roles(facts: Facts, line: Requirement) -> Measured:
     return _roles(facts)
 
 
-def _contents(facts: Facts, line: Requirement) -> Found:
+def _contents(facts: Facts, line: Requirement) -> Measured:
     """What a full scan of names and contents found of the things that the line forbids."""
     if facts.contents is None:
-        return Found(NOT_EXAMINED, facts.unscanned)
+        return Measured(NOT_EXAMINED, facts.unscanned)
     found = [facts.contents.sought(each) for each in line.of]
     here, maybe = ([text for each in found for text in getattr(each, name)] for name in ("found", "possible"))
     if here:
-        return Found(NOT_MET, few(here))
+        return Measured(NOT_MET, few(here))
     if maybe:
-        return Found(NOT_EXAMINED, f"a person must look: {few(maybe)}")
-    return Found(MET, f"none found in {plural(facts.contents.rows, 'row')} of {facts.contents.scanned}")
+        return Measured(NOT_EXAMINED, f"a person must look: {few(maybe)}")
+    return Measured(MET, f"none found in {plural(facts.contents.rows, 'row')} of {facts.contents.scanned}")
 
 
-def _person(facts: Facts, line: Requirement) -> Found:
-    return Found(LineState.PERSON, "")
+def _person(facts: Facts, line: Requirement) -> Measured:
+    return Measured(LineState.PERSON, "")
 
 
-CHECKS: Mapping[str, Callable[[Facts, Requirement], Found]] = {
+CHECKS: Mapping[str, Callable[[Facts, Requirement], Measured]] = {
     "highest": _highest,
     "average": _average,
     "roles": _declared_roles,

@@ -4,12 +4,11 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
 from qidsql.checklists.checklist import PERSON, Checklist, checklist
-from qidsql.checklists.contents import Contents, scanned
+from qidsql.checklists.contents import ScannedTable, scanned
 from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.command import AuditResult
 from qidsql.commands.release.command import (
@@ -21,9 +20,9 @@ from qidsql.commands.release.command import (
     ReleaseRequest,
     ReleaseResult,
     Subject,
-    decided,
+    verdict_of,
 )
-from qidsql.commands.release.lines import CHECKS, NOT_EXAMINED, Facts, Found, lines
+from qidsql.commands.release.lines import CHECKS, NOT_EXAMINED, Facts, Measured, lines_of
 from qidsql.core.budget import check_time, limit
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
@@ -66,10 +65,10 @@ def _checked(
     def audited_at(k: int) -> AuditResult:
         return audited if k == audited.account.policy.k else audit(engine, replace(asked, k=k), on_stage)
 
-    contents, unscanned = None, ""
+    contents, unscanned, today = None, "", request.today or audited.account.started.date()
     if any(line.check == "contents" for each in lists.values() for line in each.lines):
         on_stage(f"scanning {len(table.columns)} columns for what identifies people")
-        contents, unscanned = _contents(engine, table, request)
+        contents, unscanned = _contents(engine, table, int((request.declared.date or str(today))[:4]))
     facts = Facts(
         request=request,
         audit=audited,
@@ -78,13 +77,12 @@ def _checked(
         contents=contents,
         unscanned=unscanned,
         changed=changed,
-        earlier=Found(NOT_EXAMINED, "no history of releases was read"),
+        earlier=Measured(NOT_EXAMINED, "no history of releases was read"),
     )
-    today = audited.account.started.date()
-    found = tuple(lines(facts, lists, today))
+    found = tuple(lines_of(facts, lists, today))
     if not changed and table.kind == FILE and _files(engine) != subject:
-        found = tuple(lines(replace(facts, changed="the file changed while it was checked"), lists, today))
-    verdict, reason = decided(found)
+        found = tuple(lines_of(replace(facts, changed="the file changed while it was checked"), lists, today))
+    verdict, reason = verdict_of(found)
     return ReleaseResult(
         verdict=verdict,
         reason=reason,
@@ -140,15 +138,14 @@ def _sha256(path: Path) -> str:
     return hashed.hexdigest()
 
 
-def _contents(engine: Engine, table: Table, request: ReleaseRequest) -> tuple[Contents | None, str]:
+def _contents(engine: Engine, table: Table, year: int) -> tuple[ScannedTable | None, str]:
     """The scan of all columns, or why there is none."""
     if engine.dialect.hex_digits is None:
         return None, UNSUPPORTED.format(engine.version)
     if unreadable := [each.name for each in table.columns if not each.readable]:
         return None, f"not readable: {few(unreadable)}"
-    day = request.declared.date
     try:
-        return scanned(engine, table, int(day[:4]) if day else datetime.now(UTC).year), ""
+        return scanned(engine, table, year), ""
     except (Stopped, StatementError) as error:
         return None, f"not scanned to the end: {error}"
 

@@ -17,7 +17,7 @@ from qidsql.wording.texts import few, moment
 
 @dataclass(frozen=True)
 class VerifyRequest:
-    """Does an earlier result of audit, uniques, keys, mask, suppress or anonymize still hold?
+    """Does an earlier result of audit, uniques, keys, mask, suppress, anonymize or release still hold?
 
     The result, as --format json wrote it, has what proves it: for audit, its lists of minimal column sets; for keys,
     the column sets that miss the criterion; for mask, those that meet it; for suppress and anonymize, the plan and
@@ -51,6 +51,7 @@ COMMAND = Command(
         "qidsql audit clinic.duckdb patients --output audit.json; qidsql verify audit.json clinic.duckdb",
         "qidsql keys clinic.duckdb patients --output keys.json && qidsql verify keys.json clinic.duckdb",
         "qidsql verify mask.json postgresql://auditor@db.example.org/clinic --max-seconds 60",
+        "qidsql verify release.json out/patients.parquet",
         "qidsql verify suppress.json warehouse.duckdb --protected patients_public",
     ),
     exit_codes="0 every claim holds, 1 some claim does not, 2 error, 3 inconclusive (ended early, or without a proof)",

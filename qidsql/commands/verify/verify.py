@@ -13,6 +13,7 @@ from qidsql.commands.judgement import JUDGED
 from qidsql.commands.keys.command import KeysRequest, KeysResult
 from qidsql.commands.mask.command import MaskRequest, MaskResult
 from qidsql.commands.mask.mask import undecided
+from qidsql.commands.release.command import ReleaseResult
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
@@ -22,6 +23,7 @@ from qidsql.commands.verify.cells import CellClaims
 from qidsql.commands.verify.column_sets import ColumnSetClaims
 from qidsql.commands.verify.combinations import CombinationClaims
 from qidsql.commands.verify.command import Claim, Holds, VerifyRequest, VerifyResult, same
+from qidsql.commands.verify.releases import ReleaseClaims
 from qidsql.core.files import read_json
 from qidsql.core.policy import BUDGETS, Policy
 from qidsql.core.results import Verdict
@@ -38,8 +40,12 @@ from qidsql.wording.texts import count, few, plural
 
 Claimed: TypeAlias = AuditResult | UniquesResult | KeysResult | MaskResult | SuppressResult | AnonymizeResult
 
-EXPECTED = "expected a result of audit, uniques, keys, mask, suppress or anonymize that qidsql wrote with --format json"
-KINDS: tuple[tuple[str, type[Claimed], str], ...] = (  # command, its result, a key that only this one has
+EXPECTED = (
+    "expected a result of audit, uniques, keys, mask, suppress, anonymize or release that qidsql wrote with --format "
+    "json"
+)
+KINDS: tuple[tuple[str, type[Claimed | ReleaseResult], str], ...] = (  # command, its result, a key of this one only
+    ("release", ReleaseResult, "predicateType"),
     ("audit", AuditResult, "searches"),
     ("uniques", UniquesResult, "by_smallest"),
     ("keys", KeysResult, "failing"),
@@ -50,7 +56,7 @@ KINDS: tuple[tuple[str, type[Claimed], str], ...] = (  # command, its result, a 
 FROM_POLICY = ("where", "entity", "nulls", "k")
 
 
-def read_result(path: str) -> tuple[str, Claimed, list[str]]:
+def read_result(path: str) -> tuple[str, Claimed | ReleaseResult, list[str]]:
     """The command, its result, and the keys in the file that contradict the others. Raises UsageError.
 
     Some keys follow from others, such as `optimal` from the cost and the bound; they are computed anew.
@@ -59,7 +65,7 @@ def read_result(path: str) -> tuple[str, Claimed, list[str]]:
     for command, kind, own in KINDS:
         if isinstance(document, dict) and own in document:
             try:
-                found: Claimed = loaded(kind, document)
+                found: Claimed | ReleaseResult = loaded(kind, document)
             except MISMATCH:
                 break
             anew = found.to_dict()
@@ -139,6 +145,8 @@ def verify(
     """
     on_stage("reading the result")
     command, claimed, contradicting = read_result(request.result)
+    if isinstance(claimed, ReleaseResult):
+        return _of_release(ReleaseClaims(claimed, engine, request, on_stage), contradicting, request)
     search, claims = _claims(engine, claimed, request, on_stage)
     checks: list[Claim] = []
     unfinished: list[str] = []
@@ -147,8 +155,7 @@ def verify(
             search.begin()
             checks += _stated(claimed, search.table, engine)
             if contradicting:
-                how = f"others follow from the rest: {few(contradicting)}"
-                checks.append(Claim("its figures agree with each other", Holds.NO, how))
+                checks.append(_contradiction(contradicting))
             for check in claims.checked():
                 checks.append(check)  # one by one: those made before a stop are kept
     except Stopped as stop:
@@ -163,6 +170,33 @@ def verify(
         written=claimed.account.started,
         checks=tuple(checks),
     )
+
+
+def _of_release(claims: ReleaseClaims, contradicting: Sequence[str], request: VerifyRequest) -> VerifyResult:
+    """The claims of a statement about a release."""
+    if request.protected is not None:
+        raise UsageError("--protected is the copy of suppress or anonymize; a release names its own bytes")
+    checks = [_contradiction(contradicting)] if contradicting else []
+    unfinished: list[str] = []
+    try:
+        for check in claims.checked():
+            checks.append(check)
+    except Stopped as stop:
+        unfinished.append(str(stop))
+    verdict, reason = _judge(checks, unfinished)
+    return VerifyResult(
+        verdict=verdict,
+        reason=reason,
+        account=claims.account(tuple(unfinished)),
+        verified="release",
+        criterion=claims.rule,
+        written=claims.written,
+        checks=tuple(checks),
+    )
+
+
+def _contradiction(keys: Sequence[str]) -> Claim:
+    return Claim("its figures agree with each other", Holds.NO, f"others follow from the rest: {few(keys)}")
 
 
 class Claims(Protocol):

@@ -1,0 +1,120 @@
+"""The claims of a release: every check runs again on the file, and must give the same, figure by figure."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from qidsql.commands.release.command import ReleaseRequest, ReleaseResult, request_again
+from qidsql.commands.release.release import release
+from qidsql.commands.verify.command import Claim, Holds, VerifyRequest, held, same
+from qidsql.core.policy import BUDGETS
+from qidsql.core.results import SearchAccount
+from qidsql.declarations.results import plain
+from qidsql.engines.base import Engine
+
+AGAIN = "checked again on the bytes"
+RECORDED = "as recorded, protected only by the signature"
+OF_WORK = (  # keys of an audit that are about its work, not about the bytes
+    *("qidsql", "source", "engine", "snapshot", "started", "seconds", "policy", "statements", "rounds", "scans"),
+    *("sets_profiled", "unfinished", "notes", "bytes_read", "bytes_exact", "reader", "time_zone", "kind", "table"),
+)
+OF_STATEMENT = ("rows", "checklists", "verdict", "reason")
+
+
+class ReleaseClaims:
+    """The claims of one statement."""
+
+    def __init__(
+        self, claimed: ReleaseResult, engine: Engine, request: VerifyRequest, on_stage: Callable[[str], None]
+    ) -> None:
+        self._claimed, self._engine, self._given, self._on_stage = claimed, engine, request, on_stage
+        self.found: ReleaseResult | None = None
+
+    @property
+    def rule(self) -> str:
+        return "; ".join(each.title for each in self._claimed.predicate.checklists) or "the policy"
+
+    @property
+    def written(self) -> datetime:
+        return self._claimed.account.started
+
+    @property
+    def request(self) -> ReleaseRequest:
+        """The request that asks for the same, as of the same day."""
+        stated = self._claimed.predicate
+        is_file = any("sha256" in each.digest for each in self._claimed.subject)
+        budget = {name: getattr(self._given, name) for name in BUDGETS}
+        return request_again(stated, None if is_file else stated.audit.account.table, **budget)
+
+    def checked(self) -> Iterator[Claim]:
+        """Each claim. Raises as the check of a release."""
+        yield _is_canonical(self._given.result, self._claimed)
+        self.found = found = release(self._engine, self.request, self._on_stage)
+        claimed, again = plain(self._claimed.predicate), _as_named(found, self._claimed)
+        digests = sorted(json.dumps(plain(each.digest), sort_keys=True) for each in self._claimed.subject)
+        here = sorted(json.dumps(plain(each.digest), sort_keys=True) for each in found.subject)
+        identified = all(each.digest for each in found.subject)
+        yield Claim("it is about these bytes", held(digests == here and identified), "hashed again")
+        yield same("the columns are right", {"columns": (claimed["columns"], again["columns"])}, "by the catalog")
+        lines = {_name(each): each for each in claimed["lines"]}
+        anew = {_name(each): each for each in again["lines"]}
+        figures: dict[str, tuple[object, object]] = {
+            name: (lines.get(name), anew.get(name)) for name in dict.fromkeys((*lines, *anew))
+        }
+        figures["number of lines"] = len(claimed["lines"]), len(again["lines"])
+        yield same(f"each of {len(lines)} lines is right", figures, AGAIN)
+        audits = claimed["audit"], again["audit"]
+        keys = [key for key in {**audits[0], **audits[1]} if key not in OF_WORK]
+        yield same("the figures of the audit are right", {k: (audits[0].get(k), audits[1].get(k)) for k in keys}, AGAIN)
+        stated = {key: (claimed[key], again[key]) for key in OF_STATEMENT}
+        stated["verdict outside"] = [self._claimed.verdict, self._claimed.reason], [again["verdict"], again["reason"]]
+        yield same("its verdict follows", stated, "from these lines")
+        if until := self._claimed.predicate.declared.until:
+            today = datetime.now(UTC).date().isoformat()
+            yield Claim("it is valid today", held(today <= until), f"until {until}, {RECORDED}")
+
+    def account(self, unfinished: tuple[str, ...]) -> SearchAccount:
+        """The account of the check, with what nothing can derive again."""
+        stated = self._claimed.predicate
+        audit = self.found.predicate.audit if self.found else stated.audit
+        recorded = [f"{label.lower()} {text}" for label, text in stated.declared.facts]
+        policy = audit.account.policy
+        recorded += [f"policy file {stated.policy_hash}", f"k = {policy.k}", "the roles of the columns"]
+        recorded += [f"attempt {stated.declared.attempt}"] if stated.declared.attempt else []
+        recorded += [
+            f"checked {stated.audit.account.started:%Y-%m-%d}",
+            "the boxes",
+            "the engine",
+            "the cost of the work",
+        ]
+        given = {each: getattr(audit.account, each) for each in audit.account.__dataclass_fields__}
+        return SearchAccount(
+            **{**given, "unfinished": unfinished, "notes": (f"{RECORDED}: {'; '.join(recorded)}",)},
+            entities=audit.entities,
+            columns=tuple(each.name for each in audit.columns if each.audited),
+            left_out=(),
+            weights={},
+        )
+
+
+def _is_canonical(path: str, claimed: ReleaseResult) -> Claim:
+    """The bytes that are signed are the only ones of this statement."""
+    written = Path(path)
+    text = "the statement is in canonical form"
+    if not written.is_file():
+        return Claim(text, Holds.YES, "read from a pipe, as it was understood")
+    return Claim(text, held(written.read_bytes() == claimed.canonical_json().encode()), "written again, byte by byte")
+
+
+def _name(line: Mapping[str, Any]) -> str:
+    return f"{line['checklist']} {line['item']}"
+
+
+def _as_named(found: ReleaseResult, claimed: ReleaseResult) -> dict[str, Any]:
+    """What was found, with the table named as in the statement: a file may have another name since."""
+    text = json.dumps(plain(found.predicate))
+    here, there = (json.dumps(str(each.account.table))[1:-1] for each in (found, claimed))
+    renamed: dict[str, Any] = json.loads(text.replace(here, there))
+    return renamed
