@@ -12,10 +12,7 @@ from qidsql.engines.base import Engine
 from qidsql.sql.contents import column_contents
 from qidsql.wording.texts import count, plural, share
 
-# Three digits of a zip code that 20,000 people or fewer share, as the guidance of the US Department of Health and Human
-# Services of 2012 lists them. The rule asks for the current census: a reader is told the list.
-SPARSE = "036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893"
-VINTAGE = "the 17 prefixes of the guidance of 2012"
+VINTAGE = "the 17 prefixes of the guidance of 2012"  # of zip codes; the rule asks for the current census
 MOSTLY = 85  # percent of the values that look like one thing, in a column of it
 SURE = 20  # values of the right form from which check digits decide
 
@@ -71,7 +68,7 @@ class ScannedTable:
 
 def scanned(engine: Engine, table: Table, year: int) -> ScannedTable:
     """The contents of all columns, by a full scan of each, in this year. Raises Stopped, StatementError."""
-    statements = [column_contents(engine.dialect, table, each, year - 90, SPARSE.split()) for each in table.columns]
+    statements = [column_contents(engine.dialect, table, each, year - 90) for each in table.columns]
     found = engine.run_many(statements)
     columns = []
     for column, counts in zip(table.columns, found, strict=True):

@@ -167,7 +167,7 @@ def _release_with_policy(engine: Engine, request: ReleaseRequest, source: str | 
     return replace(
         request,
         asked=replace(asked, entity=None) if missing else asked,
-        roles={name: str(declared[name.lower()]) for name in columns if name.lower() in declared},
+        roles={name: PolicyRole(declared[name.lower()]) for name in columns if name.lower() in declared},
         missing_entity=entity if missing else None,
         policy_hash=found.file.hash,
         awaits_policy=False,

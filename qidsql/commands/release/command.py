@@ -11,6 +11,7 @@ from qidsql.commands.audit.command import AuditRequest, AuditResult
 from qidsql.core.options import MaxBytes, MaxSeconds, MaxStatements, TableName, names, size_in_bytes
 from qidsql.core.policy import Policy, PolicyOptions, Release
 from qidsql.core.results import Account, Result, Verdict
+from qidsql.core.tables import PolicyRole
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
 from qidsql.declarations.results import OMITTED, plain, reported
@@ -65,7 +66,9 @@ class ReleaseRequest(PolicyOptions):
     max_seconds: MaxSeconds = None
     max_bytes: MaxBytes = None
     asked: ReleasedAudit | None = field(default=None, repr=False)  # the audit that the policy asks for
-    roles: Mapping[str, str] = field(default_factory=dict, repr=False)  # of the columns, as the policy declares them
+    roles: Mapping[str, PolicyRole] = field(
+        default_factory=dict, repr=False
+    )  # of the columns, as the policy declares them
     missing_entity: str | None = field(default=None, repr=False)  # the persons of the policy, if the bytes lack them
     policy_hash: str = field(default="", repr=False)
     today: date | None = field(default=None, repr=False)  # of an earlier check that is to be repeated
@@ -152,7 +155,7 @@ class ReleasedColumn:
 
     name: str
     type: str
-    role: Annotated[str, "as declared; empty if it is not"]
+    role: Annotated[PolicyRole | None, "as declared"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,16 +246,22 @@ def request_again(predicate: Predicate, table: str | None, **budget: Any) -> Rel
     """The request that asks for the same check as of the same day, on this table."""
     policy = predicate.audit.account.policy
     kept = {each: getattr(policy, each) for each in POLICY_FIELDS}
-    undecided = policy.origin.undecided if policy.origin else ()
-    roles = {each.name: each.role for each in predicate.columns}
+    marked = policy.origin.undecided if policy.origin else ()
+    roles = {each.name: each.role for each in predicate.columns if each.role is not None}
+    own = [name for name in roles if name != policy.entity]
+    for name, role in LISTED.items():
+        kept[name] = tuple(each for each in own if roles[each] is role and (role not in LEFT_OUT or each not in marked))
     asked = ReleasedAudit(
-        table, roles="none", unconfirmed={name: roles.get(name, "") for name in undecided if roles.get(name)}, **kept
+        table,
+        roles="none",
+        unconfirmed={each: roles[each] for each in own if each in marked and roles[each] in LEFT_OUT},
+        **kept,
     )
     return ReleaseRequest(
         checklists=tuple(each.name for each in predicate.checklists),
         of=predicate.of,
         asked=asked,
-        roles={name: role for name, role in roles.items() if role},
+        roles=roles,
         missing_entity=predicate.missing_entity,
         policy_hash=predicate.policy_hash,
         today=predicate.audit.account.started.date(),
@@ -260,4 +269,11 @@ def request_again(predicate: Predicate, table: str | None, **budget: Any) -> Rel
     )
 
 
+LISTED = {
+    "identifiers": PolicyRole.DIRECT_IDENTIFIER,
+    "sensitive": PolicyRole.SENSITIVE,
+    "exclude": PolicyRole.OTHER,
+    "quasi_identifiers": PolicyRole.QUASI_IDENTIFIER,
+}  # the fields of a policy that list the columns of a role
+LEFT_OUT = frozenset(LISTED.values()) - {PolicyRole.QUASI_IDENTIFIER}
 POLICY_FIELDS = tuple(each for each in Policy.__dataclass_fields__ if each not in ("max_statements", "max_seconds"))

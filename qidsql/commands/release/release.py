@@ -72,7 +72,7 @@ def _checked(
     facts = Facts(
         request=request,
         audit=audited,
-        columns=tuple(ReleasedColumn(each.name, each.type, request.roles.get(each.name, "")) for each in table.columns),
+        columns=tuple(ReleasedColumn(each.name, each.type, request.roles.get(each.name)) for each in table.columns),
         audited_at=audited_at,
         contents=contents,
         unscanned=unscanned,

@@ -37,6 +37,10 @@ class ReleaseClaims:
         return "; ".join(each.title for each in self._claimed.predicate.checklists) or "the policy"
 
     @property
+    def stated(self) -> str:
+        return f"{self._claimed.verdict}, {self._claimed.reason}"
+
+    @property
     def written(self) -> datetime:
         return self._claimed.account.started
 

@@ -186,7 +186,7 @@ def _of_release(claims: ReleaseClaims, contradicting: Sequence[str], request: Ve
     verdict, reason = _judge(checks, unfinished)
     return VerifyResult(
         verdict=verdict,
-        reason=reason,
+        reason=f"{reason}. The statement itself: {claims.stated}",
         account=claims.account(tuple(unfinished)),
         verified="release",
         criterion=claims.rule,

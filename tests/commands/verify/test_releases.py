@@ -1,0 +1,102 @@
+"""A statement about a release that was changed anywhere is refused; what nothing can derive again is named."""
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qidsql import connect, verify
+from qidsql.engines.base import Engine
+from qidsql.errors import QidsqlError
+from tests.commandline import inside
+from tests.commands.release.test_release import PEOPLE, policy, table
+from tests.exhaustive import always
+
+RECORDED = {  # protected only by the signature
+    *("declared", "of", "policy_hash", "policy", "qidsql", "name", "title", "seconds", "started", "source", "engine"),
+    *("snapshot", "kind", "statements", "rounds", "scans", "bytes_read", "bytes_exact", "notes", "unfinished"),
+    *("sets_profiled", "reader", "time_zone"),
+}
+Path_ = tuple[str | int, ...]
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("released")
+    policy(folder, release='recipient = "a university"\nuntil = "2999-12-31"\nchecklists = ["safe-harbor", "ipc-low"]')
+    table(folder, PEOPLE[:47])
+    assert inside("release", "out.parquet", "--of", "patients", "-o", "release.json", cwd=folder).code in (1, 3)
+    return folder
+
+
+def leaves(value: Any, path: Path_ = ()) -> Iterator[Path_]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in items:
+        yield from leaves(each, (*path, key))
+    if not isinstance(value, dict | list):
+        yield path
+
+
+def changed(document: Any, path: Path_) -> Any:
+    copy = json.loads(json.dumps(document))
+    place = copy
+    for key in path[:-1]:
+        place = place[key]
+    old = place[path[-1]]
+    new = not old if isinstance(old, bool) else old + 1 if isinstance(old, int | float) else f"{old or ''}x"
+    place[path[-1]] = new
+    return copy
+
+
+def refused(folder: Path, engine: Engine, document: Any) -> bool:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
+    (folder / "changed.json").write_text(text)
+    try:
+        return verify(engine, str(folder / "changed.json")).verdict == "violation"
+    except QidsqlError:
+        return True
+
+
+@pytest.mark.parametrize("changes", always(10, longer=[100]))
+def test_every_change_is_refused(changes: int, released: Path) -> None:
+    document = json.loads((released / "release.json").read_text())
+    derived = [path for path in leaves(document) if not RECORDED & set(path) or "lines" in path]
+    sample = random.Random(39).sample(derived, min(changes, len(derived)))
+    with connect(str(released / "out.parquet")) as engine:
+        assert not refused(released, engine, document)
+        assert [path for path in sample if not refused(released, engine, changed(document, path))] == []
+
+
+def test_one_changed_byte_of_the_file_is_refused(released: Path, tmp_path: Path) -> None:
+    """In the place of the name of the writer, which no reader looks at."""
+    written = (released / "out.parquet").read_bytes()
+    place = written.rindex(b"DuckDB")
+    (tmp_path / "out.parquet").write_bytes(written[:place] + b"d" + written[place + 1 :])
+    outcome = inside("verify", str(released / "release.json"), "out.parquet", cwd=tmp_path)
+    assert outcome.code == 1 and "it is about these bytes" in outcome.out
+
+
+def test_another_name_of_the_file_and_what_is_only_recorded(released: Path, tmp_path: Path) -> None:
+    (tmp_path / "moved.parquet").write_bytes((released / "out.parquet").read_bytes())
+    outcome = inside("verify", str(released / "release.json"), "moved.parquet", cwd=tmp_path)
+    assert outcome.code == 0
+    assert "protected only by the signature" in outcome.out and "recipient a university" in outcome.out
+    assert "The statement itself: violation" in " ".join(outcome.out.split())
+
+
+def test_a_line_that_was_taken_away_is_refused(released: Path) -> None:
+    document = json.loads((released / "release.json").read_text())
+    for place in range(3):
+        copy = json.loads(json.dumps(document))
+        del copy["predicate"]["lines"][place]
+        with connect(str(released / "out.parquet")) as engine:
+            assert refused(released, engine, copy)
+
+
+def test_other_bytes_of_the_same_statement_are_refused(released: Path) -> None:
+    (released / "indented.json").write_text(json.dumps(json.loads((released / "release.json").read_text()), indent=1))
+    outcome = inside("verify", "indented.json", "out.parquet", cwd=released)
+    assert outcome.code == 1 and "canonical" in outcome.out
