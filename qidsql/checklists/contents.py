@@ -26,6 +26,13 @@ class ScannedColumn:
     term: frozenset[str]  # the words of the name that say it
     counts: Mapping[str, int]
 
+    @classmethod
+    def of_name(cls, name: str, counts: Mapping[str, int]) -> "ScannedColumn":
+        split = words(name)
+        hit = find(split)
+        term = split[hit.first : hit.last] if hit else ()
+        return cls(name, hit.concept.meaning if hit else "", frozenset(term), counts)
+
     def of(self, what: str) -> int:
         return self.counts.get(what, 0)
 
@@ -70,12 +77,7 @@ def scanned(engine: Engine, table: Table, year: int) -> ScannedTable:
     """The contents of all columns, by a full scan of each, in this year. Raises Stopped, StatementError."""
     statements = [column_contents(engine.dialect, table, each, year - 90) for each in table.columns]
     found = engine.run_many(statements)
-    columns = []
-    for column, counts in zip(table.columns, found, strict=True):
-        split = words(column.name)
-        hit = find(split)
-        term = split[hit.first : hit.last] if hit else ()
-        columns.append(ScannedColumn(column.name, hit.concept.meaning if hit else "", frozenset(term), counts))
+    columns = [ScannedColumn.of_name(each.name, counts) for each, counts in zip(table.columns, found, strict=True)]
     return ScannedTable(max((each.of("row_count") for each in columns), default=0), tuple(columns))
 
 

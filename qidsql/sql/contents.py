@@ -109,20 +109,14 @@ def _added(terms: list[exp.Expr]) -> exp.Expr:
     return exp.paren(terms[0])
 
 
-def _padded(digits: exp.Expr, length: int, right: bool) -> exp.Expr:
-    return exp.func("RPAD" if right else "LPAD", digits, exp.Literal.number(length), exp.Literal.string("0"))
-
-
 def _luhn(digits: exp.Expr) -> exp.Expr:
     """The sum of reversed digits, every second one doubled."""
-    padded = _padded(digits, CARD, right=True)
-    return _added([_digit(padded, place, DOUBLED if place % 2 else DIGITS) for place in range(CARD)])
+    return _added([_digit(digits, place, DOUBLED if place % 2 else DIGITS) for place in range(CARD)])
 
 
 def _weighed(digits: exp.Expr) -> exp.Expr:
     """A number that has the same rest modulo 97 as these digits."""
-    padded = _padded(digits, IBAN, right=False)
-    return _added([_digit(padded, place) * (10 ** (IBAN - 1 - place) % 97) for place in range(IBAN)])
+    return _added([_digit(digits, place) * (10 ** (IBAN - 1 - place) % 97) for place in range(IBAN)])
 
 
 def _iban_digits(compact: exp.Expr) -> exp.Expr:

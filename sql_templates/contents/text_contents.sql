@@ -2,6 +2,7 @@
 -- A pattern without ^ and $ is also found within a longer text.
 -- Parameters: :value    the value as text
 --             :rows     the rows
+--             :iban_digits  the account number with its first four signs at the end and numbers for letters
 --             :luhn     the digits of card_digits, those at even places from the right doubled, added up
 --             :rest     the account number iban_digits, modulo 97
 --             :sparse   the first three digits of zip codes that may not be shown
@@ -44,10 +45,10 @@ SELECT
     WHERE NOT REGEXP_LIKE(value, '^[0-9]{4}-01-01([ T]00:00(:00([.]0+)?)?)?$')
     AND REGEXP_LIKE(
       value,
-      '(^|[^0-9])(1[6-9]|20)[0-9]{2}[-/](0?[1-9]|1[0-2])[-/](0?[1-9]|[12][0-9]|3[01])($|[^0-9])|'
+      ('(^|[^0-9])(1[6-9]|20)[0-9]{2}[-/](0?[1-9]|1[0-2])[-/](0?[1-9]|[12][0-9]|3[01])($|[^0-9])|'
       || '(^|[^0-9.])(0?[1-9]|[12][0-9]|3[01])[./-](0?[1-9]|[12][0-9]|3[01])[./-](1[6-9]|20)[0-9]{2}($|[^0-9])|'
       || '^(0?[1-9]|[12][0-9]|3[01])/(0?[1-9]|[12][0-9]|3[01])/[0-9]{2}$|'
-      || '(^|[^A-Za-z])([Jj][Aa][Nn]|[Ff][Ee][Bb]|[Mm][Aa][Rr]|[Aa][Pp][Rr]|[Mm][Aa][Yy]|[Jj][Uu][NnLl]|[Aa][Uu][Gg]|[Ss][Ee][Pp]|[Oo][Cc][Tt]|[Nn][Oo][Vv]|[Dd][Ee][Cc])[A-Za-z]*[ .,-]+([0-9]{1,2}[ .,]+)?(1[6-9]|20)[0-9]{2}($|[^0-9])'
+      || '(^|[^A-Za-z])([Jj][Aa][Nn]|[Ff][Ee][Bb]|[Mm][Aa][Rr]|[Aa][Pp][Rr]|[Mm][Aa][Yy]|[Jj][Uu][NnLl]|[Aa][Uu][Gg]|[Ss][Ee][Pp]|[Oo][Cc][Tt]|[Nn][Oo][Vv]|[Dd][Ee][Cc])[A-Za-z]*[ .,-]+([0-9]{1,2}[ .,]+)?(1[6-9]|20)[0-9]{2}($|[^0-9])')
     )
   ) AS days,
   COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '^((1[6-9]|20)[0-9]{2}[-/](0[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/](1[6-9]|20)[0-9]{2})$')) AS months,
@@ -61,10 +62,10 @@ FROM (
   SELECT
     value,
     digits,
-    CASE WHEN REGEXP_LIKE(value, '^[0-9]([ -]?[0-9]){12,18}$') THEN REVERSE(digits) END AS card_digits,
+    CASE WHEN REGEXP_LIKE(value, '^[0-9]([ -]?[0-9]){12,18}$') THEN RPAD(REVERSE(digits), 19, '0') END AS card_digits,
     CASE
       WHEN REGEXP_LIKE(compact, '^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$')
-      THEN :iban_digits
+      THEN LPAD(:iban_digits, 68, '0')
     END AS iban_digits,
     COALESCE(
       REGEXP_LIKE(

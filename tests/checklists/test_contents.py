@@ -1,0 +1,210 @@
+"""What a scan finds in cells, against definitions written again; each line of a checklist met, and missed by a row."""
+
+import hashlib
+import ipaddress
+import random
+import string
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+import duckdb
+import pytest
+
+from qidsql import connect
+from qidsql.checklists.contents import THINGS, ScannedColumn, ScannedTable, scanned
+from qidsql.core.tables import Column, Table, TableName
+from qidsql.engines.duckdb.dialect import DUCKDB
+from qidsql.sql.contents import column_contents
+from tests.exhaustive import always
+from tests.stores import Store
+
+
+def luhn(digits: str) -> bool:
+    total = 0
+    for place, digit in enumerate(reversed(digits)):
+        doubled = int(digit) * (2 if place % 2 else 1)
+        total += doubled - 9 if doubled > 9 else doubled
+    return total % 10 == 0
+
+
+def iban(text: str) -> bool:
+    moved = text[4:] + text[:4]
+    return int("".join(str(int(sign, 36)) for sign in moved)) % 97 == 1
+
+
+def is_ip(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return "%" not in text
+
+
+def card(draw: random.Random) -> str:
+    digits = "".join(draw.choices(string.digits, k=draw.randint(12, 18)))
+    return digits + next(d for d in string.digits if luhn(digits + d))
+
+
+def account(draw: random.Random) -> str:
+    rest = "".join(draw.choices(string.digits + string.ascii_uppercase, k=draw.randint(11, 30)))
+    return next(t for n in range(100) if iban(t := f"DE{n:02}{rest}"))
+
+
+def counted(values: Sequence[object], column: str = "c", type_name: str = "VARCHAR") -> dict[str, int]:
+    """The counts of a column of DuckDB with these values."""
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE t ({column} {type_name})")
+        connection.execute(f"INSERT INTO t SELECT unnest($1::{type_name}[])", [list(values)])
+        table = Table(TableName("t"), "table", (Column(column, type_name),))
+        statement = column_contents(DUCKDB, table, table.columns[0], 1936)
+        return dict(statement.read(connection.execute(statement.sql).fetchall()))
+
+
+@pytest.mark.parametrize("number", always(2_000, longer=[200_000]))
+def test_check_digits_and_addresses_as_defined(number: int) -> None:
+    draw = random.Random(39)
+    cards = [card(draw) if draw.random() < 0.5 else str(draw.randrange(10**12, 10**19)) for _ in range(number)]
+    found = counted(cards)
+    assert found["cards_like"] == number
+    assert found["cards"] == sum(map(luhn, cards))
+    accounts = [account(draw) for _ in range(number // 20)]
+    wrong = [text[:2] + f"{draw.randrange(100):02}" + text[4:] for text in accounts]
+    assert counted([*accounts, *wrong])["ibans"] == sum(map(iban, [*accounts, *wrong]))
+    addresses = [drawn_address(draw) for _ in range(number)]
+    assert counted(addresses)["ips"] == sum(map(is_ip, addresses))
+    assert 0.2 * number < sum(map(is_ip, addresses)) < 0.9 * number
+
+
+def drawn_address(draw: random.Random) -> str:
+    """An address, or one with too many or too large parts, of both versions."""
+    if draw.random() < 0.4:
+        parts = [str(draw.randrange(280)) for _ in range(draw.choice((4, 4, 4, 5)))]
+        return ".".join(["0" * (draw.random() < 0.1) + parts[0], *parts[1:]])
+    groups = [f"{draw.randrange(65536):{draw.choice('xX')}}" for _ in range(draw.choice((1, 2, 5, 6, 7, 8, 8, 8, 9)))]
+    if draw.random() < 0.6:
+        groups.insert(draw.randint(0, len(groups)), "")
+        if groups[0] == "":
+            groups.insert(0, "")
+        if groups[-1] == "":
+            groups.append("")
+    if draw.random() < 0.15:
+        groups[-1] = "1.2.3.4" if groups[-1] else ""
+    return ":".join(groups)
+
+
+TWENTY = [f"{n}" for n in range(20)]
+HIT = {  # of each thing: a column's name, harmless values, and one that is the thing
+    "places": ("city", ["x"] * 3, "x"),
+    "zip codes": ("zip", ["537"] * 20, "53703"),
+    "sparse zip codes": ("zip", ["537"] * 20, "036"),
+    "dates": ("c", ["2020", "2020-01-01"] * 10, "2020-01-02"),
+    "dates in words": ("c", ["x"] * 20, "seen on 3 March 2020"),
+    "dates of Germany": ("c", ["1.2.3"] * 20, "31.12.2020"),
+    "ages": ("age", ["89", "90", "90+"] * 7, "91"),
+    "birth years": ("birth_year", ["1936", "2001"] * 10, "1935"),
+    "e-mail addresses": ("c", ["x@y", "@z.de"] * 10, "write to a.b@example.org, please"),
+    "account numbers": ("c", ["DE44500105175407324932"] * 20, "GB82 WEST 1234 5698 7654 32"),
+    "web addresses": ("c", ["wwwx"] * 20, "see www.example.org/x"),
+    "images": ("c", ["image"] * 20, "/scans/7.JPG"),
+}
+
+
+@pytest.mark.parametrize("case", HIT)
+def test_one_value_is_found(case: str) -> None:
+    name, harmless, hit = HIT[case]
+    thing = {"sparse zip codes": "zip codes", "dates in words": "dates", "dates of Germany": "dates"}.get(case, case)
+    clean = "state" if case == "places" else name
+    assert sought(harmless, clean, thing) == ([], [])
+    found, _ = sought([*harmless, hit], name, thing)
+    assert len(found) == 1 and name in found[0]
+    assert hit not in found[0] or len(hit) < 5
+
+
+def scan(values: Sequence[Any], name: str, type_name: str = "VARCHAR") -> ScannedTable:
+    return ScannedTable(len(values), (ScannedColumn.of_name(name, counted(values, name, type_name)),))
+
+
+def sought(values: Sequence[Any], name: str, thing: str, type_name: str = "VARCHAR") -> tuple[list[str], list[str]]:
+    found = scan(values, name, type_name).sought(thing)
+    return found.found, found.possible
+
+
+@pytest.mark.parametrize(
+    "thing, like, other",
+    [
+        ("telephone numbers", "+49 30 123456", "x"),
+        ("IP addresses", "10.0.0.1", "x"),
+        ("vehicles and devices", "1M8GDM9AXKP042788", "x"),
+        ("hashes", hashlib.sha256(b"x").hexdigest(), "x"),
+        ("dates", "20200102", "12"),
+    ],
+)
+def test_most_values_decide_and_fewer_are_for_a_person(thing: str, like: str, other: str) -> None:
+    for rows, expected in ((17, (1, 0)), (16, (0, 1)), (0, (0, 0))):
+        found = sought([like] * rows + [other] * (20 - rows), "c", thing)
+        assert tuple(map(len, found)) == expected
+
+
+def test_check_digits_decide_beyond_chance() -> None:
+    draw = random.Random(1)
+    cards = [card(draw) for _ in range(100)]
+    chance = [str(draw.randrange(10**15, 10**16)) for _ in range(1000)]
+    wrong = [text for text in chance if not luhn(text)]
+    for values, expected in (
+        (cards[:18] + wrong[:2], (1, 0)),
+        (cards[:17] + wrong[:3], (0, 1)),
+        (cards[:1], (0, 1)),
+        (chance, (0, 0)),
+        (chance + cards, (0, 1)),
+    ):
+        assert tuple(map(len, sought(values, "c", "account numbers"))) == expected
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["10000-19999", "20000-29999"] * 10,
+        ["2010/2011", "2011/2012"] * 10,
+        ["120/80", "135/85"] * 10,
+        ["01000-01999"] * 20,
+        ["[30, 40)", "[40, 50)"] * 10,
+        ["12.5", "1,234.50", "-7"] * 10,
+        ["F32.1", "M54.5"] * 10,
+        ["53703", "53706"] * 10,
+        ["HS-grad", "Some-college", "Prof-school"] * 10,
+    ],
+    ids=lambda values: values[0],
+)
+def test_honest_columns_hold_nothing(values: list[str]) -> None:
+    table = scan(values, "c")
+    found = {thing: table.sought(thing) for thing in THINGS}
+    assert {thing: each for thing, each in found.items() if each.found or each.possible} == {}
+
+
+def test_dates_by_type_and_bytes() -> None:
+    years = [date(1990, 1, 1), date(2000, 1, 1)]
+    assert sought(years, "d", "dates", "DATE") == ([], [])
+    assert len(sought([*years, date(2000, 1, 2)], "d", "dates", "DATE")[0]) == 1
+    assert sought(years, "birth_date", "birth years", "DATE") == ([], [])
+    assert len(sought([*years, date(1935, 1, 1)], "birth_date", "birth years", "DATE")[0]) == 1
+    assert len(sought([b"\xff\xd8\xff\xe0"], "b", "images", "BLOB")[0]) == 1
+    assert len(sought([b"abc"], "b", "images", "BLOB")[1]) == 1
+
+
+def test_unique_values_and_free_text_are_for_a_person() -> None:
+    assert len(sought(TWENTY, "c", "unique values")[1]) == 1
+    assert sought([*TWENTY[:19], "0"], "c", "unique values") == ([], [])
+    assert len(sought(["x", "a b c d e f"], "c", "free text")[1]) == 1
+    assert sought(["x", "a b c d e"], "c", "free text") == ([], [])
+
+
+def test_both_engines_count_the_same(store: Store) -> None:
+    draw = random.Random(7)
+    texts = [each[2] for each in HIT.values()] + [text for each in HIT.values() for text in each[1][:2]]
+    texts += [drawn_address(draw) for _ in range(40)] + [card(draw) for _ in range(5)] + [account(draw), None, "", " x"]
+    store.table("cells", {"c": "TEXT", "n": "BIGINT", "d": "DATE"}, [(each, 7, date(2020, 2, 2)) for each in texts])
+    with connect(store.url) as engine:
+        found = scanned(engine, engine.describe("cells"), 2026)
+    assert found.columns[0].counts == counted(texts)
+    assert found.columns[1].counts["filled"] == found.columns[2].counts["days"] == len(texts)
