@@ -32,7 +32,7 @@ finally:
 """
 
 
-@pytest.mark.parametrize("name", sorted({*COMMANDS} - {"history", "shell"}))
+@pytest.mark.parametrize("name", sorted({*COMMANDS} - {"history", "release", "shell"}))
 def test_options_come_from_the_request(name: str) -> None:
     own = find_spec(f"qidsql.commands.{name}")
     declared = import_module(f"qidsql.commands.{name}.command" if own else f"qidsql.cli.{name}").COMMAND
@@ -68,13 +68,13 @@ def test_the_first_screen_leads_from_questions_to_every_command() -> None:
     assert sorted(each for commands in QUESTIONS.values() for each in commands) == sorted(COMMANDS)
     assert {*COMMANDS} == {path.name for path in FOLDERS} | {path.stem for path in MODULES}
     assert max(map(len, COMMANDS.values())) < 50
-    for name, first in (("history", "list"), ("shell", "open")):
+    for name, first in (("history", "list"), ("release", "check"), ("shell", "open")):
         parts = inside(name, "--help").out.partition("Commands:\n")[2].split("\n\n")[0]
         assert parts.split()[0] == first and "..." not in parts
 
 
 @pytest.mark.parametrize(
-    "name", [path.name for path in FOLDERS if path.name not in ("demo", "doctor", "init", "tables")]
+    "name", [path.name for path in FOLDERS if path.name not in ("demo", "doctor", "init", "release", "tables")]
 )
 def test_commands_that_read_tables_share_options(name: str) -> None:
     options = {each.name: each.opts for each in imported(name).params}

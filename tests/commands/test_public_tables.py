@@ -51,7 +51,7 @@ AFTER = {  # what works on what the command before has made
     "anonymize": (("verify", "made.json"), ("impact", "people", "--protected", "copy")),
     "init": (("run",),),
 }
-WITHOUT_TABLE = {"demo", "help", "history", "report", "shell"}
+WITHOUT_TABLE = {"demo", "help", "history", "release", "report", "shell"}
 BUDGET = ("--max-seconds", "3")
 
 

@@ -62,6 +62,7 @@ RUNS: Sequence[tuple[str, ...]] = (
     ("kmap", "people", "copied", "--on", "zip=zip"),
     ("kmap", "people", "copied", "--max-statements", "1"),
     ("verify", "found.json"),
+    ("release", "people", "--policy", "qidsql.toml", "--of", "people", "--checklist", "safe-harbor"),
     ("init", "--output", "proposed.toml"),
     ("doctor",),
     ("tables",),

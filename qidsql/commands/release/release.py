@@ -28,7 +28,7 @@ from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
 from qidsql.errors import StatementError, Stopped, UsageError
 from qidsql.sql.contents import rows_digest
-from qidsql.wording.texts import few
+from qidsql.wording.texts import POLICY_FILE, few, written_as
 
 PART = 1 << 20  # bytes read at once
 UNSUPPORTED = "{} counts no contents for qidsql: check a file, a DuckDB or a Postgres table"
@@ -48,7 +48,7 @@ def release(
     asked = request.asked
     if asked is None:
         raise UsageError(NO_POLICY)
-    with engine.answer():
+    with engine.answer(), written_as(POLICY_FILE):
         return _checked(engine, request, asked, on_stage)
 
 

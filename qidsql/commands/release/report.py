@@ -4,8 +4,21 @@ from collections.abc import Iterator
 
 from qidsql.commands.audit.report import report as audit_report
 from qidsql.commands.release.command import NAMESPACE, Line, LineState, ReleaseResult
-from qidsql.report.blocks import Block, Cell, Fields, Grid, Head, Heading, Outcome, Report, Sentence, Tone, Verbatim
-from qidsql.wording.texts import count, few, moment, plural
+from qidsql.report.blocks import (
+    Block,
+    Cell,
+    Fields,
+    Grid,
+    Head,
+    Heading,
+    Next,
+    Outcome,
+    Report,
+    Sentence,
+    Tone,
+    Verbatim,
+)
+from qidsql.wording.texts import POLICY_FILE, count, few, moment, plural, written_as
 
 TONES = {
     LineState.MET: Tone.KEPT,
@@ -25,7 +38,9 @@ def report(result: ReleaseResult) -> Report:
     yield from _boxes([each for each in result.predicate.lines if each.state is LineState.PERSON])
     yield from _signature()
     yield Heading("Evidence: the audit of these bytes")
-    yield from audit_report(result.predicate.audit)
+    with written_as(POLICY_FILE):
+        shown = list(audit_report(result.predicate.audit))
+    yield from (each for each in shown if not isinstance(each, Outcome | Next))
 
 
 def opening(result: ReleaseResult) -> str:
@@ -50,7 +65,7 @@ def _sheet(result: ReleaseResult) -> Fields:
     """What leaves, for whom, by which texts."""
     stated, rows = result.predicate, Fields()
     for subject in result.subject:
-        hashed = ", ".join(f"{kind} {text}" for kind, text in subject.digest.items())
+        hashed = ", ".join(f"{kind} {_in_groups(text)}" for kind, text in subject.digest.items())
         rows.add("Released", f"{subject.name}: {hashed or 'not identified'}")
     size = "" if stated.rows is None else f"{plural(stated.rows, 'row')}, "
     roles = [f"{each.name} ({each.role or 'no role'})" for each in stated.columns]
@@ -60,7 +75,7 @@ def _sheet(result: ReleaseResult) -> Fields:
     if not stated.declared.recipient:
         rows.add("Recipient", "not named: the policy file has no [release] recipient")
     made = f", table {stated.of}" if stated.of else ""
-    rows.add("Policy", f"{stated.policy_hash}{made}")
+    rows.add("Policy", f"{_in_groups(stated.policy_hash)}{made}")
     for each in stated.checklists:
         computed = f"{count(each.computed)} of {plural(each.lines, 'line')} computed"
         rows.add("Checklist", f"{each.title} ({each.text}): {computed}, {count(each.for_a_person)} for a person")
@@ -68,6 +83,13 @@ def _sheet(result: ReleaseResult) -> Fields:
             rows.add("", each.note)
     rows.add("Checked", f"{moment(result.account.started)}, {result.account.read_by}")
     return rows
+
+
+def _in_groups(digits: str) -> str:
+    """A hash in groups, which people can compare."""
+    kind, _, digits = digits.rpartition(":")
+    groups = [digits[place : place + 16] for place in range(0, len(digits), 16)]
+    return " ".join([kind, *groups]).strip()
 
 
 def _lines(found: list[Line]) -> Grid:
@@ -96,8 +118,9 @@ def _signature() -> Iterator[Block]:
         "Who signs release.json answers for the boxes, the recipient and the dates; the file is named by its hash."
     )
     yield Verbatim(
-        f"ssh-keygen -Y sign -n {NAMESPACE} -f ~/.ssh/id_ed25519 release.json\n"
-        f"ssh-keygen -Y verify -n {NAMESPACE} -f allowed_signers -I NAME -s release.json.sig < release.json\n"
+        f"ssh-keygen -Y sign -n {NAMESPACE} -f KEY release.json\n"
+        f"ssh-keygen -Y verify -n {NAMESPACE} -f allowed_signers \\\n"
+        "  -I NAME -s release.json.sig < release.json\n"
         "qidsql verify release.json FILE",
         close=True,
     )
