@@ -26,6 +26,8 @@ from qidsql.core.policy import BUDGETS, ROLES, PolicyOptions, PolicyOrigin
 from qidsql.core.tables import PolicyRole, Table, fits
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, QidsqlError, Stopped, UsageError
+from qidsql.operations.history.opening import open_history
+from qidsql.operations.history.releases import ReleaseLedger
 from qidsql.operations.plan import TableIndex
 from qidsql.operations.policy_file import PolicyFile, TableEntry
 from qidsql.operations.policy_lookup import REMEDY, files_for, sources_of
@@ -163,6 +165,7 @@ def _release_with_policy(engine: Engine, request: ReleaseRequest, source: str | 
     columns = [each.name for each in found.table.columns]
     asked = replace(asked, **found.fields(), awaits_policy=False)
     entity = asked.entity
+    listed = found.entry.table if found.entry.table and not found.entry.is_pattern else str(found.table.name)
     missing = entity is not None and entity.lower() not in [name.lower() for name in columns]
     return replace(
         request,
@@ -170,6 +173,8 @@ def _release_with_policy(engine: Engine, request: ReleaseRequest, source: str | 
         roles={name: PolicyRole(declared[name.lower()]) for name in columns if name.lower() in declared},
         missing_entity=entity if missing else None,
         policy_hash=found.file.hash,
+        of=listed,
+        earlier=ReleaseLedger(open_history(found.file.history_url, found.file.history_schema)).of_table(listed),
         awaits_policy=False,
     )
 

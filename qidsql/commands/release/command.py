@@ -15,6 +15,7 @@ from qidsql.core.tables import PolicyRole
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
 from qidsql.declarations.results import OMITTED, plain, reported
+from qidsql.errors import UsageError
 from qidsql.wording.texts import few, plural
 
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -32,6 +33,17 @@ class ReleasedAudit(AuditRequest):
     @classmethod
     def taken(cls) -> tuple[str, ...]:
         return tuple(name for name in super().taken() if name != "where")
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRelease:
+    """A recorded release of the same table: where its bytes lie, and those with a key, if there are."""
+
+    name: str
+    digest: Mapping[str, str]
+    place: str
+    keyed: str
+    sensitive: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -62,6 +74,16 @@ class ReleaseRequest(PolicyOptions):
             in_shells=False,
         ),
     ] = ()
+    keyed: Annotated[
+        str | None,
+        Option(
+            "a copy of the released rows with a column that tells the persons: a file, or a table of the same source; "
+            "for the classes of this release and earlier ones together",
+            "COPY",
+            in_shells=False,
+        ),
+    ] = None
+    key: Annotated[str | None, Option("that column", "COLUMN", in_shells=False)] = None
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
     max_bytes: MaxBytes = None
@@ -71,9 +93,12 @@ class ReleaseRequest(PolicyOptions):
     )  # of the columns, as the policy declares them
     missing_entity: str | None = field(default=None, repr=False)  # the persons of the policy, if the bytes lack them
     policy_hash: str = field(default="", repr=False)
+    earlier: tuple[EarlierRelease, ...] | None = field(default=None, repr=False)  # of the table; None: not read
     today: date | None = field(default=None, repr=False)  # of an earlier check that is to be repeated
 
     def check(self) -> None:
+        if (self.key is None) is not (self.keyed is None) and self.earlier is None:
+            raise UsageError("--keyed COPY and --key COLUMN belong together")
         most = size_in_bytes("max_bytes", self.max_bytes)
         Policy(max_statements=self.max_statements, max_seconds=self.max_seconds, max_bytes=most)  # checks the budgets
 
@@ -109,6 +134,15 @@ class LineState(StrEnum):
     NOT_MET = "not met"
     NOT_EXAMINED = "not examined"
     PERSON = "for a person to say"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was measured for a line."""
+
+    state: LineState
+    measured: str
+    threshold: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +216,10 @@ class Predicate:
     checklists: tuple[ListRead, ...]
     lines: tuple[Line, ...]
     declared: Annotated[Release, "recipient, purpose, dates: recorded, not checked"]
-    of: Annotated[str | None, "the table of the policy that it was made from"]
+    of: Annotated[str, "the table of the policy that it was made from"]
     policy_hash: Annotated[str, "of the policy file"]
+    earlier: Annotated[tuple[EarlierRelease, ...] | None, "of the same table, as recorded; null if nobody looked"]
+    key: Annotated[str | None, "the column by which copies with a key tell the persons"]
     missing_entity: Annotated[str | None, "the persons of the policy, if the bytes lack their column"]
     audit: Annotated[AuditResult, "of these bytes, by the policy"]
 
@@ -263,6 +299,8 @@ def request_again(predicate: Predicate, table: str | None, **budget: Any) -> Rel
         asked=asked,
         roles=roles,
         missing_entity=predicate.missing_entity,
+        earlier=predicate.earlier,
+        key=predicate.key,
         policy_hash=predicate.policy_hash,
         today=predicate.audit.account.started.date(),
         **budget,

@@ -9,7 +9,8 @@ from math import ceil
 from qidsql.checklists.checklist import PERSON, Checklist, Requirement
 from qidsql.checklists.contents import ScannedTable
 from qidsql.commands.audit.command import AuditResult
-from qidsql.commands.release.command import Line, LineState, ReleasedColumn, ReleaseRequest
+from qidsql.commands.release.command import Line, LineState, Measured, ReleasedColumn, ReleaseRequest
+from qidsql.commands.release.earlier import Compared
 from qidsql.core.options import fraction
 from qidsql.core.results import Verdict
 from qidsql.core.tables import PolicyRole
@@ -20,15 +21,6 @@ from qidsql.wording.texts import count, few, percent, plural, ratio
 MET, NOT_MET, NOT_EXAMINED = LineState.MET, LineState.NOT_MET, LineState.NOT_EXAMINED
 STATES = {Verdict.PASS: MET, Verdict.VIOLATION: NOT_MET}
 NOT_PUBLISHED = (PolicyRole.DIRECT_IDENTIFIER, PolicyRole.OTHER)  # roles of columns that are not released
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What was measured for a line."""
-
-    state: LineState
-    measured: str
-    threshold: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +37,7 @@ class Facts:
     contents: ScannedTable | None
     unscanned: str
     changed: str  # how the bytes differ from those at the beginning, or why they are not identified
-    earlier: Measured
+    earlier: Compared
 
     @property
     def attempt(self) -> Fraction:
@@ -65,7 +57,8 @@ def lines_of(facts: Facts, lists: Mapping[str, Checklist], today: date) -> Itera
         ("bytes", "the released bytes are identified, and the same before and after the checks", _bytes),
         ("roles", "each column has a confirmed role, and none is a direct identifier or not to be published", _roles),
         ("requirements", "the released rows keep the requirements of the policy", _policy),
-        ("earlier releases", "earlier releases of the same table and this one together single out nobody", _earlier),
+        ("added and removed", "rows added or removed since an earlier release do not stand out", _changes),
+        ("releases together", "this release and an earlier one together single out nobody who is in both", _together),
     )
     found = [_line("policy", item, asks, "qidsql.toml", work(facts)) for item, asks, work in own]
     for name, each in lists.items():
@@ -132,8 +125,12 @@ def _persons(facts: Facts) -> str:
     )
 
 
-def _earlier(facts: Facts) -> Measured:
-    return facts.earlier
+def _changes(facts: Facts) -> Measured:
+    return facts.earlier.changes
+
+
+def _together(facts: Facts) -> Measured:
+    return facts.earlier.together
 
 
 def _highest(facts: Facts, line: Requirement) -> Measured:

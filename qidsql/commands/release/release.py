@@ -1,11 +1,8 @@
 """One verdict on bytes that are to leave: they are hashed, audited by the policy, and held against checklists."""
 
-import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 from qidsql.checklists.checklist import PERSON, Checklist, checklist
 from qidsql.checklists.contents import ScannedTable, scanned
@@ -19,20 +16,15 @@ from qidsql.commands.release.command import (
     ReleasedColumn,
     ReleaseRequest,
     ReleaseResult,
-    Subject,
     verdict_of,
 )
-from qidsql.commands.release.lines import CHECKS, NOT_EXAMINED, Facts, Measured, lines_of
-from qidsql.core.budget import check_time, limit
+from qidsql.commands.release.earlier import against_earlier
+from qidsql.commands.release.lines import CHECKS, Facts, lines_of
+from qidsql.commands.release.subject import FILE, UNSUPPORTED, files, subject_of
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
 from qidsql.errors import StatementError, Stopped, UsageError
-from qidsql.sql.contents import rows_digest
 from qidsql.wording.texts import POLICY_FILE, few, written_as
-
-PART = 1 << 20  # bytes read at once
-UNSUPPORTED = "{} counts no contents for qidsql: check a file, a DuckDB or a Postgres table"
-FILE = "file"  # the kind of a table that is a file of its own, or several by a pattern
 
 
 def release(
@@ -58,7 +50,7 @@ def _checked(
     lists = {name: checklist(name, frozenset(CHECKS)) for name in request.lists}
     table = engine.describe(asked.table)
     on_stage("hashing the released bytes")
-    subject, changed = _subject(engine, table)
+    subject, changed = subject_of(engine, table)
     audited = audit(engine, asked, on_stage)
 
     @cache
@@ -77,10 +69,10 @@ def _checked(
         contents=contents,
         unscanned=unscanned,
         changed=changed,
-        earlier=Measured(NOT_EXAMINED, "no history of releases was read"),
+        earlier=against_earlier(engine, table, request, subject, audited.account.policy.k),
     )
     found = tuple(lines_of(facts, lists, today))
-    if not changed and table.kind == FILE and _files(engine) != subject:
+    if not changed and table.kind == FILE and files(engine) != subject:
         found = tuple(lines_of(replace(facts, changed="the file changed while it was checked"), lists, today))
     verdict, reason = verdict_of(found)
     return ReleaseResult(
@@ -95,47 +87,14 @@ def _checked(
             checklists=tuple(_read(name, each) for name, each in lists.items()),
             lines=found,
             declared=request.declared,
-            of=request.of,
+            of=request.of or str(table.name),
             policy_hash=request.policy_hash,
             missing_entity=request.missing_entity,
+            earlier=request.earlier,
+            key=request.key,
             audit=audited,
         ),
     )
-
-
-def _subject(engine: Engine, table: Table) -> tuple[tuple[Subject, ...], str]:
-    """The released files or rows, and why they are not identified, if so. Raises UsageError."""
-    if table.kind == "data file":
-        raise UsageError(f"{table.name} is one of several tables of a folder: name the file that leaves")
-    if table.kind == FILE:
-        return _files(engine), ""
-    unhashed = (Subject(str(table.name), {}),)
-    if engine.dialect.hex_number is None:
-        return unhashed, UNSUPPORTED.format(engine.version)
-    try:
-        found = engine.run(rows_digest(engine.dialect, table))
-    except (Stopped, StatementError) as error:
-        return unhashed, f"the rows were not hashed: {error}"
-    schema = [[each.name, each.type] for each in table.columns]
-    text = json.dumps([schema, *found], ensure_ascii=False)
-    return (Subject(str(table.name), {"rowsMd5": hashlib.sha256(text.encode()).hexdigest()}),), ""
-
-
-def _files(engine: Engine) -> tuple[Subject, ...]:
-    """The files by their bytes. Raises UsageError, BudgetSpent."""
-    return tuple(Subject(path.name, {"sha256": _sha256(path)}) for path in engine.data_files)
-
-
-def _sha256(path: Path) -> str:
-    hashed = hashlib.sha256()
-    try:
-        with path.open("rb") as file:
-            while part := file.read(PART):
-                hashed.update(part)
-                check_time(limit())
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror})") from None
-    return hashed.hexdigest()
 
 
 def _contents(engine: Engine, table: Table, year: int) -> tuple[ScannedTable | None, str]:

@@ -32,6 +32,7 @@ TABLES = (
     "alert_findings",
     "alert_questions",
     "deliveries",
+    "releases",
 )
 TREND = 30  # earlier runs in the trend of a table
 

@@ -1,0 +1,93 @@
+"""The statements that compare two releases of a table: rows added and removed, and the classes of both together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from qidsql.core.tables import Column, Table
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.relation import rows_node
+from qidsql.sql.templates import Row, Statement, fill, integer
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedClasses:
+    """How two releases differ. `below`: rows in classes of fewer than k rows of the kind."""
+
+    added: int
+    removed: int
+    added_below: int
+    removed_below: int
+    stayed: int
+    smallest_stayed: int
+    stayed_below: int
+
+
+@dataclass(frozen=True, slots=True)
+class JointClasses:
+    """The classes of the persons in two releases, by what both say of them."""
+
+    classes: int
+    rows: int
+    smallest: int
+    below: int
+    alone: int
+
+
+def changed_classes(
+    dialect: Dialect, earlier: Table, later: Table, classes: Sequence[str], others: Sequence[str], k: int
+) -> Statement[ChangedClasses]:
+    """Compares the rows of two releases in the columns of these names. One scan of each."""
+    values = [exp.column(f"c{place}") for place in range(len(classes) + len(others))]
+    tree = fill(
+        "releases/changed_classes",
+        earlier=rows_node(earlier),
+        later=rows_node(later),
+        earlier_values=_aliased(dialect, earlier, (*classes, *others)),
+        later_values=_aliased(dialect, later, (*classes, *others)),
+        cells=values,
+        classes=values[: len(classes)],
+        k=k,
+    )
+
+    def read(found: list[Row]) -> ChangedClasses:
+        return ChangedClasses(*map(integer, found[0]))
+
+    return Statement(dialect.render(tree), "rows added and removed since an earlier release", read, scans=2)
+
+
+def joint_classes(
+    dialect: Dialect,
+    earlier: tuple[Table, Sequence[str]],
+    later: tuple[Table, Sequence[str]],
+    key: str,
+    k: int,
+) -> Statement[JointClasses]:
+    """The classes of the persons in both tables, joined by the key, on these columns of each. One scan of each."""
+    sides = {"earlier": earlier, "later": later}
+    rows = {}
+    for side, (table, columns) in sides.items():
+        own = [each.as_(f"{side}_{place}") for place, each in enumerate(_values(dialect, table, columns))]
+        keyed = dialect.as_text(_column(table.column(key))).as_("key_value")
+        rows[side] = exp.select(*own, keyed).from_(rows_node(table)).subquery(side)
+    names = [exp.column(f"{side}_{place}") for side, (_, given) in sides.items() for place in range(len(given))]
+    tree = fill("releases/joint_classes", names=names, k=k, **rows)
+
+    def read(found: list[Row]) -> JointClasses:
+        return JointClasses(*map(integer, found[0]))
+
+    return Statement(dialect.render(tree), "the classes of two releases together", read, scans=2)
+
+
+def _column(column: Column) -> exp.Expr:
+    return exp.column(exp.to_identifier(column.name, quoted=True))
+
+
+def _values(dialect: Dialect, table: Table, columns: Sequence[str]) -> list[exp.Expr]:
+    """As texts: the same values of two files can have different types."""
+    return [dialect.as_text(_column(table.column(name))) for name in columns]
+
+
+def _aliased(dialect: Dialect, table: Table, columns: Sequence[str]) -> list[exp.Expr]:
+    return [each.as_(f"c{place}") for place, each in enumerate(_values(dialect, table, columns))]

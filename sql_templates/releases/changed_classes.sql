@@ -1,0 +1,34 @@
+-- How an earlier release and a later one differ in the columns that both have: rows added and removed, by classes. No
+-- key is needed: rows with the same values cancel out. A NULL agrees with a NULL.
+-- Parameters: :earlier, :later                      the rows of the two releases
+--             :earlier_values, :later_values        all common columns AS c0, c1, ..., in comparable form
+--             :cells                               c0, c1, ...
+--             :classes                              those of them that are quasi-identifiers, and a constant
+--             :k
+-- Result: added, removed, added_below, removed_below (rows in classes to which fewer than k were added, or from which
+--         fewer than k were removed), stayed, smallest_stayed, stayed_below
+SELECT
+  SUM(added) AS added,
+  SUM(removed) AS removed,
+  SUM(CASE WHEN added < :k THEN added ELSE 0 END) AS added_below,
+  SUM(CASE WHEN removed < :k THEN removed ELSE 0 END) AS removed_below,
+  SUM(stayed) AS stayed,
+  MIN(CASE WHEN stayed > 0 THEN stayed END) AS smallest_stayed,
+  SUM(CASE WHEN stayed < :k THEN stayed ELSE 0 END) AS stayed_below
+FROM (
+  SELECT
+    :classes,
+    SUM(CASE WHEN later_rows > earlier_rows THEN later_rows - earlier_rows ELSE 0 END) AS added,
+    SUM(CASE WHEN earlier_rows > later_rows THEN earlier_rows - later_rows ELSE 0 END) AS removed,
+    SUM(CASE WHEN earlier_rows < later_rows THEN earlier_rows ELSE later_rows END) AS stayed
+  FROM (
+    SELECT :cells, SUM(earlier_row) AS earlier_rows, SUM(later_row) AS later_rows
+    FROM (
+      SELECT :earlier_values, 1 AS earlier_row, 0 AS later_row FROM :earlier
+      UNION ALL
+      SELECT :later_values, 0 AS earlier_row, 1 AS later_row FROM :later
+    ) AS both_releases
+    GROUP BY :cells
+  ) AS counted
+  GROUP BY :classes
+) AS classes

@@ -1,0 +1,147 @@
+"""A release against earlier ones: rows added and removed, and what both say together, against brute force."""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from tests.commandline import inside
+from tests.commands.release.test_release import PEOPLE, check, policy, state, table
+from tests.exhaustive import always
+
+Row = tuple[Any, ...]
+
+
+def record(folder: Path, *more: str, name: str = "earlier.parquet") -> None:
+    """Records what lies in out.parquet, under another name."""
+    (folder / name).write_bytes((folder / "out.parquet").read_bytes())
+    outcome = inside("release", "out.parquet", "--of", "patients", "-o", "release.json", cwd=folder)
+    assert outcome.code in (0, 1, 3), outcome.err
+    outcome = inside("release", "record", "release.json", name, *more, cwd=folder)
+    assert outcome.code == 0, outcome.err
+
+
+def line(found: dict[str, Any], name: str) -> str:
+    [text] = [each["measured"] for each in found["predicate"]["lines"] if f"{each['checklist']} {each['item']}" == name]
+    return str(text)
+
+
+def keyed(folder: Path, rows: Sequence[Row], name: str) -> str:
+    table(folder, [(number, *row) for number, row in rows], "id, age, state, diagnosis")
+    (folder / name).write_bytes((folder / "out.parquet").read_bytes())
+    return name
+
+
+def test_the_first_release_passes_and_the_same_bytes_are_no_earlier_release(tmp_path: Path) -> None:
+    policy(tmp_path)
+    table(tmp_path)
+    assert check(tmp_path)["verdict"] == "pass"
+    record(tmp_path)
+    assert check(tmp_path)["verdict"] == "pass"
+
+
+def test_rows_added_to_a_class_may_not_be_few(tmp_path: Path) -> None:
+    policy(tmp_path)
+    table(tmp_path)
+    record(tmp_path)
+    for more, expected in ((5, "met"), (4, "not met"), (0, "met")):
+        table(tmp_path, [*PEOPLE, *[(20, "n", "a")] * more])
+        found = check(tmp_path)
+        assert state(found, "policy added and removed") == expected
+        assert state(found, "policy releases together") == "met"
+    table(tmp_path, PEOPLE[4:])
+    assert "4 of 4 rows removed" in line(check(tmp_path), "policy added and removed")
+
+
+def test_an_earlier_release_that_is_gone_or_changed_is_not_examined(tmp_path: Path) -> None:
+    policy(tmp_path)
+    table(tmp_path, PEOPLE)
+    record(tmp_path)
+    table(tmp_path, PEOPLE[:40])
+    (tmp_path / "earlier.parquet").write_bytes((tmp_path / "out.parquet").read_bytes())
+    assert state(check(tmp_path), "policy added and removed") == "not examined"
+    (tmp_path / "earlier.parquet").unlink()
+    assert check(tmp_path)["verdict"] == "inconclusive"
+
+
+def test_a_file_that_the_statement_is_not_about_is_not_recorded(tmp_path: Path) -> None:
+    policy(tmp_path)
+    table(tmp_path)
+    inside("release", "out.parquet", "--of", "patients", "-o", "release.json", cwd=tmp_path)
+    table(tmp_path, PEOPLE[1:])
+    assert "is not the file" in inside("release", "record", "release.json", "out.parquet", cwd=tmp_path).line
+
+
+def brute(before: dict[int, Row], now: dict[int, Row]) -> tuple[int, int, int, int]:
+    """Rows in classes to which 1 to 4 were added, or from which so many were removed; joint smallest, and below 5."""
+    cells = [Counter(each.values()) for each in (before, now)]
+    moved = []
+    for one, other in (cells[::-1], cells):
+        classes = Counter[Row]()
+        for row, rows in one.items():
+            classes[row[:2]] += max(0, rows - other[row])
+        moved.append(sum(rows for rows in classes.values() if rows < 5))
+    joint = Counter((before[each][:2], now[each][:2]) for each in before.keys() & now.keys())
+    return *moved, min(joint.values(), default=0), sum(rows for rows in joint.values() if rows < 5)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("seed", always(0, 1, longer=range(2, 12)))
+def test_pairs_of_releases_as_by_brute_force(seed: int, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    people = {n: (draw.choice((20, 30)), draw.choice("nm"), draw.choice("abc")) for n in range(120)}
+    before = {n: each for n, each in people.items() if draw.random() < 0.9}
+    now = {n: each if draw.random() < 0.9 else (40, *each[1:]) for n, each in people.items() if draw.random() < 0.9}
+    policy(tmp_path)
+    old_copy = keyed(tmp_path, list(before.items()), "old.parquet")
+    table(tmp_path, list(before.values()))
+    record(tmp_path, "--keyed", old_copy)
+    new_copy = keyed(tmp_path, list(now.items()), "new.parquet")
+    table(tmp_path, list(now.values()))
+    assert state(check(tmp_path), "policy releases together") == "not examined"
+    found = check(tmp_path, "--keyed", new_copy, "--key", "id")
+    added, removed, smallest, below = brute(before, now)
+    text = line(found, "policy added and removed")
+    assert text.startswith(f"{added} of ") and f", {removed} of " in text
+    assert f"jointly {smallest}, {below} of" in line(found, "policy releases together")
+    assert state(found, "policy releases together") == ("not met" if below else "met")
+
+
+def test_a_copy_with_other_rows_proves_nothing(tmp_path: Path) -> None:
+    policy(tmp_path)
+    old_copy = keyed(tmp_path, list(enumerate(PEOPLE)), "old.parquet")
+    table(tmp_path)
+    record(tmp_path, "--keyed", old_copy)
+    rows = [(20, "n", "a"), *PEOPLE[5:]]
+    for copy in (list(enumerate(rows[1:])), [(n // 2, each) for n, each in enumerate(rows)]):
+        new_copy = keyed(tmp_path, copy, "new.parquet")
+        table(tmp_path, rows)
+        found = check(tmp_path, "--keyed", new_copy, "--key", "id")
+        assert state(found, "policy releases together") == "not examined"
+
+
+@pytest.mark.exhaustive
+def test_two_releases_of_adult_are_jointly_1_anonymous(shared: Path, tmp_path: Path) -> None:
+    """Each is 5-anonymous; together 3,272 of 31,999 rows stand below 5 (RELEASE 3.2)."""
+    first = "age // 10 AS decade, sex, race, marital_status AS marital"
+    second = "age // 7 AS week, sex, education, hours_per_week // 20 AS hours"
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE adult AS SELECT row_number() OVER () AS id, * FROM '{shared / 'adult.csv'}'")
+        for place, columns in (("old", first), ("new", second)):
+            plain = ", ".join(each.rpartition(" AS ")[2] for each in columns.split(", "))
+            kept = f"SELECT id, {columns} FROM adult QUALIFY COUNT(*) OVER (PARTITION BY {plain}) >= 5"
+            connection.execute(f"COPY ({kept}) TO '{tmp_path / place}_id.parquet'")
+            connection.execute(f"COPY (SELECT * EXCLUDE (id) FROM ({kept})) TO '{tmp_path / place}.parquet'")
+    roles = dict.fromkeys(("decade", "sex", "race", "marital", "week", "education", "hours"), "quasi-identifier")
+    policy(tmp_path, roles)
+    (tmp_path / "out.parquet").write_bytes((tmp_path / "old.parquet").read_bytes())
+    record(tmp_path, "--keyed", "old_id.parquet")
+    (tmp_path / "out.parquet").write_bytes((tmp_path / "new.parquet").read_bytes())
+    found = check(tmp_path, "--keyed", "new_id.parquet", "--key", "id")
+    assert state(found, "policy requirements") == "met"
+    assert "jointly 1, 3,272 of 31,999 rows below 5" in line(found, "policy releases together")
+    assert json.loads(json.dumps(found))["verdict"] == "violation"
