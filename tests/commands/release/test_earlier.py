@@ -90,7 +90,7 @@ def brute(before: dict[int, Row], now: dict[int, Row]) -> tuple[int, int, int, i
     return *moved, min(joint.values(), default=0), sum(rows for rows in joint.values() if rows < 5)  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("seed", always(0, 1, longer=range(2, 12)))
+@pytest.mark.parametrize("seed", always(0, longer=range(1, 7)))
 def test_pairs_of_releases_as_by_brute_force(seed: int, tmp_path: Path) -> None:
     draw = random.Random(seed)
     people = {n: (draw.choice((20, 30)), draw.choice("nm"), draw.choice("abc")) for n in range(120)}
@@ -128,7 +128,7 @@ def test_a_copy_with_other_rows_proves_nothing(tmp_path: Path) -> None:
 def test_two_releases_of_adult_are_jointly_1_anonymous(shared: Path, tmp_path: Path) -> None:
     """Each is 5-anonymous; together 3,272 of 31,999 rows stand below 5 (RELEASE 3.2)."""
     first = "age // 10 AS decade, sex, race, marital_status AS marital"
-    second = "age // 7 AS week, sex, education, hours_per_week // 20 AS hours"
+    second = "(age + 3) // 7 AS week, sex, education_num // 3 AS school, hours_per_week // 20 AS hours"
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE adult AS SELECT row_number() OVER () AS id, * FROM '{shared / 'adult.csv'}'")
         for place, columns in (("old", first), ("new", second)):
@@ -136,7 +136,7 @@ def test_two_releases_of_adult_are_jointly_1_anonymous(shared: Path, tmp_path: P
             kept = f"SELECT id, {columns} FROM adult QUALIFY COUNT(*) OVER (PARTITION BY {plain}) >= 5"
             connection.execute(f"COPY ({kept}) TO '{tmp_path / place}_id.parquet'")
             connection.execute(f"COPY (SELECT * EXCLUDE (id) FROM ({kept})) TO '{tmp_path / place}.parquet'")
-    roles = dict.fromkeys(("decade", "sex", "race", "marital", "week", "education", "hours"), "quasi-identifier")
+    roles = dict.fromkeys(("decade", "sex", "race", "marital", "week", "school", "hours"), "quasi-identifier")
     policy(tmp_path, roles)
     (tmp_path / "out.parquet").write_bytes((tmp_path / "old.parquet").read_bytes())
     record(tmp_path, "--keyed", "old_id.parquet")
