@@ -33,6 +33,8 @@ from qidsql.commands.profile.command import ProfileRequest
 from qidsql.commands.profile.profile import profile as run_profile
 from qidsql.commands.protect.command import ProtectRequest
 from qidsql.commands.protect.protect import protect as run_protect
+from qidsql.commands.release.command import ReleaseRequest
+from qidsql.commands.release.release import release as run_release
 from qidsql.commands.risk.command import RiskRequest
 from qidsql.commands.risk.risk import risk as run_risk
 from qidsql.commands.suppress.command import SuppressRequest
@@ -79,6 +81,7 @@ __all__ = [
     "mask",
     "profile",
     "protect",
+    "release",
     "risk",
     "suppress",
     "tables",
@@ -131,6 +134,7 @@ link = python_function(LinkRequest, _on(run_link), "link")
 kmap = python_function(KmapRequest, _on(run_kmap), "kmap")
 init = python_function(InitRequest, _opening(run_init), "init")
 verify = python_function(VerifyRequest, _on(run_verify), "verify")
+release = python_function(ReleaseRequest, _on(run_release), "release")
 tables = python_function(TablesRequest, _on(run_tables), "tables")
 doctor = python_function(DoctorRequest, _opening(run_doctor), "doctor")
 

@@ -124,6 +124,7 @@ COMMAND = Command(
         "qidsql verify release.json out/patients.parquet",
     ),
     exit_codes="0 pass, 1 a line is not met, 2 error, 3 not decided: a line was not examined",
+    shown=("of", "checklists", "keyed", "key", "policy_file", "max_seconds", "format", "output", "dry_run", "quiet"),
 )
 
 
