@@ -59,9 +59,11 @@ class ScannedTable:
     rows: int
     columns: tuple[ScannedColumn, ...]
 
-    @property
-    def scanned(self) -> str:
-        return plural(len(self.columns), "column")
+    def nothing_of(self, things: Sequence[str]) -> str:
+        """How these things were looked for in vain."""
+        if set(things) & BY_NAME:
+            return f"no column of {len(self.columns)} is named so; what its cells hold, a person says"
+        return f"none found in {plural(self.rows, 'row')} of {plural(len(self.columns), 'column')}"
 
     def sought(self, thing: str) -> Sought:
         """Where a thing is."""
@@ -144,6 +146,8 @@ def _dates(column: ScannedColumn) -> Hits:
     packed = column.of("packed_days")
     if packed and 100 * packed > column.of("filled"):
         yield column.mostly("packed_days"), f"{column.says('packed_days')} like 20270331"
+    if set(words(column.name)) & DATED and column.of("long_numbers"):
+        yield False, f"{column.says('long_numbers')} that may count days or seconds"
     if set(words(column.name)) & PARTS_OF_DATES and column.of("different") > 1:
         yield False, f"{column.name} (by its name)"
 
@@ -179,8 +183,10 @@ def _words(text: str) -> frozenset[str]:
 
 ZIP = _words("zip zipcode postal postcode post plz postleitzahl cp")
 LARGE = _words("country nation province region bundesland land pays región país canton kanton comunidad")
+DATED = _words("date dates dob dt datum fecha birthday bdate birth time timestamp")
 PARTS_OF_DATES = _words("month day weekday week monat tag wochentag woche mois jour semaine mes dia semana")
 
+BY_NAME = frozenset(("names", "personal numbers"))  # no pattern shows them
 THINGS: Mapping[str, Sequence[Callable[[ScannedColumn], Hits]]] = {
     "names": (_named("a person's name"),),
     "places": (_places,),
@@ -188,11 +194,18 @@ THINGS: Mapping[str, Sequence[Callable[[ScannedColumn], Hits]]] = {
     "dates": (_dates,),
     "ages": (_ages,),
     "birth years": (_birth_years,),
-    "telephone numbers": (_named("a telephone number"), _share("telephones")),
+    "telephone numbers": (
+        _named("a telephone number"),
+        _share("telephones"),
+        _maybe("telephones_within", "within a text"),
+    ),
     "e-mail addresses": (_named("an e-mail address"), _any("emails")),
-    "personal numbers": (_named("a number given to one person", "a credential"),),
+    "personal numbers": (
+        _named("a number given to one person", "a credential"),
+        _share("personal_numbers"),
+    ),
     "account numbers": (_named("a number of an account or card"), _any("ibans"), _cards),
-    "vehicles and devices": (_named("a vehicle or device"), _share("vins")),
+    "vehicles and devices": (_named("a vehicle or device"), _share("vins"), _share("devices")),
     "web addresses": (_named("a trace on the net"), _any("urls")),
     "IP addresses": (_share("ips"), _maybe("ips_within", "within a text")),
     "images": (_named("a picture or a feature of the body"), _any("pictures"), _bytes),

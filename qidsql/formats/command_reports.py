@@ -12,6 +12,7 @@ from typing import Any, cast
 from markupsafe import Markup
 
 from qidsql.commands.audit.command import AuditResult
+from qidsql.commands.release.command import ReleaseResult
 from qidsql.core.results import Result, Verdict
 from qidsql.formats.glossary import terms_in
 from qidsql.formats.html import page_body
@@ -34,7 +35,7 @@ class CommandReport:
 
     `opening`: what was found and what to do, in words for people who sign. `asked`: what tells it from other reports on
     the same question and subject. `when`: when the work began, if the result says so. `document`: of an audit or a run,
-    whose page is a part of a dossier.
+    whose page is a part of a dossier. `signed`: the page ends with the decision and lines to sign.
     """
 
     title: str
@@ -46,6 +47,7 @@ class CommandReport:
     asked: Sequence[str] = ()
     when: datetime | None = None
     document: RunResult | None = None
+    signed: bool = False
 
     @property
     def about(self) -> list[str]:
@@ -78,7 +80,7 @@ class CommandReport:
         blocks = [*_release(result), *found]
         document = as_document(result) if isinstance(result, AuditResult) else None
         when = getattr(getattr(result, "account", None), "started", None)
-        about = (result.asked, when, document)
+        about = (result.asked, when, document, isinstance(result, ReleaseResult))
         return cls(_subject(result), question_of(request), blocks, result.verdict, reason, opening, *about)
 
     @classmethod
@@ -151,6 +153,8 @@ def _rows(block: Fields) -> Iterator[Labelled]:
 
 def _release(result: Any) -> list[Block]:
     """For what and to whom the table is released, if the policy file says so."""
+    if isinstance(result, ReleaseResult):  # which says so itself
+        return []
     policy = getattr(getattr(result, "account", None), "policy", None)
     release = policy.origin.release if policy and policy.origin else None
     return [Fields(list(starmap(Labelled, release.facts)))] if release else []

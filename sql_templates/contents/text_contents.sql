@@ -29,6 +29,13 @@ SELECT
     AND NOT REGEXP_LIKE(value, '^([0-9]{3}-[0-9]{3}|[0-9]{4}-[0-9]{4}|[0-9]{5}-[0-9]{5}|[0-9]+[.][0-9]+)$')
     AND NOT REGEXP_LIKE(value, '^[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2,4}$|^[0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}$')
   ) AS telephones,
+  COUNT(*) FILTER (
+    WHERE NOT REGEXP_LIKE(value, '^[-+0-9 ()/.]*$')
+    AND REGEXP_LIKE(value, '[+][0-9][0-9 ()/.-]{6,}[0-9]|(^|[^0-9])[(]?[0-9]{3}[)]?[-. ][0-9]{3}[-. ][0-9]{4}($|[^0-9])')
+  ) AS telephones_within,
+  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '(^|[^0-9])[0-9]{3}-[0-9]{2}-[0-9]{4}($|[^0-9])')) AS personal_numbers,
+  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$')) AS devices,
+  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '^[0-9]{5,13}([.][0-9]+)?$')) AS long_numbers,
   COUNT(*) FILTER (WHERE iban_digits IS NOT NULL) AS ibans_like,
   COUNT(*) FILTER (WHERE iban_digits IS NOT NULL AND :rest = 1) AS ibans,
   COUNT(*) FILTER (WHERE card_digits IS NOT NULL) AS cards_like,
@@ -89,6 +96,6 @@ FROM (
         ':((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])[.]){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])$',
         ':0:0'
       ) AS groups
-    FROM (SELECT NULLIF(TRIM(:value), '') AS value FROM :rows) AS given
+    FROM (SELECT NULLIF(REGEXP_REPLACE(:value, '^[[:space:]]+|[[:space:]]+$', ''), '') AS value FROM :rows) AS given
   ) AS cleaned
 ) AS prepared

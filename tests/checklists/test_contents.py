@@ -136,6 +136,8 @@ def sought(values: Sequence[Any], name: str, thing: str, type_name: str = "VARCH
         ("telephone numbers", "+49 30 123456", "x"),
         ("IP addresses", "10.0.0.1", "x"),
         ("vehicles and devices", "1M8GDM9AXKP042788", "x"),
+        ("vehicles and devices", "00:1A:2b:3C:4D:5E", "x"),
+        ("personal numbers", "123-45-6789", "x"),
         ("hashes", hashlib.sha256(b"x").hexdigest(), "x"),
         ("dates", "20200102", "12"),
     ],
@@ -192,7 +194,11 @@ def test_dates_by_type_and_bytes() -> None:
     assert len(sought([b"abc"], "b", "images", "BLOB")[1]) == 1
 
 
-def test_unique_values_and_free_text_are_for_a_person() -> None:
+def test_unique_values_and_texts_are_for_a_person() -> None:
+    assert len(sought(["call 555-123-4567"], "c", "telephone numbers")[1]) == 1
+    assert len(sought([18262, 18263], "birth_date", "dates", "INTEGER")[1]) == 1
+    assert sought([18262, 18263], "income", "dates", "INTEGER") == ([], [])
+    assert len(sought([" \n+49 30 123456\t"], "c", "telephone numbers")[0]) == 1
     assert len(sought(TWENTY, "c", "unique values")[1]) == 1
     assert sought([*TWENTY[:19], "0"], "c", "unique values") == ([], [])
     assert len(sought(["x", "a b c d e f"], "c", "free text")[1]) == 1

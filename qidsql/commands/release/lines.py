@@ -213,7 +213,7 @@ def _contents(facts: Facts, line: Requirement) -> Measured:
         return Measured(NOT_MET, few(here))
     if maybe:
         return Measured(NOT_EXAMINED, f"a person must look: {few(maybe)}")
-    return Measured(MET, f"none found in {plural(facts.contents.rows, 'row')} of {facts.contents.scanned}")
+    return Measured(MET, facts.contents.nothing_of(line.of))
 
 
 def _person(facts: Facts, line: Requirement) -> Measured:
