@@ -1,12 +1,12 @@
 """The claims of a release: every check runs again on the file, and must give the same, figure by figure."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from qidsql.commands.release.command import ReleaseRequest, ReleaseResult, request_again
+from qidsql.commands.release.command import LineState, ReleaseRequest, ReleaseResult, request_again, verdict_of
 from qidsql.commands.release.release import release
 from qidsql.commands.verify.command import Claim, Holds, VerifyRequest, held, same
 from qidsql.core.policy import BUDGETS
@@ -20,7 +20,7 @@ OF_WORK = (  # keys of an audit that are about its work, not about the bytes
     *("qidsql", "source", "engine", "snapshot", "started", "seconds", "policy", "statements", "rounds", "scans"),
     *("sets_profiled", "unfinished", "notes", "bytes_read", "bytes_exact", "reader", "time_zone", "kind", "table"),
 )
-OF_STATEMENT = ("rows", "checklists", "verdict", "reason")
+OF_OTHERS = ("policy added and removed", "policy releases together")  # lines that other bytes decide, too
 
 
 class ReleaseClaims:
@@ -31,6 +31,7 @@ class ReleaseClaims:
     ) -> None:
         self._claimed, self._engine, self._given, self._on_stage = claimed, engine, request, on_stage
         self.found: ReleaseResult | None = None
+        self.recorded: tuple[str, ...] = ()  # lines that nothing here can decide
 
     @property
     def rule(self) -> str:
@@ -62,28 +63,38 @@ class ReleaseClaims:
         identified = all(each.digest for each in found.subject)
         yield Claim("it is about these bytes", held(digests == here and identified), "hashed again")
         yield same("the columns are right", {"columns": (claimed["columns"], again["columns"])}, "by the catalog")
-        lines = {_name(each): each for each in claimed["lines"]}
-        anew = {_name(each): each for each in again["lines"]}
-        figures: dict[str, tuple[object, object]] = {
-            name: (lines.get(name), anew.get(name)) for name in dict.fromkeys((*lines, *anew))
-        }
-        figures["number of lines"] = len(claimed["lines"]), len(again["lines"])
-        yield same(f"each of {len(lines)} lines is right", figures, AGAIN)
+        yield self._of_lines(claimed["lines"], again["lines"])
         audits = claimed["audit"], again["audit"]
         keys = [key for key in {**audits[0], **audits[1]} if key not in OF_WORK]
         yield same("the figures of the audit are right", {k: (audits[0].get(k), audits[1].get(k)) for k in keys}, AGAIN)
-        stated = {key: (claimed[key], again[key]) for key in OF_STATEMENT}
-        stated["verdict outside"] = [self._claimed.verdict, self._claimed.reason], [again["verdict"], again["reason"]]
+        stated = {key: (claimed[key], again[key]) for key in ("rows", "checklists")}
+        verdict = verdict_of(self._claimed.predicate.lines)
+        stated["verdict"] = verdict, (self._claimed.verdict, self._claimed.reason)
+        stated["verdict of the predicate"] = verdict, (claimed["verdict"], claimed["reason"])
         yield same("its verdict follows", stated, "from these lines")
         if until := self._claimed.predicate.declared.until:
             today = datetime.now(UTC).date().isoformat()
             yield Claim("it is valid today", held(today <= until), f"until {until}, {RECORDED}")
+
+    def _of_lines(self, stated: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]]) -> Claim:
+        """Each line is as it is measured now. What it was compared with may not be here: then it is only recorded."""
+        lines, anew = ({_name(each): each for each in given} for given in (stated, found))
+        self.recorded = tuple(
+            name
+            for name in OF_OTHERS
+            if name in lines and anew[name]["state"] == LineState.NOT_EXAMINED and anew[name] != lines[name]
+        )
+        names = [name for name in dict.fromkeys((*lines, *anew)) if name not in self.recorded]
+        figures: dict[str, tuple[object, object]] = {name: (lines.get(name), anew.get(name)) for name in names}
+        figures["number of lines"] = len(stated), len(found)
+        return same(f"each of {len(names)} lines is right", figures, AGAIN)
 
     def account(self, unfinished: tuple[str, ...]) -> SearchAccount:
         """The account of the check, with what nothing can derive again."""
         stated = self._claimed.predicate
         audit = self.found.predicate.audit if self.found else stated.audit
         recorded = [f"{label.lower()} {text}" for label, text in stated.declared.facts]
+        recorded += [f"the line {name}" for name in self.recorded]
         policy = audit.account.policy
         recorded += [f"policy file {stated.policy_hash}", f"k = {policy.k}", "the roles of the columns"]
         recorded += [f"attempt {stated.declared.attempt}"] if stated.declared.attempt else []

@@ -145,3 +145,16 @@ def test_two_releases_of_adult_are_jointly_1_anonymous(shared: Path, tmp_path: P
     assert state(found, "policy requirements") == "met"
     assert "jointly 1, 3,272 of 31,999 rows below 5" in line(found, "policy releases together")
     assert json.loads(json.dumps(found))["verdict"] == "violation"
+
+
+def test_a_recipient_without_the_earlier_release_is_told_which_lines_are_only_recorded(tmp_path: Path) -> None:
+    policy(tmp_path)
+    table(tmp_path)
+    record(tmp_path)
+    table(tmp_path, [*PEOPLE, *[(20, "n", "a")] * 5])
+    assert inside("release", "out.parquet", "--of", "patients", "-o", "second.json", cwd=tmp_path).code == 0
+    assert "the line" not in inside("verify", "second.json", "out.parquet", cwd=tmp_path).out
+    (tmp_path / "earlier.parquet").unlink()
+    outcome = inside("verify", "second.json", "out.parquet", cwd=tmp_path)
+    text = " ".join(outcome.out.split())
+    assert outcome.code == 0 and "the line policy added and removed; the line policy releases together" in text
