@@ -148,7 +148,7 @@ def _dates(column: ScannedColumn) -> Hits:
         yield column.mostly("packed_days"), f"{column.says('packed_days')} like 20270331"
     if set(words(column.name)) & DATED and column.of("long_numbers"):
         yield False, f"{column.says('long_numbers')} that may count days or seconds"
-    if set(words(column.name)) & PARTS_OF_DATES and column.of("different") > 1:
+    if "per" not in words(column.name) and set(words(column.name)) & PARTS_OF_DATES and column.of("different") > 1:
         yield False, f"{column.name} (by its name)"
 
 

@@ -172,7 +172,7 @@ def _singling_out(facts: Facts, line: Requirement) -> Measured:
     profile = facts.audit.profile
     found = _policy(facts)
     if profile is not None and profile.unique_rows:
-        alone = f"{plural(profile.unique_rows, 'row')} of {count(profile.rows)} alone in its class"
+        alone = f"{count(profile.unique_rows)} of {plural(profile.rows, 'row')} alone in their classes"
         return Measured(NOT_MET, alone, found.threshold)
     return found
 

@@ -1,9 +1,11 @@
 """The report of a release: first the sheet to sign, then the evidence."""
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from qidsql.commands.audit.report import report as audit_report
 from qidsql.commands.release.command import NAMESPACE, Line, LineState, ReleaseResult
+from qidsql.core.results import Verdict
 from qidsql.report.blocks import (
     Block,
     Cell,
@@ -18,7 +20,7 @@ from qidsql.report.blocks import (
     Tone,
     Verbatim,
 )
-from qidsql.wording.texts import POLICY_FILE, count, few, moment, plural, written_as
+from qidsql.wording.texts import POLICY_FILE, count, few, moment, plural, ratio, written_as
 
 TONES = {
     LineState.MET: Tone.KEPT,
@@ -31,7 +33,8 @@ ORDER = (LineState.NOT_MET, LineState.NOT_EXAMINED, LineState.MET)
 
 def report(result: ReleaseResult) -> Report:
     """The report."""
-    yield Outcome(result.verdict, result.reason)
+    word = "NOT DECIDED" if result.verdict is Verdict.INCONCLUSIVE else ""
+    yield Outcome(result.verdict, result.reason, word)
     yield _sheet(result)
     yield Heading("What was examined", "each line on the same columns of the same bytes")
     yield _lines([each for state in ORDER for each in result.predicate.lines if each.state is state])
@@ -81,8 +84,21 @@ def _sheet(result: ReleaseResult) -> Fields:
         rows.add("Checklist", f"{each.title} ({each.text}): {computed}, {count(each.for_a_person)} for a person")
         if each.note:
             rows.add("", each.note)
+    for line in _risks(result):
+        rows.add("Risk" if line.startswith("highest") else "", line)
     rows.add("Checked", f"{moment(result.account.started)}, {result.account.read_by}")
     return rows
+
+
+def _risks(result: ReleaseResult) -> Iterator[str]:
+    """The figures that thresholds are about, for whom they hold; whether they are met, the lines say."""
+    profile, attempt = result.predicate.audit.profile, result.predicate.declared.attempt or "1"
+    if profile is None or not profile.rows or profile.wildcard:
+        return
+    highest, average = Fraction(1, profile.smallest), Fraction(profile.classes, profile.rows)
+    yield f"highest {ratio(highest, 4)}, of whoever is in a smallest class and known to be among the rows"
+    yield f"average {ratio(average, 4)}, the share that somebody gets right who links every row, as a marketer does"
+    yield f"probability of an attack {attempt}" + ("" if result.predicate.declared.attempt else ", as in public")
 
 
 def _in_groups(digits: str) -> str:
@@ -98,7 +114,7 @@ def _lines(found: list[Line]) -> Grid:
     for each in found:
         state = Cell("accepted", Tone.UNKNOWN) if each.exception else Cell(str(each.state), TONES[each.state])
         accepted = f"; accepted: {each.exception}" if each.exception else ""
-        rows.append([each.name, state, each.threshold, f"{each.asks}: {each.measured}{accepted}"])
+        rows.append([each.name, state, each.threshold, f"{each.asks} → {each.measured}{accepted}"])
     return Grid(heads, rows)
 
 

@@ -37,6 +37,7 @@ def keyed(folder: Path, rows: Sequence[Row], name: str) -> str:
     return name
 
 
+@pytest.mark.exhaustive
 def test_the_first_release_passes_and_the_same_bytes_are_no_earlier_release(tmp_path: Path) -> None:
     policy(tmp_path)
     table(tmp_path)
@@ -58,6 +59,7 @@ def test_rows_added_to_a_class_may_not_be_few(tmp_path: Path) -> None:
     assert "4 of 4 rows removed" in line(check(tmp_path), "policy added and removed")
 
 
+@pytest.mark.exhaustive
 def test_an_earlier_release_that_is_gone_or_changed_is_not_examined(tmp_path: Path) -> None:
     policy(tmp_path)
     table(tmp_path, PEOPLE)
@@ -69,6 +71,7 @@ def test_an_earlier_release_that_is_gone_or_changed_is_not_examined(tmp_path: Pa
     assert check(tmp_path)["verdict"] == "inconclusive"
 
 
+@pytest.mark.exhaustive
 def test_a_file_that_the_statement_is_not_about_is_not_recorded(tmp_path: Path) -> None:
     policy(tmp_path)
     table(tmp_path)
@@ -111,6 +114,7 @@ def test_pairs_of_releases_as_by_brute_force(seed: int, tmp_path: Path) -> None:
     assert state(found, "policy releases together") == ("not met" if below else "met")
 
 
+@pytest.mark.exhaustive
 def test_a_copy_with_other_rows_proves_nothing(tmp_path: Path) -> None:
     policy(tmp_path)
     old_copy = keyed(tmp_path, list(enumerate(PEOPLE)), "old.parquet")

@@ -78,6 +78,7 @@ def test_a_threshold_is_read_strictly(checklist: str, tmp_path: Path) -> None:
         assert state(check(tmp_path, "--checklist", checklist), f"{checklist} threshold") == expected
 
 
+@pytest.mark.exhaustive
 def test_a_probability_of_an_attack_counts(tmp_path: Path) -> None:
     policy(tmp_path, release='attempt = "0.5"\nchecklists = ["ipc-low"]')
     table(tmp_path, [(20, "n", "abc"[n % 3]) for n in range(6)])
@@ -104,6 +105,7 @@ def test_each_column_needs_a_role_that_is_published(
     assert state(check(tmp_path), "policy roles") == expected
 
 
+@pytest.mark.exhaustive
 def test_persons_that_were_not_released_cannot_be_counted(tmp_path: Path) -> None:
     policy(tmp_path, more='k = 5\nentity = "patient_id"')
     table(tmp_path)
@@ -116,6 +118,7 @@ def test_all_rows_count_whatever_the_policy_audits(tmp_path: Path) -> None:
     assert state(check(tmp_path), "policy requirements") == "not met"
 
 
+@pytest.mark.exhaustive
 def test_an_exception_counts_until_it_expires_and_is_named_first(tmp_path: Path) -> None:
     table(tmp_path, PEOPLE[:44])
     for day, accepted in (("2999-01-01", True), ("2020-01-01", False)):
@@ -157,6 +160,7 @@ def test_a_table_is_known_by_its_rows_in_any_order(people: Store, tmp_path: Path
         assert verify(engine, str(tmp_path / "release.json")).verdict == "violation"
 
 
+@pytest.mark.exhaustive
 def test_an_engine_that_cannot_be_searched_is_not_examined(tmp_path: Path) -> None:
     import sqlite3
 

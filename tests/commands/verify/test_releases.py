@@ -60,7 +60,7 @@ def refused(folder: Path, engine: Engine, document: Any) -> bool:
         return True
 
 
-@pytest.mark.parametrize("changes", always(10, longer=[100]))
+@pytest.mark.parametrize("changes", always(6, longer=[60]))
 def test_every_change_is_refused(changes: int, released: Path) -> None:
     document = json.loads((released / "release.json").read_text())
     derived = [path for path in leaves(document) if not RECORDED & set(path) or "lines" in path]
@@ -87,6 +87,7 @@ def test_another_name_of_the_file_and_what_is_only_recorded(released: Path, tmp_
     assert "The statement itself: violation" in " ".join(outcome.out.split())
 
 
+@pytest.mark.exhaustive
 def test_a_line_that_was_taken_away_is_refused(released: Path) -> None:
     document = json.loads((released / "release.json").read_text())
     for place in range(3):
@@ -96,6 +97,7 @@ def test_a_line_that_was_taken_away_is_refused(released: Path) -> None:
             assert refused(released, engine, copy)
 
 
+@pytest.mark.exhaustive
 def test_other_bytes_of_the_same_statement_are_refused(released: Path) -> None:
     (released / "indented.json").write_text(json.dumps(json.loads((released / "release.json").read_text()), indent=1))
     outcome = inside("verify", "indented.json", "out.parquet", cwd=released)
