@@ -55,6 +55,7 @@ SAME_ROLE = {  # names that several modules have, each in the same role
 OTHER_COMMANDS = {  # that a command runs, or whose results it reads
     "demo": {"audit"},
     "graph": {"audit", "mask", "suppress"},
+    "protect": {"anonymize", "mask"},
     "release": {"audit"},
     "verify": {"audit", "uniques", "keys", "mask", "suppress", "anonymize", "release"},
 }

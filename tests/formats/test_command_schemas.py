@@ -49,7 +49,7 @@ RUNS: Sequence[tuple[str, ...]] = (
     ("uniques", "people", "--scores", "suda"),
     ("uniques", "people", *SOME, "--scores", "dis", "--sampling-fraction", "0.1"),
     ("turns", "people", *SOME, "--k", "3", "--turn", "zip=prefix:2", "--turn", "drop=sex"),
-    ("protect", "people", *SOME, "--k", "3", "--suppress", "5%"),
+    ("protect", "people", *SOME, "--k", "3", "--by", "levels", "--suppress", "5%"),
     ("suppress", "people", *SOME, "--k", "3", "--weights", "zip=2"),
     ("suppress", "people", *SOME, "--k", "3", "--sql", "view"),
     ("anonymize", "people", *SOME, "--k", "3"),

@@ -39,8 +39,13 @@ SUPPRESS = Fraction(1, 100)  # of the rows, by default
 class Way(StrEnum):
     """What is changed so that each row equals k - 1 others."""
 
-    LEVELS = "levels"  # each column gets coarser as a whole
     VALUES = "values"  # each row gets coarser where it needs to
+    LEVELS = "levels"  # each column gets coarser as a whole
+    CELLS = "cells"  # some cells are blanked: qidsql anonymize
+    COLUMNS = "columns"  # some columns are withheld: qidsql mask
+
+
+DOORS = {Way.CELLS: "qidsql anonymize", Way.COLUMNS: "qidsql mask --violates K"}  # ways that are other commands
 
 
 @dataclass(frozen=True)
@@ -50,17 +55,22 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     By levels, each column gets one level: its values as they are, coarser ones (5-year steps, months, first characters,
     levels of a file), or nothing. Of all choices that reach k, the one is found and proved that keeps most; a few rows
     that stay alone are left out. By values, each row is only as coarse as it needs to be: no row is left out, and much
-    more is kept, but a column then mixes levels. Either way nobody is found in the copy, not even by someone who knows
-    everybody. Without --into nothing is written; a copy is audited before it is kept. Only counts leave the engine.
+    more is kept, but a column then mixes levels. Without --by both are compared, with blanked cells and withheld
+    columns. Whichever it is, nobody is found in the copy, not even by someone who knows everybody. Without --into
+    nothing is written; a copy is audited before it is kept. Counts leave the engine, for blanked cells rows as codes.
     """
 
     table: TableName = None
     _: KW_ONLY
     k: K = 5
     by: Annotated[
-        str,
-        Option("levels: one level for all values of a column; values: each row as fine as it can be", "levels|values"),
-    ] = Way.LEVELS
+        str | None,
+        Option(
+            "values: each row as fine as it can be; levels: one level for all values of a column; default: these ways "
+            "are compared, with blanked cells and withheld columns",
+            "values|levels",
+        ),
+    ] = None
     l_diversity: LValues = None
     suppress: Annotated[
         Ratio, Option("leave out at most this share of the rows, which stay in classes below k; default: 1%", "SHARE")
@@ -94,6 +104,10 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
 
     def check(self) -> None:
         self.check_copy()
+        if self.way in DOORS:
+            raise UsageError(f"by {self.way} it is done by {DOORS[self.way]}")
+        if self.way is None and self.into is not None:
+            raise UsageError("without --by the ways are only compared: choose one for the copy, such as --by values")
         if self.way is Way.VALUES:
             safety_of(self.policy)
             if self.share not in (0, SUPPRESS) or self.chosen_measure is not Measure.LOSS:
@@ -101,13 +115,14 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
                     f"--by values leaves out no row, and keeps most by loss: leave out {setting('suppress')} and "
                     f"{setting('measure')}, or use --by levels"
                 )
-        elif self.l_diversity is not None:
+        elif self.way is Way.LEVELS and self.l_diversity is not None:
             raise UsageError(f"--by levels does not hold {setting('l_diversity')}: use --by values, which does")
         _ = self.policy, self.column_weights, self.way, self.chosen_measure, self.share, self.folder
 
     @property
-    def way(self) -> Way:
-        return choice(Way, "by", self.by)
+    def way(self) -> Way | None:
+        """None: the ways are compared."""
+        return None if self.by is None else choice(Way, "by", self.by)
 
     @property
     def chosen_measure(self) -> Measure:
@@ -131,9 +146,9 @@ COMMAND = Command(
     ProtectRequest,
     examples=(
         "qidsql protect clinic.duckdb patients --k 5",
-        "qidsql protect clinic.duckdb patients --k 5 --suppress 0 --into patients_public",
+        "qidsql protect clinic.duckdb patients --k 5 --by levels --suppress 0 --into patients_public",
         "qidsql protect clinic.duckdb patients --k 5 --by values --into patients_public",
-        "qidsql protect adult.csv --k 11 --hierarchies hierarchies/ -c age -c sex -c education --into adult_public.csv",
+        "qidsql protect adult.csv --k 11 --by levels --hierarchies hierarchies/ -c age -c sex --into adult_public.csv",
     ),
     exit_codes="0 finished, 1 impossible, 2 error, 3 inconclusive",
     without=("workers",),

@@ -7,6 +7,7 @@ from functools import partial
 from sqlglot import exp
 
 from qidsql.commands.protect.command import ProtectRequest, Way
+from qidsql.commands.protect.comparison import compared
 from qidsql.commands.protect.result import ProtectResult, PublishedColumn, UnsafeNode, judged
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import one_answer
@@ -28,11 +29,11 @@ from qidsql.sql.relation import Relation
 from qidsql.wording.texts import setting
 
 
-@one_answer
 def protect(
     engine: Engine, request: ProtectRequest, on_stage: Callable[[str], None] = lambda stage: None
 ) -> ProtectResult:
     """The levels that keep most of all that reach k, proved, or a plan row by row; and the copy if one was requested.
+    Without a way, what each of them keeps.
 
     The engine codes the values by their hierarchies. By levels, it then counts the classes of one choice of levels
     after another, a batch a statement; by values, one statement makes the plan. A copy is written and audited in one
@@ -41,6 +42,13 @@ def protect(
     make the verdict inconclusive, and nothing is written. Raises UsageError, UnknownName, AccessError, StatementError,
     SourceError.
     """
+    if request.way is None:
+        return compared(engine, request, _by_one_way, on_stage)
+    return _by_one_way(engine, request, on_stage)
+
+
+@one_answer
+def _by_one_way(engine: Engine, request: ProtectRequest, on_stage: Callable[[str], None]) -> ProtectResult:
     on_stage("reading the catalog")
     return _Protection(engine, request, on_stage).run()
 

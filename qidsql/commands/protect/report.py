@@ -1,6 +1,7 @@
 """The report of `protect`: who can still be found, what each column becomes, what is kept."""
 
 import shlex
+from dataclasses import replace
 from fractions import Fraction
 
 from qidsql.commands.protect.command import SUPPRESS, Way
@@ -11,8 +12,8 @@ from qidsql.generalization.local_recoding import LocalFigures
 from qidsql.generalization.measures import Measure
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.protection.copies import as_sentence
-from qidsql.report.blocks import Grid, Head, Next, Outcome, Report
-from qidsql.report.next_steps import command, copy_step, kept
+from qidsql.report.blocks import Fields, Grid, Head, Next, Outcome, Report, Sentence
+from qidsql.report.next_steps import command, copy_step, kept, roles
 from qidsql.report.protected import given_back_facts
 from qidsql.report.sections import copy_facts, cost, facts
 from qidsql.wording.texts import count, decimal, few, percent, plural
@@ -23,6 +24,9 @@ def report(result: ProtectResult) -> Report:
     yield Outcome(result.verdict, result.reason)
     rows = facts(result.account)
     k = result.account.policy.k
+    if result.by is None:
+        yield from _comparison(result, rows)
+        return
     levels = "each column has one level" if result.by is Way.LEVELS else "each row is as fine as it can be"
     rows.add("Rule", f"k = {k}: each row is identical to {plural(k - 1, 'other')}; {levels}")
     for each in limits_among(result.account.policy.criteria):
@@ -52,6 +56,37 @@ def report(result: ProtectResult) -> Report:
     yield from cost(result.account, written=result.target)
     if result.verdict is not Verdict.INCONCLUSIVE:
         yield from _next(result)
+
+
+def _comparison(result: ProtectResult, rows: Fields) -> Report:
+    """What each way keeps, and the commands that carry out the best ones."""
+    rows.add("Rule", f"k = {result.account.policy.k}: whichever way, each row of the copy is identical to others")
+    yield rows
+    heads = [Head("Way", text=True), Head("keeps"), Head("rows gone"), Head("what changes", text=True, leaves=1)]
+    body = [
+        [
+            str(each.way),
+            "" if each.kept is None else percent(each.kept),
+            "" if each.rows_left_out is None else count(each.rows_left_out),
+            f"{each.how}{' (proved: none of this way keeps more)' if each.proved else ''}" or each.reason,
+        ]
+        for each in result.ways
+    ]
+    yield Grid(heads, body)
+    yield Sentence("keeps: the detail of all cells; rows gone, blanked cells and withheld columns count as lost.")
+    yield from cost(result.account)
+    if result.verdict is Verdict.FINISHED:
+        best = [each.way for each in result.ways if each.kept is not None]
+        yield Next([step for way in best[:2] for step in [_carried_out(result, way)]])
+
+
+def _carried_out(result: ProtectResult, way: Way) -> tuple[str, str]:
+    work, k = result.account, result.account.policy.k
+    if way is Way.COLUMNS:
+        return command("mask", work, f" --violates {k}{roles(work.policy)}"), "the columns to publish"
+    if way is Way.CELLS:
+        return copy_step("anonymize", work, f" --k {k}")
+    return _copy(replace(result, by=way))
 
 
 def _columns(result: ProtectResult) -> Grid:
@@ -91,16 +126,24 @@ def _next(result: ProtectResult) -> Report:
         original = work.source if work.kind in FILES else work.table
         yield Next([(audit.replace(shlex.quote(original), shlex.quote(result.target)), "the copy, audited")])
     elif result.rows_left_out is not None:
-        measure = f" --measure {result.measure}" if result.measure is not Measure.LOSS else ""
-        suppress = f" --suppress {decimal(result.suppress)}" if result.suppress != SUPPRESS else ""
-        folder = f" --hierarchies {shlex.quote(result.hierarchies)}" if result.hierarchies else ""
-        way = f" --by {result.by}" if result.by is not Way.LEVELS else ""
-        options = f" --k {k}{limits}{way}{suppress}{folder}{measure}{kept(result.kept_columns or ())}"
-        yield Next([copy_step("protect", work, options)])
+        yield Next([_copy(result)])
+
+
+def _copy(result: ProtectResult) -> tuple[str, str]:
+    """The command that writes the copy."""
+    policy, levels = result.account.policy, result.by is Way.LEVELS
+    limits = "" if policy.l_diversity is None else f" --l {policy.l_diversity}"
+    measure = f" --measure {result.measure}" if levels and result.measure is not Measure.LOSS else ""
+    suppress = f" --suppress {decimal(result.suppress)}" if levels and result.suppress != SUPPRESS else ""
+    folder = f" --hierarchies {shlex.quote(result.hierarchies)}" if result.hierarchies else ""
+    options = f" --k {policy.k}{limits} --by {result.by}{suppress}{folder}{measure}{kept(result.kept_columns or ())}"
+    return copy_step("protect", result.account, options)
 
 
 def opening(result: ProtectResult) -> str:
     """What was found, in words for people who sign."""
+    if result.by is None:
+        return _opening_of_ways(result)
     if result.rows_left_out is None or result.verdict is Verdict.VIOLATION:
         return "No coarser values protect this table: do not release it on this ground."
     found = found_by(result)
@@ -118,3 +161,10 @@ def opening(result: ProtectResult) -> str:
     rows = result.rows_left_out
     missing = f" {plural(rows, 'row')} of {count(result.account.rows or 0)} are left out." if rows else ""
     return f"{found[0].upper()}{found[1:]}.{how}{missing}{made}"
+
+
+def _opening_of_ways(result: ProtectResult) -> str:
+    if result.verdict is Verdict.VIOLATION:
+        return "No way that was compared protects this table: do not release it on this ground."
+    ways = [f"by {each.way} {percent(each.kept)}" for each in result.ways if each.kept is not None]
+    return f"Of the detail a safe copy keeps {few(ways)}. Nothing was written yet."

@@ -38,33 +38,48 @@ class UnsafeNode:
     rows_below_k: Annotated[int, "at least"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class WayFound:
+    """What a way keeps; nobody is found in the copy, not even by someone who knows everybody."""
+
+    way: Way
+    kept: Annotated[
+        Fraction | None, "of the detail, withheld columns, blanked cells and rows left out charged in full"
+    ] = None
+    rows_left_out: int | None = None
+    how: Annotated[str, "what changes, in words"] = ""
+    proved: Annotated[bool, "no choice of this way keeps more, by its own measure"] = False
+    reason: Annotated[str, "why there is no plan"] = ""
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ProtectResult(Result):
     """The levels at which each row equals k - 1 others, and what they keep."""
 
     account: Annotated[SearchAccount, FLAT]
-    by: Way
+    by: Annotated[Way | None, "null: the ways are compared"]
     measure: Measure
     suppress: Annotated[Fraction, "the share of the rows that may be left out"]
     hierarchies: Annotated[str | None, "the folder with those of some columns"]
-    columns_published: tuple[PublishedColumn, ...]
-    recoded: Annotated[LocalFigures | None, "of --by values"]
-    rows_left_out: Annotated[int | None, "rows in classes below k at these levels; null: no levels reach k"]
-    kept: Annotated[Fraction | None, "of the detail (granularity), rows left out charged in full"]
-    precision: Annotated[Fraction | None, "of the levels, rows left out not charged"]
-    precision_charged: Annotated[Fraction | None, "of the levels, rows left out charged in full"]
-    bound: Annotated[Fraction | None, "no choice of levels keeps more, by the measure"]
-    proved: Annotated[bool, "no choice of levels keeps more"]
-    choices: Annotated[int | None, "of levels, in all"]
-    measured: Annotated[int, "of them, asked; the others follow"]
+    ways: Annotated[tuple[WayFound, ...], "compared, the one that keeps most first"] = ()
+    columns_published: tuple[PublishedColumn, ...] = ()
+    recoded: Annotated[LocalFigures | None, "of --by values"] = None
+    rows_left_out: Annotated[int | None, "rows in classes below k at these levels; null: no levels reach k"] = None
+    kept: Annotated[Fraction | None, "of the detail (granularity), rows left out charged in full"] = None
+    precision: Annotated[Fraction | None, "of the levels, rows left out not charged"] = None
+    precision_charged: Annotated[Fraction | None, "of the levels, rows left out charged in full"] = None
+    bound: Annotated[Fraction | None, "no choice of levels keeps more, by the measure"] = None
+    proved: Annotated[bool, "no choice of levels keeps more"] = False
+    choices: Annotated[int | None, "of levels, in all"] = None
+    measured: Annotated[int, "of them, asked; the others follow"] = 0
     unsafe: Annotated[
         tuple[UnsafeNode, ...],
         "the certificate: each choice that would keep more was asked, or is at or below one of these in every column",
-    ]
-    after: Annotated[ClassProfile | None, "of the written copy"]
-    target: Annotated[str | None, "the copy that was written and kept"]
-    copied: Annotated[tuple[str, ...], "its columns"]
-    not_copied: tuple[LeftOut, ...]
+    ] = ()
+    after: Annotated[ClassProfile | None, "of the written copy"] = None
+    target: Annotated[str | None, "the copy that was written and kept"] = None
+    copied: Annotated[tuple[str, ...], "its columns"] = ()
+    not_copied: tuple[LeftOut, ...] = ()
     kept_columns: KeptColumns = None
     given_back: CellsGivenBack = None
 
@@ -90,6 +105,8 @@ def _judged(result: ProtectResult) -> tuple[Verdict, str]:
     policy, rows = result.account.policy, result.account.rows or 0
     if not rows:
         return Verdict.INCONCLUSIVE, f"there is nothing to protect: {policy.why_no_rows}"
+    if result.by is None:
+        return _judged_ways(result)
     if result.rows_left_out is None:
         few_rows = f"{plural(rows, 'row')} {are(rows)}"
         if rows >= policy.k:
@@ -102,6 +119,14 @@ def _judged(result: ProtectResult) -> tuple[Verdict, str]:
         return Verdict.VIOLATION, f"the copy failed its audit ({faults}), so it was not kept"
     written = "" if result.target is None else f"; {result.target} was written and passed its audit"
     return Verdict.FINISHED, f"{found_by(result)}: {_kept(result)}{written}{in_the_headline(result.given_back)}"
+
+
+def _judged_ways(result: ProtectResult) -> tuple[Verdict, str]:
+    best = next((each for each in result.ways if each.kept is not None), None)
+    if best is None or best.kept is None:
+        return Verdict.VIOLATION, "no way that was compared protects this table"
+    without = f", with {plural(best.rows_left_out, 'row')} left out" if best.rows_left_out else ", with every row"
+    return Verdict.FINISHED, f"{found_by(result)}: by {best.way} it keeps {percent(best.kept)} of the detail{without}"
 
 
 def found_by(result: ProtectResult) -> str:

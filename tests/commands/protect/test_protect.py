@@ -137,7 +137,7 @@ def check(store: Store, seed: int) -> None:
     measure, share = random.choice(("loss", "precision")), random.choice((0, "10%", "30%"))
     with qidsql.connect(store.url, writable=True) as engine:
         options: dict[str, Any] = {"columns": names, "k": k, "suppress": share, "measure": measure}
-        result = qidsql.protect(engine, f"t{seed}", into="t_public", replace=True, **options)
+        result = qidsql.protect(engine, f"t{seed}", into="t_public", replace=True, by="levels", **options)
     limit = int(Fraction(result.suppress) * len(rows))
     if limit < len(rows) < k:
         assert result.verdict is Verdict.VIOLATION and "no coarser values help" in result.reason
@@ -186,10 +186,10 @@ def test_classes_of_a_sample_prove_the_same(store: Store, monkeypatch: pytest.Mo
     rows = drawn(random, list(TYPES)) * 3 + drawn(random, list(TYPES))
     store.table("t", TYPES, rows)
     options: dict[str, Any] = {"columns": list(TYPES), "k": 3, "suppress": "20%"}
-    whole = qidsql.protect(store.url, "t", **options)
+    whole = qidsql.protect(store.url, "t", by="levels", **options)
     monkeypatch.setattr(classes, "LARGE", 0)
     monkeypatch.setattr(classes, "SAMPLES", (4, 2))
-    sampled = qidsql.protect(store.url, "t", **options)
+    sampled = qidsql.protect(store.url, "t", by="levels", **options)
     assert sampled.account.statements > whole.account.statements
     assert (sampled.columns_published, sampled.kept, sampled.proved) == (whole.columns_published, whole.kept, True)
 
@@ -216,6 +216,7 @@ def test_every_optimum_of_arx_is_reached(store: Store, shared: Path, of: tuple[i
         store.url,
         "adult",
         k=k,
+        by="levels",
         suppress=Fraction(share, 100),
         measure="precision",
         hierarchies=shared / "arx_hierarchies",
@@ -257,7 +258,7 @@ def written(folder: Path, text: str, name: str = "age.csv") -> Path:
 )
 def test_a_wrong_hierarchy_is_one_line_without_a_value(people: Store, tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(UsageError, match=words) as raised:
-        qidsql.protect(people.url, "people", hierarchies=written(tmp_path, text))
+        qidsql.protect(people.url, "people", by="levels", hierarchies=written(tmp_path, text))
     assert "low" not in str(raised.value) and "01" not in str(raised.value)
 
 
@@ -266,7 +267,7 @@ def test_a_file_gives_a_column_its_levels_with_either_separator(people: Store, t
     for separator in ";,":
         lines = ["0;*;*", "1;*;*", "2;'b';*", "3;'b';*", "99;'b';*"]
         written(tmp_path, "\n".join(lines).replace(";", separator), "mine_AGE.csv")
-        found = qidsql.protect(people.url, "people", k=30, columns="age", suppress=0, hierarchies=tmp_path)
+        found = qidsql.protect(people.url, "people", by="levels", k=30, columns="age", suppress=0, hierarchies=tmp_path)
         [column] = found.columns_published
         assert (column.becomes, column.height, column.values, column.left) == ("level 1", 2, 5, 2)
         assert found.kept == 1 - (Fraction(30 * 1, 4) + Fraction(30 * 2, 4)) / 60
@@ -275,9 +276,9 @@ def test_a_file_gives_a_column_its_levels_with_either_separator(people: Store, t
 @pytest.mark.engines("duckdb")
 def test_a_folder_without_a_file_for_any_column_is_refused(people: Store, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has no file for a column that is protected"):
-        qidsql.protect(people.url, "people", hierarchies=written(tmp_path, "a;*\n", "other.csv"))
+        qidsql.protect(people.url, "people", by="levels", hierarchies=written(tmp_path, "a;*\n", "other.csv"))
     with pytest.raises(UsageError, match="is no folder"):
-        qidsql.protect(people.url, "people", hierarchies=tmp_path / "gone")
+        qidsql.protect(people.url, "people", by="levels", hierarchies=tmp_path / "gone")
 
 
 @pytest.mark.exhaustive
@@ -288,9 +289,9 @@ def test_extremes_are_labels_of_their_own(store: Store) -> None:
     floats = ["NaN", "infinity", "-infinity", "-0", "1e300", None]
     rows = [row for row in zip(numbers, days, floats, strict=True) for _ in range(3)]
     store.table("t", {"n": "BIGINT", "d": "DATE", "f": "DOUBLE PRECISION"}, rows)
-    found = qidsql.protect(store.url, "t", k=3, columns=["n", "d", "f"])
+    found = qidsql.protect(store.url, "t", by="levels", k=3, columns=["n", "d", "f"])
     assert found.verdict is Verdict.FINISHED and found.kept == 1
-    whole = qidsql.protect(store.url, "t", k=18, columns=["n", "d", "f"], suppress=0)
+    whole = qidsql.protect(store.url, "t", by="levels", k=18, columns=["n", "d", "f"], suppress=0)
     assert [each.becomes for each in whole.columns_published] == ["withheld"] * 3
 
 
@@ -299,15 +300,15 @@ def test_codes_of_more_than_63_bits_take_several_words(store: Store) -> None:
     names = [f"c{place}" for place in range(9)]
     rows = [tuple(f"{n}-{place}" for place in range(9)) for n in range(300) for _ in range(2)]
     store.table("wide", dict.fromkeys(names, "VARCHAR(9)"), rows)
-    found = qidsql.protect(store.url, "wide", k=2, columns=names)
+    found = qidsql.protect(store.url, "wide", by="levels", k=2, columns=names)
     assert (found.kept, found.proved) == (1, True)
-    assert qidsql.protect(store.url, "wide", k=3, columns=names).kept == 0
+    assert qidsql.protect(store.url, "wide", by="levels", k=3, columns=names).kept == 0
 
 
 @ONE_ENGINE
 def test_sensitive_columns_are_copied_and_rows_left_out_are_gone(people: Store) -> None:
     with qidsql.connect(people.url, writable=True) as engine:
-        found = qidsql.protect(engine, "people", k=6, sensitive="secret", into="t_public")
+        found = qidsql.protect(engine, "people", by="levels", k=6, sensitive="secret", into="t_public")
     assert found.verdict is Verdict.FINISHED and found.copied == ("age", "born", "secret")
     copy = read(people, ["age", "born", "secret"])
     assert copy.total() == 60 - (found.rows_left_out or 0)
@@ -316,13 +317,13 @@ def test_sensitive_columns_are_copied_and_rows_left_out_are_gone(people: Store) 
 
 @pytest.mark.engines("duckdb")
 def test_the_first_sentence_says_who_can_be_found(people: Store) -> None:
-    outcome = inside("protect", people.url, "people", "--k", "5", "-c", "born", "-c", "secret")
+    outcome = inside("protect", people.url, "people", "--by", "levels", "--k", "5", "-c", "born", "-c", "secret")
     assert outcome.code == 0
     said = " ".join(outcome.out.split())
     assert "FINISHED in such a copy nobody is found by born, secret, not even by someone who knows everybody" in said
-    few = inside("protect", people.url, "people", "--k", "61", "-c", "born", "--suppress", "0")
+    few = inside("protect", people.url, "people", "--by", "levels", "--k", "61", "-c", "born", "--suppress", "0")
     assert few.code == 1 and "no coarser values help: 60 rows are fewer than k = 61" in " ".join(few.out.split())
-    none = inside("protect", people.url, "people", "--where", "age = 'x'", "-c", "born")
+    none = inside("protect", people.url, "people", "--by", "levels", "--where", "age = 'x'", "-c", "born")
     assert none.code == 3 and "no row meets the where condition" in " ".join(none.out.split())
 
 
@@ -334,7 +335,7 @@ def test_a_stop_is_inconclusive_and_writes_nothing(people: Store, stop: BaseExce
             raise stop
 
     with qidsql.connect(people.url, writable=True) as engine:
-        found = protect(engine, ProtectRequest("people", k=5, columns=["born"], into="t_public"), on_stage)
+        found = protect(engine, ProtectRequest("people", k=5, by="levels", columns=["born"], into="t_public"), on_stage)
     assert (found.verdict, found.target) == (Verdict.INCONCLUSIVE, None)
     assert "nothing was written" in found.reason
 
@@ -342,7 +343,7 @@ def test_a_stop_is_inconclusive_and_writes_nothing(people: Store, stop: BaseExce
 @pytest.mark.engines("duckdb")
 def test_rows_of_persons_with_several_end_without_a_plan(people: Store) -> None:
     with people.connect() as engine:
-        found = qidsql.protect(engine, "people", entity="age")
+        found = qidsql.protect(engine, "people", by="levels", entity="age")
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "age repeats or has NULLs" in " ".join(found.account.unfinished)
 

@@ -1,0 +1,154 @@
+"""The ways side by side: what each keeps, and the command that carries the best one out."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from qidsql.commands.anonymize.anonymize import anonymize
+from qidsql.commands.anonymize.command import AnonymizeRequest
+from qidsql.commands.mask.command import MaskRequest
+from qidsql.commands.mask.mask import mask
+from qidsql.commands.protect.command import ProtectRequest, Way
+from qidsql.commands.protect.result import ProtectResult, WayFound, judged
+from qidsql.commands.table_protection import TableProtection
+from qidsql.core.results import Verdict
+from qidsql.engines.base import Engine
+from qidsql.errors import ConnectionLost, Interrupted, Stopped, UsageError
+from qidsql.generalization.hierarchies import dates_among
+from qidsql.wording.texts import few, plural, setting
+
+SECONDS = 10  # for a way, unless --max-seconds says how long all may take
+
+Request = TypeVar("Request")
+OneWay = Callable[[Engine, ProtectRequest, Callable[[str], None]], ProtectResult]
+
+
+def compared(
+    engine: Engine, request: ProtectRequest, one_way: OneWay, on_stage: Callable[[str], None]
+) -> ProtectResult:
+    """What each way keeps, best first; nothing is written.
+
+    Each way is one answer of its own within a share of the time, so that one that takes long or is impossible leaves
+    the others. After Ctrl-C and a lost connection no further way is tried.
+    """
+    on_stage("reading the catalog")
+    protection = TableProtection.of(engine, request)
+    ways: list[WayFound] = []
+    unfinished: list[str] = []
+    rows: int | None = None
+    try:
+        protection.recognise(on_stage, dates_among(protection.columns, engine.dialect))
+        for found, counted in _each_way(engine, replace(request, columns=protection.names), one_way, on_stage):
+            ways.append(found)
+            rows = counted if rows is None else rows
+    except Stopped as stop:
+        unfinished = [str(stop) or "stopped"]
+    except KeyboardInterrupt:
+        unfinished = ["interrupted"]
+    best_first = sorted(ways, key=lambda each: (each.kept is None, -(each.kept or 0), each.rows_left_out or 0))
+    return judged(
+        ProtectResult(
+            verdict=Verdict.INCONCLUSIVE if unfinished else Verdict.FINISHED,
+            reason="",
+            by=None,
+            measure=request.chosen_measure,
+            suppress=request.share,
+            hierarchies=None if request.hierarchies is None else str(request.hierarchies),
+            ways=tuple(best_first),
+            not_copied=protection.not_copied,
+            account=protection.account(rows, unfinished),
+        )
+    )
+
+
+def _each_way(
+    engine: Engine, request: ProtectRequest, one_way: OneWay, on_stage: Callable[[str], None]
+) -> Iterator[tuple[WayFound, int | None]]:
+    """What each way keeps, and the rows counted. Raises Stopped where no further way can be tried."""
+    seconds = SECONDS if request.max_seconds is None else max(1, request.max_seconds // len(Way))
+    for way, tried in TRIED.items():
+        on_stage(f"comparing the ways: {way}")
+        if request.l_diversity is not None and way is not Way.VALUES:
+            yield WayFound(way=way, reason=f"it does not hold {setting('l_diversity')}"), None
+            continue
+        try:
+            yield tried(engine, replace(request, max_seconds=seconds), one_way)
+        except UsageError as error:
+            yield WayFound(way=way, reason=str(error)), None
+        if isinstance(engine.stopped_by, Interrupted | ConnectionLost):
+            raise engine.stopped_by
+
+
+def _shared(kind: Callable[..., Request], request: ProtectRequest, **changes: Any) -> Request:
+    """Another command's request on the same columns and rows."""
+    given = {each.name: getattr(request, each.name) for each in fields(kind) if hasattr(request, each.name)}  # type: ignore[arg-type]
+    return kind(**(given | changes))
+
+
+def _values(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[WayFound, int | None]:
+    result = one_way(engine, replace(request, by=Way.VALUES, suppress=None), _silent)
+    if result.recoded is None:
+        return _none(Way.VALUES, result), result.account.rows
+    touched = [each.name for each in result.recoded.columns if not each.untouched]
+    how = f"{few(touched)} coarser where needed" if touched else "all values as they are"
+    return WayFound(way=Way.VALUES, kept=result.recoded.kept, rows_left_out=0, how=how), result.account.rows
+
+
+def _levels(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[WayFound, int | None]:
+    result = one_way(engine, replace(request, by=Way.LEVELS), _silent)
+    if result.kept is None:
+        return _none(Way.LEVELS, result), result.account.rows
+    coarser = [f"{each.name} {_level(each.becomes)}" for each in result.columns_published if each.level]
+    found = WayFound(
+        way=Way.LEVELS,
+        kept=result.kept,
+        rows_left_out=result.rows_left_out,
+        how=few(coarser) if coarser else "all values as they are",
+        proved=result.proved,
+    )
+    return found, result.account.rows
+
+
+def _level(becomes: str) -> str:
+    return becomes if becomes == "withheld" else f"as {becomes}"
+
+
+def _columns(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[WayFound, int | None]:
+    asked = _shared(MaskRequest, request, violates=request.k, k=None, exact=True)
+    asked.check()
+    result = mask(engine, asked)
+    account = result.account
+    if not result.safe or not account.rows:
+        return _none(Way.COLUMNS, result), account.rows
+    if not result.published:
+        return WayFound(way=Way.COLUMNS, reason="no column can be published"), account.rows
+    weights = {name: account.weights.get(name, 1) for name in account.columns}
+    withheld = Fraction(sum(weights[name] for name in result.withheld), sum(weights.values()))
+    how = f"{few(result.withheld)} withheld" if result.withheld else "no column withheld"
+    return WayFound(way=Way.COLUMNS, kept=1 - withheld, rows_left_out=0, how=how, proved=result.optimal), account.rows
+
+
+def _cells(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[WayFound, int | None]:
+    asked = _shared(AnonymizeRequest, request, into=None)
+    asked.check()
+    result = anonymize(engine, asked)
+    account = result.account
+    if result.cells is None or not account.rows or result.verdict is not Verdict.FINISHED:
+        return _none(Way.CELLS, result), account.rows
+    weights = {name: account.weights.get(name, 1) for name in account.columns}
+    lost = sum(weights[name] * cells for name, cells in result.by_column.items())
+    kept = 1 - Fraction(lost, account.rows * sum(weights.values()))
+    how = f"{plural(result.cells, 'cell')} blanked"
+    return WayFound(way=Way.CELLS, kept=kept, rows_left_out=0, how=how, proved=result.optimal), account.rows
+
+
+def _none(way: Way, result: Any) -> WayFound:
+    return WayFound(way=way, reason=result.reason)
+
+
+def _silent(stage: str) -> None:
+    """The stages of one way are not told."""
+
+
+TRIED = {Way.VALUES: _values, Way.LEVELS: _levels, Way.COLUMNS: _columns, Way.CELLS: _cells}
