@@ -1,5 +1,5 @@
 -- How many values of a column look like something that identifies a person. No value leaves the engine.
--- A pattern without ^ and $ is also found within a longer text.
+-- Each different value is looked at once. A pattern without ^ and $ is also found within a longer text.
 -- Parameters: :value    the value as text
 --             :rows     the rows
 --             :iban_digits  the account number with its first four signs at the end and numbers for letters
@@ -9,19 +9,19 @@
 --             :oldest   the year of birth of people who are 90
 -- Result: one row of counts, named as they are read
 SELECT
-  COUNT(*) AS row_count,
-  COUNT(value) AS filled,
-  COUNT(DISTINCT value) AS different,
-  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '[^@[:space:]]@[^@[:space:]]+[.][A-Za-z]{2,}')) AS emails,
-  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '[Hh][Tt][Tt][Pp][Ss]?://|(^|[^A-Za-z0-9])[Ww][Ww][Ww][.][A-Za-z0-9]')) AS urls,
-  COUNT(*) FILTER (WHERE is_ip) AS ips,
-  COUNT(*) FILTER (
+  SUM(value_rows) AS row_count,
+  SUM(value_rows) FILTER (WHERE value IS NOT NULL) AS filled,
+  COUNT(value) AS different,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '[^@[:space:]]@[^@[:space:]]+[.][A-Za-z]{2,}')) AS emails,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '[Hh][Tt][Tt][Pp][Ss]?://|(^|[^A-Za-z0-9])[Ww][Ww][Ww][.][A-Za-z0-9]')) AS urls,
+  SUM(value_rows) FILTER (WHERE is_ip) AS ips,
+  SUM(value_rows) FILTER (
     WHERE NOT is_ip AND REGEXP_LIKE(
       value,
       '(^|[^0-9.])((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])[.]){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])($|[^0-9.])'
     )
   ) AS ips_within,
-  COUNT(*) FILTER (
+  SUM(value_rows) FILTER (
     WHERE NOT is_ip
     AND REGEXP_LIKE(value, '^([+][0-9]|[(]|0[0-9]|[0-9]{3}[-. ][0-9]{3}[-. ][0-9]{4}$)[0-9 ()/.-]*$')
     AND REGEXP_LIKE(value, '[0-9][ ()/.-]|^[+(]')
@@ -29,26 +29,26 @@ SELECT
     AND NOT REGEXP_LIKE(value, '^([0-9]{3}-[0-9]{3}|[0-9]{4}-[0-9]{4}|[0-9]{5}-[0-9]{5}|[0-9]+[.][0-9]+)$')
     AND NOT REGEXP_LIKE(value, '^[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2,4}$|^[0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}$')
   ) AS telephones,
-  COUNT(*) FILTER (
+  SUM(value_rows) FILTER (
     WHERE NOT REGEXP_LIKE(value, '^[-+0-9 ()/.]*$')
     AND REGEXP_LIKE(value, '[+][0-9][0-9 ()/.-]{6,}[0-9]|(^|[^0-9])[(]?[0-9]{3}[)]?[-. ][0-9]{3}[-. ][0-9]{4}($|[^0-9])')
   ) AS telephones_within,
-  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '(^|[^0-9])[0-9]{3}-[0-9]{2}-[0-9]{4}($|[^0-9])')) AS personal_numbers,
-  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$')) AS devices,
-  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '^[0-9]{5,13}([.][0-9]+)?$')) AS long_numbers,
-  COUNT(*) FILTER (WHERE iban_digits IS NOT NULL) AS ibans_like,
-  COUNT(*) FILTER (WHERE iban_digits IS NOT NULL AND :rest = 1) AS ibans,
-  COUNT(*) FILTER (WHERE card_digits IS NOT NULL) AS cards_like,
-  COUNT(*) FILTER (WHERE card_digits IS NOT NULL AND :luhn % 10 = 0) AS cards,
-  COUNT(*) FILTER (
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '(^|[^0-9])[0-9]{3}-[0-9]{2}-[0-9]{4}($|[^0-9])')) AS personal_numbers,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$')) AS devices,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[0-9]{5,13}([.][0-9]+)?$')) AS long_numbers,
+  SUM(value_rows) FILTER (WHERE iban_digits IS NOT NULL) AS ibans_like,
+  SUM(value_rows) FILTER (WHERE iban_digits IS NOT NULL AND :rest = 1) AS ibans,
+  SUM(value_rows) FILTER (WHERE card_digits IS NOT NULL) AS cards_like,
+  SUM(value_rows) FILTER (WHERE card_digits IS NOT NULL AND :luhn % 10 = 0) AS cards,
+  SUM(value_rows) FILTER (
     WHERE REGEXP_LIKE(value, '^[A-HJ-NPR-Za-hj-npr-z0-9]{17}$')
     AND REGEXP_LIKE(value, '[A-Za-z]') AND REGEXP_LIKE(value, '[0-9]')
   ) AS vins,
-  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '^([0-9a-fA-F]{32}|[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$')) AS hashes,
-  COUNT(*) FILTER (
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^([0-9a-fA-F]{32}|[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$')) AS hashes,
+  SUM(value_rows) FILTER (
     WHERE REGEXP_LIKE(value, '^(/9j/|iVBORw0KGgo)|[.]([Jj][Pp][Ee]?[Gg]|[Pp][Nn][Gg]|[Gg][Ii][Ff]|[Tt][Ii][Ff][Ff]?|[Hh][Ee][Ii][Cc]|[Dd][Cc][Mm])$')
   ) AS pictures,
-  COUNT(*) FILTER (
+  SUM(value_rows) FILTER (
     WHERE NOT REGEXP_LIKE(value, '^[0-9]{4}-01-01([ T]00:00(:00([.]0+)?)?)?$')
     AND REGEXP_LIKE(
       value,
@@ -58,16 +58,17 @@ SELECT
       || '(^|[^A-Za-z])([Jj][Aa][Nn]|[Ff][Ee][Bb]|[Mm][Aa][Rr]|[Aa][Pp][Rr]|[Mm][Aa][Yy]|[Jj][Uu][NnLl]|[Aa][Uu][Gg]|[Ss][Ee][Pp]|[Oo][Cc][Tt]|[Nn][Oo][Vv]|[Dd][Ee][Cc])[A-Za-z]*[ .,-]+([0-9]{1,2}[ .,]+)?(1[6-9]|20)[0-9]{2}($|[^0-9])')
     )
   ) AS days,
-  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '^((1[6-9]|20)[0-9]{2}[-/](0[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/](1[6-9]|20)[0-9]{2})$')) AS months,
-  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '^(1[89]|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])$')) AS packed_days,
-  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '[^ ]( +[^ ]+){5}')) AS texts,
-  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '^[^0-9]{0,2}0*(9[1-9]|[1-9][0-9]{2,})|^[^0-9]{0,2}0*90([.]0*[1-9]| *(-|,|to ))')) AS over_89,
-  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '^[12][0-9]{3}([^0-9]|$)') AND SUBSTRING(value, 1, 4) < :oldest) AS born_before,
-  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '[0-9][^0-9]*[0-9][^0-9]*[0-9][^0-9]*[0-9]|^[A-Za-z]{1,2}[0-9]')) AS long_zips,
-  COUNT(*) FILTER (WHERE REGEXP_LIKE(value, '^[0-9]{1,3}[^0-9]*$') AND LPAD(digits, 3, '0') IN (:sparse)) AS sparse_zips
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^((1[6-9]|20)[0-9]{2}[-/](0[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/](1[6-9]|20)[0-9]{2})$')) AS months,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^(1[89]|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])$')) AS packed_days,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '[^ ]( +[^ ]+){5}')) AS texts,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[^0-9]{0,2}0*(9[1-9]|[1-9][0-9]{2,})|^[^0-9]{0,2}0*90([.]0*[1-9]| *(-|,|to ))')) AS over_89,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[12][0-9]{3}([^0-9]|$)') AND SUBSTRING(value, 1, 4) < :oldest) AS born_before,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '[0-9][^0-9]*[0-9][^0-9]*[0-9][^0-9]*[0-9]|^[A-Za-z]{1,2}[0-9]')) AS long_zips,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[0-9]{1,3}[^0-9]*$') AND LPAD(digits, 3, '0') IN (:sparse)) AS sparse_zips
 FROM (
   SELECT
     value,
+    value_rows,
     digits,
     CASE WHEN REGEXP_LIKE(value, '^[0-9]([ -]?[0-9]){12,18}$') THEN RPAD(REVERSE(digits), 19, '0') END AS card_digits,
     CASE
@@ -89,6 +90,7 @@ FROM (
   FROM (
     SELECT
       value,
+      value_rows,
       REGEXP_REPLACE(value, '[^0-9]', '') AS digits,
       UPPER(REPLACE(value, ' ', '')) AS compact,
       REGEXP_REPLACE(
@@ -96,6 +98,13 @@ FROM (
         ':((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])[.]){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])$',
         ':0:0'
       ) AS groups
-    FROM (SELECT NULLIF(REGEXP_REPLACE(:value, '^[[:space:]]+|[[:space:]]+$', ''), '') AS value FROM :rows) AS given
+    FROM (
+      SELECT value, SUM(rows_as_given) AS value_rows
+      FROM (
+        SELECT NULLIF(REGEXP_REPLACE(as_given, '^[[:space:]]+|[[:space:]]+$', ''), '') AS value, rows_as_given
+        FROM (SELECT :value AS as_given, COUNT(*) AS rows_as_given FROM :rows GROUP BY :value) AS given
+      ) AS trimmed
+      GROUP BY value
+    ) AS distinct_values
   ) AS cleaned
 ) AS prepared

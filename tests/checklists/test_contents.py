@@ -6,6 +6,7 @@ import random
 import string
 from collections.abc import Sequence
 from datetime import date
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -51,14 +52,17 @@ def account(draw: random.Random) -> str:
     return next(t for n in range(100) if iban(t := f"DE{n:02}{rest}"))
 
 
+@cache
+def memory() -> duckdb.DuckDBPyConnection:
+    return duckdb.connect()
+
+
 def counted(values: Sequence[object], column: str = "c", type_name: str = "VARCHAR") -> dict[str, int]:
     """The counts of a column of DuckDB with these values."""
-    with duckdb.connect() as connection:
-        connection.execute(f"CREATE TABLE t ({column} {type_name})")
-        connection.execute(f"INSERT INTO t SELECT unnest($1::{type_name}[])", [list(values)])
-        table = Table(TableName("t"), "table", (Column(column, type_name),))
-        statement = column_contents(DUCKDB, table, table.columns[0], 1936)
-        return dict(statement.read(connection.execute(statement.sql).fetchall()))
+    memory().execute(f"CREATE OR REPLACE TABLE t AS SELECT unnest($1::{type_name}[]) AS {column}", [list(values)])
+    table = Table(TableName("t"), "table", (Column(column, type_name),))
+    statement = column_contents(DUCKDB, table, table.columns[0], 1936)
+    return dict(statement.read(memory().execute(statement.sql).fetchall()))
 
 
 @pytest.mark.parametrize("number", always(2_000, longer=[200_000]))
