@@ -2,16 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from qidsql.cli.history import opened_history
-from qidsql.cli.options import HistoryUrl, PolicyPath, Quiet
+from qidsql.cli.options import LISTINGS, Format, HistoryUrl, Output, PolicyPath, Quiet, report_format
 from qidsql.cli.streams import say
 from qidsql.commands.release.command import COMMAND
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
+from qidsql.report.blocks import TONES, Cell, Grid, Head, Report, Sentence, Tone
+from qidsql.wording.texts import plural
+
+if TYPE_CHECKING:
+    from qidsql.operations.history.releases import RecordedReleases
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +67,59 @@ def record(request: RecordRequest) -> None:
         say(f"{found.title} is {'recorded' if added else 'recorded already'} as {found.verdict}: {found.reason}")
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReleasesRequest:
+    """List what left, newest first, and which releases have to be checked again, and why.
+
+    A release is due when its last day is over, an exception expired, the policy file changed, or the last run found
+    other columns in the table that it was made from.
+    """
+
+    config: PolicyPath = Path("qidsql.toml")
+    history: HistoryUrl = None
+    format: Format = None
+    output: Output = None
+
+
+RELEASES = Command(
+    ReleasesRequest,
+    examples=("qidsql release list", "qidsql release list --format json"),
+    exit_codes="0 finished, whatever is due; 2 error",
+)
+
+
+def list_releases(request: ReleasesRequest) -> None:
+    """Lists the recorded releases. Raises UsageError, TomlFileError, StoreError."""
+    from qidsql.cli.history import write_listing
+    from qidsql.operations.history.releases import ReleaseLedger
+    from qidsql.operations.policy_file import read_policy_file
+
+    format = report_format(LISTINGS, request.format, request.output)
+    file = read_policy_file(request.config) if request.config.exists() else None
+    found = ReleaseLedger(opened_history(request.config, request.history)).all(file, datetime.now(UTC).date())
+    write_listing(request, format, found, releases_report(found), "Releases")
+
+
+def releases_report(found: "RecordedReleases") -> Report:
+    """The releases, newest first, with why they are due."""
+    due = sum(bool(each.due) for each in found.releases)
+    yield Sentence(f"{plural(len(found.releases), 'release')} in {found.history}, {due} due again")
+    heads = [Head(each, text=True) for each in ("Recorded (UTC)", "Table", "Released", "Verdict", "For", "Due again")]
+    rows: list[list[str | Cell]] = [
+        [
+            f"{each.recorded:%Y-%m-%d %H:%M}",
+            each.table,
+            each.name,
+            Cell(each.verdict, TONES[each.verdict]),
+            each.recipient,
+            Cell("; ".join(each.due), Tone.RISK),
+        ]
+        for each in found.releases
+    ]
+    if rows:
+        yield Grid(heads, rows)
+
+
 ABOUT = """Check a file or table before it leaves, and record what left: one verdict, on one page that can be signed.
 
 Without the name of a part the release is checked: qidsql release FILE --policy qidsql.toml. A part's options: qidsql
@@ -72,5 +131,6 @@ def subcommands() -> "dict[str, tuple[str, Command, Callable[[Any], None] | None
     """The parts of the command: summary, declaration, work; None: as the commands that open a source."""
     return {
         "check": ("One verdict on the bytes that are to leave", COMMAND, None),
+        "list": ("What left, and what has to be checked again", RELEASES, list_releases),
         "record": ("What left, after the signature, into the history", RECORD, record),
     }

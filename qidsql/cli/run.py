@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,9 +34,11 @@ from qidsql.errors import QidsqlError, UsageError
 from qidsql.formats.registry import document_format
 from qidsql.operations.findings import FailOn
 from qidsql.operations.presets import PRESETS
+from qidsql.wording.texts import plural
 
 if TYPE_CHECKING:
     from qidsql.operations.document import RunResult
+    from qidsql.operations.history.records import History
     from qidsql.operations.policy_file import PolicyFile
 
 
@@ -271,7 +274,18 @@ def run_and_record(file: "PolicyFile", request: RunRequest) -> "tuple[RunResult,
                 history.record(result)
         except StoreError as error:
             return result, save_unrecorded(result, file.path.parent, str(error))
+        if not request.quiet and not result.interrupted:
+            _say_what_is_due(file, history)
     return result, ""
+
+
+def _say_what_is_due(file: "PolicyFile", history: "History") -> None:
+    """Says how many of the recorded releases have to be checked again. Raises StoreError."""
+    from qidsql.operations.history.releases import ReleaseLedger
+
+    found = ReleaseLedger(history).all(file, datetime.now(UTC).date()).releases
+    if due := sum(bool(each.due) for each in found):
+        say(f"{plural(due, 'release is', 'releases are')} due again: qidsql release list")
 
 
 def save_unrecorded(result: "RunResult", folder: Path, why: str) -> str:

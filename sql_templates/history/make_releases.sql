@@ -4,6 +4,7 @@
 --   digest      of its bytes, as JSON
 --   valid_until a day, or empty
 --   signature   of the statement, or empty
+--   source_columns  of the table of the policy when it was last audited: their types by name, as JSON; empty if never
 --   document    the statement, as it was signed
 CREATE TABLE IF NOT EXISTS releases (
   recorded TIMESTAMP NOT NULL,
@@ -16,5 +17,6 @@ CREATE TABLE IF NOT EXISTS releases (
   recipient TEXT NOT NULL,
   valid_until TEXT NOT NULL,
   signature TEXT NOT NULL,
+  source_columns TEXT NOT NULL,
   document TEXT NOT NULL
 )

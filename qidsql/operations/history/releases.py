@@ -1,15 +1,45 @@
 """The releases in the history: what left, for whom, until when. Each method is a transaction; raises StoreError."""
 
 import json
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import Annotated
 
 from qidsql.commands.release.command import EarlierRelease, ReleaseResult
+from qidsql.core.results import Verdict
 from qidsql.core.tables import PolicyRole
 from qidsql.declarations.results import loaded, plain
 from qidsql.operations.history.records import History
+from qidsql.operations.policy_file import PolicyFile
+from qidsql.wording.texts import few
 
 TABLE = "releases"
 COLUMNS = ("name", "place", "keyed", "document")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRelease:
+    """A release in the history."""
+
+    recorded: datetime
+    table: Annotated[str, "of the policy"]
+    name: str
+    verdict: Verdict
+    reason: str
+    recipient: str
+    until: Annotated[str, "a day, or empty"]
+    due: Annotated[tuple[str, ...], "why it has to be checked again"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedReleases:
+    """The recorded releases, newest first."""
+
+    format: int = field(default=1, init=False)
+    kind: str = field(default="releases", init=False)
+    history: str
+    releases: tuple[RecordedRelease, ...]
 
 
 class ReleaseLedger:
@@ -25,9 +55,33 @@ class ReleaseLedger:
             rows = store.find(TABLE, COLUMNS, ("recorded",), of_table=table) if store and there else []
             return tuple(_earlier(*map(str, row)) for row in rows)
 
+    def all(self, file: PolicyFile | None, today: date) -> RecordedReleases:
+        """All releases, each with the reasons why it is due again by the policy, the last audits and the day."""
+        columns = {table: each.types for (_, table), each in self._history.last_columns().items()}
+        with self._history.reading() as store:
+            there = store is not None and self._history.has_table(store, TABLE)
+            names = ("recorded", "source_columns", "document")
+            rows = store.find(TABLE, names, ("recorded",)) if store and there else []
+            found = [(row[0], json.loads(str(row[1]) or "{}"), _statement(str(row[2]))) for row in rows]
+        releases = [
+            RecordedRelease(
+                recorded=recorded.replace(tzinfo=UTC),
+                table=each.predicate.of,
+                name=each.title,
+                verdict=each.verdict,
+                reason=each.reason,
+                recipient=each.predicate.declared.recipient or "",
+                until=each.predicate.declared.until or "",
+                due=tuple(_due(each, before, columns.get(each.predicate.of, {}), file, today)),
+            )
+            for recorded, before, each in reversed(found)
+        ]
+        return RecordedReleases(history=self._history.label, releases=tuple(releases))
+
     def add(self, released: ReleaseResult, place: str, keyed: str, signature: str) -> bool:
         """Records a release; False if this statement is recorded already."""
         document, stated = released.canonical_json(), released.predicate
+        columns = [each.types for (_, table), each in self._history.last_columns().items() if table == stated.of]
         with self._history.writing() as store:
             if store.find(TABLE, ("name",), document=document):
                 return False
@@ -42,13 +96,53 @@ class ReleaseLedger:
                 "recipient": stated.declared.recipient or "",
                 "valid_until": stated.declared.until or "",
                 "signature": signature,
+                "source_columns": json.dumps(columns[0]) if columns else "",
                 "document": document,
             }
             store.add(TABLE, [row])
         return True
 
 
+def _statement(document: str) -> ReleaseResult:
+    found: ReleaseResult = loaded(ReleaseResult, json.loads(document))
+    return found
+
+
 def _earlier(name: str, place: str, keyed: str, document: str) -> EarlierRelease:
-    released: ReleaseResult = loaded(ReleaseResult, json.loads(document))
+    released = _statement(document)
     sensitive = (each.name for each in released.predicate.columns if each.role is PolicyRole.SENSITIVE)
     return EarlierRelease(name, released.subject[0].digest, place, keyed, tuple(sensitive))
+
+
+def _due(
+    released: ReleaseResult,
+    before: Mapping[str, str],
+    columns: Mapping[str, str],
+    file: PolicyFile | None,
+    today: date,
+) -> Iterator[str]:
+    """Why a release has to be checked again: comparisons of what was recorded with what is known now."""
+    stated = released.predicate
+    if stated.declared.until and stated.declared.until < today.isoformat():
+        yield f"valid until {stated.declared.until}"
+    expired = [each for each in stated.declared.exceptions or () if each.expires < today.isoformat()]
+    if expired:
+        yield f"exceptions expired: {few([each.line for each in expired])}"
+    if file is not None and file.hash != stated.policy_hash:
+        yield "the policy file changed"
+        entry = next((each for each in file.tables if each.table == stated.of), None)
+        roles = {name.lower(): role for name, role in entry.roles.items()} if entry else {}
+        moved = [each.name for each in stated.columns if each.role and roles.get(each.name.lower()) != each.role]
+        if moved:
+            yield f"other roles: {few(moved)}"
+    if before and columns:
+        for words, names in (
+            ("new columns in the source", [name for name in columns if name not in before]),
+            ("columns gone from the source", [name for name in before if name not in columns]),
+            (
+                "other types in the source",
+                [name for name in columns if before.get(name, columns[name]) != columns[name]],
+            ),
+        ):
+            if names:
+                yield f"{words}: {few(names)}"

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from tests.commandline import inside
-from tests.commands.release.test_release import PEOPLE, check, policy, state, table
+from tests.commands.release.test_release import PEOPLE, ROLES, check, policy, state, table
 from tests.exhaustive import always
 
 Row = tuple[Any, ...]
@@ -162,3 +162,29 @@ def test_a_recipient_without_the_earlier_release_is_told_which_lines_are_only_re
     outcome = inside("verify", "second.json", "out.parquet", cwd=tmp_path)
     text = " ".join(outcome.out.split())
     assert outcome.code == 0 and "the line policy added and removed; the line policy releases together" in text
+
+
+@pytest.mark.exhaustive
+def test_a_release_is_due_again_by_its_day_its_policy_and_its_source(tmp_path: Path) -> None:
+    def due() -> str:
+        [found] = json.loads(inside("release", "list", "--format", "json", cwd=tmp_path).out)["releases"]
+        return "; ".join(found["due"])
+
+    def source(columns: str) -> None:
+        with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+            released = tmp_path / "out.parquet"
+            connection.execute(f"CREATE OR REPLACE TABLE patients AS SELECT {columns} FROM '{released}'")
+
+    policy(tmp_path, release='until = "2999-12-31"')
+    table(tmp_path)
+    source("*")
+    assert inside("run", cwd=tmp_path).code == 0
+    record(tmp_path)
+    assert due() == ""
+    source("*, 1 AS zip")
+    outcome = inside("run", cwd=tmp_path)
+    assert "1 release is due again" in outcome.err
+    assert due() == "new columns in the source: zip"
+    policy(tmp_path, {**ROLES, "state": "sensitive"}, release='until = "2999-12-31"')
+    assert due().startswith("the policy file changed; other roles: state")
+    assert "due again" in inside("release", "list", cwd=tmp_path).out
