@@ -710,12 +710,14 @@ PRINTED = {"copies/publish_view", "copies/suppress_in_place", "row_codes/values_
 ELSEWHERE = {
     "duckdb",
     "duckdb_extension",
+    "contents",
     "copies/given_back",
     "hierarchies",
     "local_recoding",
     "history",
     "postgres",
     "regions",
+    "releases",
     "sqlite",
     "workbench",
 }
