@@ -17,6 +17,7 @@ CLASSES: tuple[str, ...] = (
     "shown_combinations",
     "sizes",
     "turns",
+    "releases",
     "risks",
     "truncated",
     "sampling",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from qidsql.commands.release.command import EarlierRelease, LineState, Measured, ReleaseRequest, Subject
@@ -47,19 +47,22 @@ def _worst(found: Sequence[Measured]) -> Measured:
 
 
 def _against(engine: Engine, table: Table, request: ReleaseRequest, earlier: EarlierRelease, k: int) -> Compared:
+    unknown = Measured(NOT_EXAMINED, "", f"k = {k}")
+    changes = together = unknown
     try:
         with _both(engine, table, earlier.place) as (pair, before, now, subject):
             if plain(subject.digest) != dict(earlier.digest):
                 raise QidsqlError(f"{earlier.place} is not what was recorded")
             changes, together = _changes(pair, before, now, request, earlier, k)
         if request.key is not None:
+            together = unknown
             together = _joint(engine, table, request, earlier, k)
-        return Compared(changes, together)
     except (BudgetSpent, Interrupted):
         raise
     except QidsqlError as error:
-        unknown = Measured(NOT_EXAMINED, f"{earlier.name} could not be compared: {error}", f"k = {k}")
-        return Compared(unknown, unknown)
+        why = f"{earlier.name} could not be compared: {error}"
+        changes, together = (replace(each, measured=each.measured or why) for each in (changes, together))
+    return Compared(changes, together)
 
 
 @contextmanager

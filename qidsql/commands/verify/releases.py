@@ -20,6 +20,7 @@ OF_WORK = (  # keys of an audit that are about its work, not about the bytes
     *("qidsql", "source", "engine", "snapshot", "started", "seconds", "policy", "statements", "rounds", "scans"),
     *("sets_profiled", "unfinished", "notes", "bytes_read", "bytes_exact", "reader", "time_zone", "kind", "table"),
 )
+OF_LIST = ("checklist", "item", "asks", "text")  # of a line, whatever was measured
 OF_OTHERS = ("policy added and removed", "policy releases together")  # lines that other bytes decide, too
 
 
@@ -86,6 +87,8 @@ class ReleaseClaims:
         )
         names = [name for name in dict.fromkeys((*lines, *anew)) if name not in self.recorded]
         figures: dict[str, tuple[object, object]] = {name: (lines.get(name), anew.get(name)) for name in names}
+        for name in self.recorded:
+            figures[name] = tuple({key: line[name][key] for key in OF_LIST} for line in (lines, anew))  # type: ignore[assignment]
         figures["number of lines"] = len(stated), len(found)
         return same(f"each of {len(names)} lines is right", figures, AGAIN)
 
@@ -97,6 +100,7 @@ class ReleaseClaims:
         recorded += [f"the line {name}" for name in self.recorded]
         policy = audit.account.policy
         recorded += [f"policy file {stated.policy_hash}", f"k = {policy.k}", "the roles of the columns"]
+        recorded += [f"persons {stated.missing_entity}"] if stated.missing_entity else []
         recorded += [f"attempt {stated.declared.attempt}"] if stated.declared.attempt else []
         recorded += [
             f"checked {stated.audit.account.started:%Y-%m-%d}",

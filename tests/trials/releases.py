@@ -1,0 +1,126 @@
+"""Pairs of releases of random tables against brute force, and statements about them that somebody changed."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import duckdb
+
+import qidsql
+from qidsql.commands.release.command import ReleaseResult
+from qidsql.errors import QidsqlError
+from qidsql.operations.history.opening import open_history
+from qidsql.operations.history.releases import ReleaseLedger
+from tests.commands.verify.test_releases import RECORDED, changed, leaves
+from tests.trials import Ground, Trials
+
+Rows = dict[int, tuple[Any, ...]]
+TYPES = ("INTEGER", "VARCHAR", "DOUBLE", "DATE")
+VALUES: Mapping[str, list[Any]] = {
+    "INTEGER": [None, 0, 1, -7],
+    "VARCHAR": [None, "", "a", "NULL", " a"],
+    "DOUBLE": [None, 0.0, 1.5],
+    "DATE": [None, date(2020, 1, 1), date(2020, 1, 1) + timedelta(400)],
+}
+
+
+def pairs(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
+    """One trial is two releases: rows that stand out, both together by a key, one changed figure of the statement."""
+    yield from islice(_all(seed, ground.folder), number)
+
+
+def _all(seed: int, folder: Path) -> Iterator[str | None]:
+    number = seed * 1_000_000
+    while True:
+        place = folder / f"release_{number}"
+        place.mkdir()
+        wrong = _pair(Random(number), place)
+        yield wrong and f"pair {number}: {wrong}"
+        number += 1
+
+
+def _pair(draw: Random, folder: Path) -> str | None:
+    types = [draw.choice(TYPES) for _ in range(draw.randint(2, 4))]
+    classes, k = draw.randint(1, len(types) - 1), draw.randint(2, 6)
+    people = {n: tuple(draw.choice(VALUES[each]) for each in types) for n in range(draw.randint(5, 60))}
+    leave, come, move = (draw.choice((0, 0, 0.1, 0.5)) for _ in range(3))
+    before: Rows = {n: row for n, row in people.items() if draw.random() >= come} or people
+    now: Rows = {n: _moved(draw, row, types, move) for n, row in people.items() if draw.random() >= leave} or people
+    _write(folder, "old", before, types)
+    _write(folder, "new", now, types)
+    roles = "".join(f'c{n} = "{"quasi-identifier" if n < classes else "sensitive"}"\n' for n in range(len(types)))
+    (folder / "qidsql.toml").write_text(
+        f'format = 1\n[sources.main]\nurl = "none.duckdb"\n[[tables]]\ntable = "people"\nk = {k}\nentity = "row"\n'
+        f"[tables.roles]\n{roles}"
+    )
+    given: dict[str, Any] = {"policy_file": folder / "qidsql.toml", "of": "people"}
+    first = qidsql.release(str(folder / "old.parquet"), **given)
+    ledger = ReleaseLedger(open_history(str(folder / "qidsql-history.duckdb")))
+    ledger.add(first, str(folder / "old.parquet"), str(folder / "old_id.parquet"), "")
+    with_key = {"keyed": str(folder / "new_id.parquet"), "key": "id"}
+    second = qidsql.release(str(folder / "new.parquet"), **given, **with_key)
+    if (folder / "old.parquet").read_bytes() == (folder / "new.parquet").read_bytes():
+        return None  # the same release
+    return _wrong_lines(second, before, now, classes, k) or _changed(draw, second, folder)
+
+
+def _moved(draw: Random, row: tuple[Any, ...], types: list[str], share: float) -> tuple[Any, ...]:
+    return tuple(draw.choice(VALUES[t]) if draw.random() < share else v for v, t in zip(row, types, strict=True))
+
+
+def _write(folder: Path, name: str, rows: Rows, types: list[str]) -> None:
+    columns = ", ".join(f"c{n} {each}" for n, each in enumerate(types))
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE t (id INTEGER, {columns})")
+        marks = ", ".join("?" * (len(types) + 1))
+        connection.executemany(f"INSERT INTO t VALUES ({marks})", [[n, *row] for n, row in rows.items()])
+        connection.execute(f"COPY t TO '{folder / name}_id.parquet'")
+        connection.execute(f"COPY (SELECT * EXCLUDE (id) FROM t ORDER BY hash(id)) TO '{folder / name}.parquet'")
+
+
+def _wrong_lines(found: ReleaseResult, before: Rows, now: Rows, classes: int, k: int) -> str | None:
+    lines = {each.item: each for each in found.predicate.lines}
+    cells = [Counter(each.values()) for each in (before, now)]
+    moved = []
+    for one, other in (cells[::-1], cells):
+        sums = Counter[tuple[Any, ...]]()
+        for row, rows in one.items():
+            sums[row[:classes]] += max(0, rows - other[row])
+        moved.append(sum(rows for rows in sums.values() if rows < k))
+    line = lines["added and removed"]
+    if not (line.measured.startswith(f"{moved[0]} of ") and f", {moved[1]} of " in line.measured):
+        return f"{line.measured}, not {moved}"
+    if (line.state == "met") is any(moved):
+        return f"{line.state} with {moved}"
+    joint = Counter((before[n][:classes], now[n][:classes]) for n in before.keys() & now.keys())
+    below = sum(rows for rows in joint.values() if rows < k)
+    line = lines["releases together"]
+    expected = f"jointly {min(joint.values())}, {below} of" if joint else "nobody is in"
+    return None if expected in line.measured and (line.state == "met") is not bool(below) else f"{line}, not {expected}"
+
+
+def _changed(draw: Random, found: ReleaseResult, folder: Path) -> str | None:
+    """A changed figure is refused, and the statement as it is holds; the copies with a key are not named in it."""
+    document = json.loads(found.canonical_json())
+    others = {place for place, each in enumerate(found.predicate.lines) if each.item == "releases together"}
+    paths = [path for path in leaves(document) if not RECORDED & set(path) or "lines" in path]
+    paths = [path for path in paths if path[:2] != ("predicate", "lines") or path[2] not in others]
+    path = draw.choice([each for each in paths if each[:2] not in (("predicate", "earlier"), ("predicate", "key"))])
+    for wanted, each in (("pass", document), ("violation", changed(document, path))):
+        text = json.dumps(each, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
+        (folder / "release.json").write_text(text, encoding="utf-8")
+        try:
+            verdict = str(qidsql.verify(str(folder / "new.parquet"), str(folder / "release.json")).verdict)
+        except QidsqlError:
+            verdict = "violation"
+        if verdict != wanted:
+            return f"verify says {verdict}, not {wanted}, {path}"
+    return None
+
+
+TRIALS = Trials("pairs of releases, and changed statements about them, compared with brute force", 500, 2, pairs)
