@@ -14,6 +14,7 @@ from qidsql.wording.texts import count, plural, share
 
 VINTAGE = "the 17 prefixes of the guidance of 2012"  # of zip codes; the rule asks for the current census
 MOSTLY = 85  # percent of the values that look like one thing, in a column of it
+FEW = 20  # different values, such as codes
 SURE = 20  # values of the right form from which check digits decide
 
 
@@ -86,12 +87,12 @@ def scanned(engine: Engine, table: Table, year: int) -> ScannedTable:
 Hits = Iterator[tuple[bool, str]]  # whether it is sure, and where
 
 
-def _named(*meanings: str) -> Callable[[ScannedColumn], Hits]:
-    """By the name of the column."""
+def _named(*meanings: str, sure: bool = True) -> Callable[[ScannedColumn], Hits]:
+    """By the name of the column; a few values, such as yes and no, may say something else."""
 
     def named(column: ScannedColumn) -> Hits:
-        if column.meaning in meanings:
-            yield True, f"{column.name} (by its name)"
+        if column.meaning in meanings and column.of("filled"):
+            yield sure and column.of("different") > FEW, f"{column.name} (by its name)"
 
     return named
 
@@ -211,5 +212,5 @@ THINGS: Mapping[str, Sequence[Callable[[ScannedColumn], Hits]]] = {
     "images": (_named("a picture or a feature of the body"), _any("pictures"), _bytes),
     "hashes": (_share("hashes"),),
     "unique values": (_unique,),
-    "free text": (_named("free text"), _maybe("texts", "of six words or more")),
+    "free text": (_named("free text", sure=False), _maybe("texts", "of six words or more")),
 }

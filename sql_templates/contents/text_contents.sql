@@ -61,7 +61,7 @@ SELECT
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^((1[6-9]|20)[0-9]{2}[-/](0[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/](1[6-9]|20)[0-9]{2})$')) AS months,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^(1[89]|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])$')) AS packed_days,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '[^ ]( +[^ ]+){5}')) AS texts,
-  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[^0-9]{0,2}0*(9[1-9]|[1-9][0-9]{2,})|^[^0-9]{0,2}0*90([.]0*[1-9]| *(-|,|to ))')) AS over_89,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[^0-9]{0,8}0*(9[1-9]|[1-9][0-9]{2,})|^[^0-9]{0,8}0*90([.]0*[1-9]| *(-|,|to ))')) AS over_89,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[12][0-9]{3}([^0-9]|$)') AND SUBSTRING(value, 1, 4) < :oldest) AS born_before,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '[0-9][^0-9]*[0-9][^0-9]*[0-9][^0-9]*[0-9]|^[A-Za-z]{1,2}[0-9]')) AS long_zips,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[0-9]{1,3}[^0-9]*$') AND LPAD(digits, 3, '0') IN (:sparse)) AS sparse_zips

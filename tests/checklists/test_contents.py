@@ -218,3 +218,12 @@ def test_both_engines_count_the_same(store: Store) -> None:
         found = scanned(engine, engine.describe("cells"), 2026)
     assert found.columns[0].counts == counted(texts)
     assert found.columns[1].counts["filled"] == found.columns[2].counts["days"] == len(texts)
+
+
+def test_names_of_columns_are_corrected_by_counts() -> None:
+    many = [f"v{n}" for n in range(21)]
+    for name, thing in (("surname", "names"), ("mobile", "telephone numbers"), ("mrn", "personal numbers")):
+        assert len(sought(many, name, thing)[0]) == 1
+        assert len(sought(many[:20], name, thing)[1]) == 1
+        assert sought([None], name, thing) == ([], [])
+    assert len(sought(many, "comment", "free text")[1]) == 1

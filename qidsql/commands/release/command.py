@@ -282,7 +282,7 @@ def judged(result: ReleaseResult) -> ReleaseResult:
 def request_again(predicate: Predicate, table: str | None, **budget: Any) -> ReleaseRequest:
     """The request that asks for the same check as of the same day, on this table."""
     policy = predicate.audit.account.policy
-    kept = {each: getattr(policy, each) for each in POLICY_FIELDS}
+    kept = {each: getattr(policy, each) for each in POLICY_FIELDS} | {"columns": (), "where": None}  # all of the bytes
     marked = policy.origin.undecided if policy.origin else ()
     roles = {each.name: each.role for each in predicate.columns if each.role is not None}
     own = [name for name in roles if name != policy.entity]

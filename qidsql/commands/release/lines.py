@@ -143,7 +143,8 @@ def _highest(facts: Facts, line: Requirement) -> Measured:
     if profile is None or not profile.rows:
         return Measured(NOT_EXAMINED, "no class was measured", threshold)
     risk = facts.attempt / profile.smallest
-    measured = f"{ratio(risk, 4)}: the smallest class has {count(profile.smallest)}{attempt}"
+    wildcard = ", if a NULL matches anything" if profile.wildcard else ""
+    measured = f"{ratio(risk, 4)}: the smallest class has {count(profile.smallest)}{wildcard}{attempt}"
     if profile.smallest < needed:
         return Measured(NOT_MET, measured, threshold)
     found = _policy(facts, needed)
