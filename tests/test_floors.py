@@ -56,7 +56,7 @@ OTHER_COMMANDS = {  # that a command runs, or whose results it reads
     "demo": {"audit"},
     "graph": {"audit", "mask", "suppress"},
     "protect": {"anonymize", "mask"},
-    "release": {"audit"},
+    "release": {"audit", "kmap", "link"},
     "verify": {"audit", "uniques", "keys", "mask", "suppress", "anonymize", "release"},
 }
 NOT_OF_A_ROOM = {"benchmarks", "docker", "trials"}  # folders of tests

@@ -35,6 +35,18 @@ class LineException:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LinkedTable:
+    """Another table that somebody may join with a release, such as a register of voters."""
+
+    table: Annotated[str, FileKey("a file, or a table of the same database")]
+    on: Annotated[
+        tuple[Annotated[str, FileKey("two columns, such as zip=postcode")], ...] | None,
+        FileKey("the columns that are compared; default: all joinable ones"),
+        OMITTED,
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
     """For what and to whom the tables are released, for the report; all optional."""
 
@@ -52,6 +64,9 @@ class Release:
         FileKey(),
         OMITTED,
         "the checklists that qidsql release goes through",
+    ] = None
+    linked: Annotated[
+        tuple[LinkedTable, ...] | None, FileKey(), OMITTED, "what somebody may join with the released rows"
     ] = None
     attempt: Annotated[
         str | None, FileKey(), OMITTED, "the probability that somebody attacks the data, such as 0.3; 1 in public"

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from qidsql.commands.release.command import EarlierRelease, LineState, Measured, ReleaseRequest, Subject
+from qidsql.commands.release.command import EarlierRelease, LineState, Measured, ReleaseRequest, Subject, worst_of
 from qidsql.commands.release.subject import file_subject, subject_of
 from qidsql.core.tables import PolicyRole, Table
 from qidsql.declarations.results import plain
@@ -38,12 +38,7 @@ def against_earlier(
     found = [_against(engine, table, request, each, k) for each in request.earlier if dict(each.digest) not in own]
     if not found:
         return Compared(FIRST, FIRST)
-    return Compared(_worst([each.changes for each in found]), _worst([each.together for each in found]))
-
-
-def _worst(found: Sequence[Measured]) -> Measured:
-    state = next(state for state in (NOT_MET, NOT_EXAMINED, MET) if any(each.state is state for each in found))
-    return Measured(state, "; ".join(each.measured for each in found), found[0].threshold)
+    return Compared(worst_of([each.changes for each in found]), worst_of([each.together for each in found]))
 
 
 def _against(engine: Engine, table: Table, request: ReleaseRequest, earlier: EarlierRelease, k: int) -> Compared:

@@ -38,6 +38,7 @@ class Facts:
     unscanned: str
     changed: str  # how the bytes differ from those at the beginning, or why they are not identified
     earlier: Compared
+    linked: Callable[[], Measured]
 
     @property
     def attempt(self) -> Fraction:
@@ -179,7 +180,7 @@ def _singling_out(facts: Facts, line: Requirement) -> Measured:
 
 
 def _linkability(facts: Facts, line: Requirement) -> Measured:
-    return Measured(NOT_EXAMINED, "not compared with other tables: see qidsql link and graph")
+    return facts.linked()
 
 
 def _inference(facts: Facts, line: Requirement) -> Measured:

@@ -20,6 +20,7 @@ from qidsql.commands.release.command import (
 )
 from qidsql.commands.release.earlier import against_earlier
 from qidsql.commands.release.lines import CHECKS, Facts, lines_of
+from qidsql.commands.release.linkability import linkability
 from qidsql.commands.release.subject import FILE, UNSUPPORTED, files, subject_of
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
@@ -69,6 +70,7 @@ def _checked(
         contents=contents,
         unscanned=unscanned,
         changed=changed,
+        linked=lambda: linkability(engine, table, request, audited.account.policy.k),
         earlier=against_earlier(engine, table, request, subject, audited.account.policy.k),
     )
     found = tuple(lines_of(facts, lists, today))

@@ -21,7 +21,11 @@ OF_WORK = (  # keys of an audit that are about its work, not about the bytes
     *("sets_profiled", "unfinished", "notes", "bytes_read", "bytes_exact", "reader", "time_zone", "kind", "table"),
 )
 OF_LIST = ("checklist", "item", "asks", "text")  # of a line, whatever was measured
-OF_OTHERS = ("policy added and removed", "policy releases together")  # lines that other bytes decide, too
+OF_OTHERS = (
+    "policy added and removed",
+    "policy releases together",
+    "wp216 linkability",
+)  # lines that other bytes decide, too
 
 
 class ReleaseClaims:

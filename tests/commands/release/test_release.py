@@ -172,3 +172,28 @@ def test_an_engine_that_cannot_be_searched_is_not_examined(tmp_path: Path) -> No
     found = json.loads(inside("release", *given, cwd=tmp_path).out)
     assert found["verdict"] == "inconclusive" and found["subject"][0]["digest"] == {}
     assert {state(found, each) for each in ("policy bytes", "safe-harbor F")} == {"not examined"}
+
+
+@pytest.mark.exhaustive
+def test_the_three_criteria_of_wp216(tmp_path: Path) -> None:
+    voters = [(age, where, n) for n, (age, where, _) in enumerate([*PEOPLE, *PEOPLE])]
+    given = 'checklists = ["wp216"]\nlinked = [{table = "voters.parquet", on = ["age=age", "state=state"]}]'
+    table(tmp_path, voters, "age, state, voter")
+    (tmp_path / "voters.parquet").write_bytes((tmp_path / "out.parquet").read_bytes())
+    table(tmp_path, voters[4:], "age, state, voter")
+    (tmp_path / "few.parquet").write_bytes((tmp_path / "out.parquet").read_bytes())
+    lost = [each for each in PEOPLE if each[:2] != (20, "n")] + [(20, "n", "a")] * 12
+    for rows, more, released, expected in (
+        (PEOPLE, "l_diversity = 2", given, ("met", "met", "met")),
+        ([*PEOPLE, (99, "n", "a")], "l_diversity = 2", given, ("not met", "not examined", "not met")),
+        (lost, "l_diversity = 2", given, ("not met", "met", "not met")),
+        (PEOPLE, "", given, ("met", "met", "not examined")),
+        (PEOPLE, "l_diversity = 2", 'checklists = ["wp216"]', ("met", "not examined", "met")),
+        (PEOPLE, "l_diversity = 2", given.replace("voters", "gone"), ("met", "not examined", "met")),
+    ):
+        policy(tmp_path, more=f'k = 5\nentity = "row"\n{more}', release=released)
+        table(tmp_path, rows)
+        found = check(tmp_path)
+        names = ("singling out", "linkability", "inference")
+        texts = [each["measured"] for each in found["predicate"]["lines"] if each["checklist"] == "wp216"]
+        assert tuple(state(found, f"wp216 {name}") for name in names) == expected, texts
