@@ -89,6 +89,7 @@ class RunRequest:
         bool,
         Option("continue an interrupted run, for tables whose source is unchanged", flags=("--resume/--no-resume",)),
     ] = True
+    fresh: Annotated[bool, Option("audit tables too that are unchanged since their last audit")] = False
     alerts: Annotated[bool, Option("send the alerts of the policy file", flags=("--alerts/--no-alerts",))] = True
     every: Annotated[
         str | None,
@@ -135,6 +136,7 @@ COMMAND = Command(
         "every",
         "alerts",
         "resume",
+        "fresh",
         "format",
         "output",
         "min_count",
@@ -265,6 +267,7 @@ def run_and_record(file: "PolicyFile", request: RunRequest) -> "tuple[RunResult,
                 baseline=request.baseline,
                 fail_on=request.fail_on,
                 resume=request.resume,
+                fresh=request.fresh,
                 callbacks=RunCallbacks(stage, opened),
             )
         if history is None:

@@ -125,13 +125,18 @@ def _tables(rows: Sequence[_Row]) -> Report:
     several = len({row.table.source for row in rows}) > 1
     lines: list[list[str | Cell]] = []
     for row in rows[:SHOWN_ROWS]:
-        verdict = (row.waived or row.table.verdict) + (" (resumed)" if row.table.resumed else "")
+        verdict = (row.waived or row.table.verdict) + _kept(row.table)
         tone = Tone.UNKNOWN if row.waived else TONES[row.table.verdict]
         name = row.table.place if several else row.table.table
         lines.append([name, Cell(verdict, tone), row.rows, row.k, row.smallest, row.below_k, row.states])
     yield Grid(heads, lines)
     if len(rows) > SHOWN_ROWS:
         yield Sentence(f"... and {count(len(rows) - SHOWN_ROWS)} more (--format csv lists them all)", close=True)
+
+
+def _kept(table: TableRun) -> str:
+    """What a verdict is that this run did not come to."""
+    return " (unchanged)" if table.unchanged else " (resumed)" if table.resumed else ""
 
 
 def _changes(document: RunResult, rows: Sequence[_Row]) -> Report:
@@ -202,7 +207,8 @@ def _reasons(document: RunResult, rows: Sequence[_Row]) -> Report:
 
 
 def _cost(document: RunResult) -> Report:
-    worked = f"{plural(document.statements, 'statement')}, {seconds(document.seconds)}; run {document.run}"
+    spared = f" ({plural(document.spared, 'statement')} spared, as tables are unchanged)" if document.spared else ""
+    worked = f"{plural(document.statements, 'statement')}{spared}, {seconds(document.seconds)}; run {document.run}"
     yield Sentence(f"{plural(len(document.tables), 'table')}, {worked}. No cell value left a database.")
     if document.verdict is Verdict.VIOLATION and document.exit_code == 0:
         yield Sentence("Exit code 0: no finding is new or worse (--fail-on new).", close=True)

@@ -250,17 +250,17 @@ def question(policy: Policy) -> str:
 
     Settings at their defaults are left out, so that a setting added in a later version changes no fingerprint.
     """
-    settings = sorted((name, value) for name, value in _settings(policy).items() if value != _DEFAULTS[name])
+    settings = sorted((name, value) for name, value in settings_of(policy).items() if value != _DEFAULTS[name])
     return hashlib.sha256(json.dumps(settings).encode()).hexdigest()[:12]
 
 
 def changed_settings(before: Policy, now: Policy) -> list[str]:
     """The settings in which two policies differ, in words: k 5 -> 2."""
-    was, current = _settings(before), _settings(now)
+    was, current = settings_of(before), settings_of(now)
     return [_change(name, was[name], current[name]) for name in current if was[name] != current[name]]
 
 
-def _settings(policy: Policy) -> dict[str, Any]:
+def settings_of(policy: Policy) -> dict[str, Any]:
     """The settings without the budgets; lists of columns are sorted, whatever their order in the policy file."""
     return {
         name: sorted(value) if isinstance(value, list) else value
@@ -279,7 +279,7 @@ def _word(value: Any) -> str:
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-_DEFAULTS = _settings(Policy())
+_DEFAULTS = settings_of(Policy())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -286,6 +286,10 @@ class Engine(ABC):
         """
         return None
 
+    def sees_one_state(self, table: Table) -> bool:
+        """Whether all statements of an answer see the table in one state, each part of it."""
+        return False
+
     def renew(self) -> bool:
         """Lets the next answer read the current state of the data; returns False if that needs a new connection.
 

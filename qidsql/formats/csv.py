@@ -15,7 +15,7 @@ from qidsql.operations.document import RunResult
 from qidsql.operations.table_run import MEASURED, Finding, TableRun
 
 SUBJECT = ("source", "table", "owner", "verdict", "finding", "state", "columns")
-COLUMNS = (*SUBJECT, *MEASURED, "accepted", "expires", "text", "run", "started", "id")
+COLUMNS = (*SUBJECT, *MEASURED, "accepted", "expires", "text", "run", "started", "id", "unchanged_since")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # the first characters of formulas
 
 
@@ -39,7 +39,8 @@ def written(document: RunResult) -> Iterator[str]:
 def _of_table(table: TableRun) -> dict[str, Any]:
     verdict = table.waived or table.verdict
     return {"source": table.source, "table": table.table, "owner": table.owner or "", "verdict": verdict} | {
-        "text": table.sentence
+        "text": table.sentence,
+        "unchanged_since": table.unchanged.started.date() if table.unchanged else "",
     }
 
 

@@ -34,7 +34,8 @@ def written(document: RunResult) -> Iterator[str]:
 
 def _suite(root: ElementTree.Element, number: int, document: RunResult, table: TableRun) -> None:
     name, account = _text(table.place), table.audit.account if table.audit else None
-    properties = {"qidsql": document.qidsql, "run": document.run, "owner": table.owner}
+    kept = None if table.unchanged is None else table.unchanged.text
+    properties = {"qidsql": document.qidsql, "run": document.run, "owner": table.owner, "kept": kept}
     started, seconds = (account.started, account.seconds) if account else (document.started, 0)
     suite = _begin_suite(root, number, name, started, seconds, properties)
     if table.verdict in BROKEN:

@@ -96,11 +96,11 @@ def level(kind: str) -> str:
 def _invocation(document: RunResult) -> dict[str, Any]:
     notices = [
         {
-            "level": "error" if table.verdict is Verdict.ERROR else "warning",
+            "level": "note" if table.unchanged else "error" if table.verdict is Verdict.ERROR else "warning",
             "message": {"text": f"{table.place}: {table.sentence}"},
         }
         for table in document.tables
-        if table.verdict in BROKEN
+        if table.verdict in BROKEN or table.unchanged
     ]
     for source in document.coverage.sources if document.coverage else ():
         if source.error:

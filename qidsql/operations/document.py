@@ -189,7 +189,8 @@ class RunResult:
     fail_on: FailOn = FailOn.ANY
     exit_code: Code
     baseline: Baseline | None = None
-    statements: int = 0
+    statements: Annotated[int, "of this run"] = 0
+    spared: Annotated[int, "statements of earlier audits whose verdicts stand, as their tables are unchanged"] = 0
     notes: tuple[str, ...] = ()
     coverage: Annotated[Coverage | None, "null if the catalogs were not read"] = None
     min_count: Annotated[int | None, OMITTED, "the M of --min-count: counts of rows are hidden"] = None

@@ -11,8 +11,6 @@ from functools import cached_property
 from qidsql.commands.init.draft import spellings
 from qidsql.core.catalog import Catalog
 from qidsql.core.policy import Policy
-from qidsql.core.recodings import read_hierarchy
-from qidsql.core.requirements import read_order
 from qidsql.core.tables import Table, TableName
 from qidsql.declarations.results import plain
 from qidsql.engines.base import Engine
@@ -22,8 +20,8 @@ from qidsql.operations.history.records import History, UnfinishedTable
 from qidsql.operations.policy_entries import SourceEntry
 from qidsql.operations.policy_file import PolicyFile, TableEntry
 from qidsql.operations.table_run import TableRun
+from qidsql.operations.unchanged import asked_of
 from qidsql.sql.relation import table_node
-from qidsql.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,10 +206,9 @@ class Resumption:
         token = None if self._history is None or time_dependent else engine.state_token(table)
         if token is None:
             return None
-        files = [policy.hierarchy and read_hierarchy(policy.hierarchy), policy.order and read_order(policy.order)]
-        inputs = [__version__, engine.version, plain(policy), files, entry.exemptions, entry.all_weights, today]
-        question = hashlib.sha256(json.dumps(inputs, default=str).encode()).hexdigest()
-        return UnfinishedTable(self._run, engine.label, str(table.name), question, token)
+        inputs = [asked_of(engine, policy, entry.all_weights), plain(policy), entry.exemptions, today]
+        asked = hashlib.sha256(json.dumps(inputs, default=str).encode()).hexdigest()
+        return UnfinishedTable(self._run, engine.label, str(table.name), asked, token)
 
     def resumed(self, key: UnfinishedTable) -> TableRun | None:
         """The table from an interrupted run, if it is still valid; a note reports if it is not."""

@@ -6,15 +6,26 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from qidsql.commands.audit.audit import audit
-from qidsql.commands.audit.command import AuditRequest
+from qidsql.commands.audit.command import AuditRequest, AuditResult
+from qidsql.commands.table_search import Accounting
 from qidsql.core.budget import within, within_bytes
 from qidsql.core.policy import Policy, changed_settings
 from qidsql.core.results import Verdict, worst
+from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
-from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, Stopped, StoreError, UsageError, internal
+from qidsql.errors import (
+    BudgetSpent,
+    Interrupted,
+    QidsqlError,
+    StatementError,
+    Stopped,
+    StoreError,
+    UsageError,
+    internal,
+)
 from qidsql.operations.changes import expired, verdict_with_exceptions, with_exceptions, with_states
 from qidsql.operations.coverage import Coverage, Gap, GapKind
 from qidsql.operations.coverage_survey import changed_columns, coverage
@@ -24,7 +35,8 @@ from qidsql.operations.findings import FailOn, complete_kinds, exit_code, findin
 from qidsql.operations.history.records import History, PastTable, RunSummary, UnfinishedTable
 from qidsql.operations.plan import PlannedTable, Resumption, SourcePlan, plan, selected, tables_of
 from qidsql.operations.policy_file import PolicyFile, TableEntry
-from qidsql.operations.table_run import Finding, TableRun, passes_with
+from qidsql.operations.table_run import Finding, TableRun, Unchanged, passes_with
+from qidsql.operations.unchanged import asked_of, fingerprint_of, stands
 from qidsql.sql.relation import table_node
 from qidsql.wording.texts import POLICY_FILE, count, few, plural, written_as
 
@@ -80,6 +92,8 @@ class _EarlierRuns:
     last: RunSummary | None = None
     unfinished: list[UnfinishedTable] = field(default_factory=list)
     tables: dict[tuple[str, str], PastTable] = field(default_factory=dict)  # by source and name
+    secret: str = ""  # of the history
+    fresh: bool = False  # no earlier verdict stands
 
     @property
     def baseline(self) -> RunSummary | None:
@@ -94,18 +108,20 @@ def run(
     baseline: str | None = None,
     fail_on: FailOn = FailOn.ANY,
     resume: bool = True,
+    fresh: bool = False,
     today: date | None = None,
     callbacks: RunCallbacks | None = None,
 ) -> RunResult:
     """Audits every table of the file, or those selected by `only`, and compares with the last complete run.
 
+    A table that is as it was when it was last audited keeps its verdict, unless `fresh`.
     Writes only unfinished tables to the history, for resuming; the caller records the result. A table that fails has
     the verdict error; after Ctrl-C or a spent budget the remaining tables are inconclusive. Raises UsageError,
     UnknownName (of `only` or `baseline`), StoreError.
     """
     callbacks = callbacks or RunCallbacks()
     started, clock = now(), time.monotonic()
-    past = _past(history, baseline, resume)
+    past = _past(history, baseline, resume, fresh)
     budget = _Budget(file.max_statements, None if file.max_seconds is None else clock + file.max_seconds)
     source = CurrentSource(callbacks.opened)
     name, notes = run_id(started), list[str]()
@@ -156,6 +172,7 @@ def run(
         exit_code=exit_code(fail_on, verdict, on_new, covered),
         baseline=None if past.baseline is None else Baseline(past.baseline.run, past.baseline.started),
         statements=budget.used,
+        spared=sum(table.unchanged.spared for table in summaries if table.unchanged),
         notes=(*current.notes, *current.last_notes(), *gone.notes),
         coverage=covered,
         accepted=accepted,
@@ -251,12 +268,13 @@ class _Run:
                     verdict=before.verdict,
                     reason=before.reason,
                     resumed=True,
+                    fingerprint=before.fingerprint,
+                    unchanged=before.unchanged,
                     audit=before.audit,
                 )
                 return self._with_history(resumed, before.findings, entry)
             typed = None if described.kind == "file" else table_node(described.name).sql(engine.dialect.name)
-            result = audit(engine, _request(typed, self.budget.within(policy), weights), stage)
-        self.budget.used += result.account.statements
+            blank, result = self._result(blank, engine, typed, policy, weights, stage)
         found = with_exceptions(findings(result, entry.source), entry.exemptions, self.today)
         verdict = verdict_with_exceptions(result, found, complete_kinds(result))
         words = result.reason
@@ -264,12 +282,57 @@ class _Run:
             accepted = sum(finding.exception is not None for finding in found)
             passes = passes_with(accepted) if verdict is Verdict.PASS else verdict
             words = f"{result.reason}; {passes}: {plural(accepted, 'finding')} accepted in {self.file.path.name}"
+        words = f"{words}; {blank.unchanged.text}" if blank.unchanged else words
         table = replace(blank, source_label=engine.label, verdict=verdict, reason=words, audit=result)
         if result.interrupted:
             self.stopped = INTERRUPTED
         elif kept is not None and not result.account.unfinished:
             self.resumption.keep(kept, replace(table, findings=tuple(found), trend=()))
         return self._with_history(table, found, entry)
+
+    def _result(
+        self,
+        blank: TableRun,
+        engine: Engine,
+        typed: str | None,
+        policy: Policy,
+        weights: Mapping[str, int],
+        stage: Callable[[str], None],
+    ) -> tuple[TableRun, AuditResult]:
+        """The audit of a table, or an earlier one that stands; and the table with its fingerprint."""
+        spent, past, mark = Accounting(engine), self._past_of(blank.source, blank.table), None
+        asked, table = asked_of(engine, policy, weights), None if self.past.fresh else past.table
+
+        def check(described: Table) -> None:
+            nonlocal mark
+            stage("comparing the table with its fingerprint")
+            try:
+                mark = fingerprint_of(engine, described, asked, self.past.secret)
+            except StatementError:
+                raise _NoFingerprint from None
+            if stands(table, mark):
+                raise _Stands
+
+        policy = self.budget.within(policy)
+        checked, most = bool(self.past.secret) and policy.max_statements != 1, policy.max_statements
+        if checked and most is not None:
+            policy = replace(policy, max_statements=most - 1)
+        request = _request(typed, policy, weights)
+        try:
+            result = audit(engine, request, stage, check if checked else lambda described: None)
+        except _NoFingerprint:
+            result = audit(engine, request, stage)
+        except _Stands:
+            assert table is not None
+            result, run = cast(AuditResult, table.audit), str(past.run)
+            spared = result.account.statements - spent.spent["statements"]
+            since = table.unchanged or Unchanged(run=run, started=result.account.started, spared=spared)
+            blank, result = (
+                replace(blank, unchanged=since),
+                replace(result, account=replace(result.account, **spent.spent)),
+            )
+        self.budget.used += spent.spent["statements"]
+        return replace(blank, fingerprint=mark), result
 
     def _with_history(self, table: TableRun, found: Sequence[Finding], entry: TableEntry) -> TableRun:
         """The table with its findings compared with earlier runs."""
@@ -344,6 +407,14 @@ class _Run:
         return notes
 
 
+class _Stands(Exception):
+    """The table is as it was when it was last audited."""
+
+
+class _NoFingerprint(Exception):
+    """The engine cannot hash the rows, by a type of theirs."""
+
+
 def _request(table: str | None, policy: Policy, weights: Mapping[str, int]) -> AuditRequest:
     """The request for the audit of a table: its policy and the weights of its columns."""
     options = {each.name: getattr(policy, each.name) for each in fields(policy)}
@@ -354,14 +425,15 @@ def _failed(blank: TableRun, error: str) -> TableRun:
     return replace(blank, verdict=Verdict.ERROR, reason=f"{blank.table} could not be audited: {error}", error=error)
 
 
-def _past(history: History | None, baseline: str | None, resume: bool) -> _EarlierRuns:
+def _past(history: History | None, baseline: str | None, resume: bool, fresh: bool) -> _EarlierRuns:
     if history is None:
         if baseline is not None:
             raise UsageError("--baseline needs a history; remove --no-history")
         return _EarlierRuns(None)
-    history.prepare()
+    secret = history.prepare()
     named = None if baseline is None else history.find(baseline)
-    return _EarlierRuns(history, named, history.last_complete(), history.unfinished() if resume else [])
+    unfinished = history.unfinished() if resume and not fresh else []
+    return _EarlierRuns(history, named, history.last_complete(), unfinished, secret=secret, fresh=fresh)
 
 
 @dataclass(frozen=True, slots=True)

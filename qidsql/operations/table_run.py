@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from qidsql.commands.audit.command import AuditResult
 from qidsql.core.results import Verdict
+from qidsql.declarations.results import OMITTED
 from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.hidden_counts import HiddenAudit, Total
 from qidsql.wording.texts import plural
@@ -157,6 +158,19 @@ class TrendPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unchanged:
+    """The audit of an earlier run whose verdict stands, as one scan showed that the table is the same."""
+
+    run: str
+    started: datetime
+    spared: Annotated[int, "statements that this audit took, less those of the check"]
+
+    @property
+    def text(self) -> str:
+        return f"unchanged since {self.started:%Y-%m-%d}, checked by one scan"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TableRun:
     """One table of a run. Its audit is null if the table could not be audited (see `error`)."""
 
@@ -169,6 +183,10 @@ class TableRun:
     reason: str
     error: str | None = None
     resumed: Annotated[bool, "taken from an interrupted run, since the source is unchanged"] = False
+    fingerprint: Annotated[
+        str | None, OMITTED, "of all that was read, and how: where it is the same again, the verdict stands"
+    ] = None
+    unchanged: Annotated[Unchanged | None, OMITTED, "the audit whose verdict stands"] = None
     audit: AuditResult | HiddenAudit | None = None
     findings: tuple[Finding, ...] = ()
     trend: Annotated[tuple[TrendPoint, ...], "oldest first"] = ()

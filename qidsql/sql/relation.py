@@ -13,7 +13,17 @@ from qidsql.core.recodings import Recoding, RecodingKind
 from qidsql.core.tables import Column, Comparison, Table, TableName
 from qidsql.errors import UsageError
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.templates import fill, fill_query, in_pieces, mark_of_table, marks, put_together
+from qidsql.sql.templates import (
+    Row,
+    Statement,
+    fill,
+    fill_query,
+    in_pieces,
+    integer,
+    mark_of_table,
+    marks,
+    put_together,
+)
 
 # Recoded columns as nodes. Each form is one that all engines which recode evaluate alike, and exactly.
 
@@ -283,6 +293,23 @@ def rows_to_hold(dialect: Dialect, source: Relation, names: Sequence[str]) -> st
 @in_pieces
 def _frame(_: Dialect) -> exp.Expr:
     return fill("relation/held_rows", relation=mark_of_table("relation"), **marks("columns"))
+
+
+# Whether rows are the same as they were, without an order and without a copy of them.
+
+
+def fingerprint(
+    dialect: Dialect, source: Relation, columns: Sequence[Column], key: int
+) -> Statement[tuple[int | None, ...]]:
+    """The rows, the sum and the XOR of their hashes with a key. One scan. The dialect must have `keyed_hash`."""
+    assert dialect.keyed_hash is not None
+    hashed = dialect.keyed_hash([(source.column(each.name), each) for each in columns], key)
+    tree = fill("relation/fingerprint", row_hash=hashed, relation=source.node)
+
+    def read(rows: list[Row]) -> tuple[int | None, ...]:
+        return tuple(None if cell is None else integer(cell) for cell in rows[0])
+
+    return Statement(dialect.render(tree), f"fingerprint of {len(columns)} columns", read)
 
 
 # Statements that create and fill tables, and need no template.

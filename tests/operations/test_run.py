@@ -461,7 +461,7 @@ def test_what_a_search_did_not_reach_is_not_gone(store: Store, tmp_path: Path) -
     history = history_of(tmp_path)
     history.record(run(read_policy_file(path), history))
     path = policy_file(tmp_path, store.url, entries("people", more="max_statements = 2"))
-    [table] = run(read_policy_file(path), history).tables
+    [table] = run(read_policy_file(path), history, fresh=True).tables
     assert table.audit is not None
     assert table.audit.account.unfinished
     assert FindingState.GONE not in {each.state for each in table.findings}

@@ -39,7 +39,7 @@ from qidsql.sql.distributions import Cases, SharedColumn, regression_sums, value
 from qidsql.sql.matching_rows import Domain, matching_profile, witness_rows
 from qidsql.sql.population import population_match, survey_weights
 from qidsql.sql.regions import Region, bucket_sizes, profiles_in_regions
-from qidsql.sql.relation import Relation, relation, rows_to_hold, sample
+from qidsql.sql.relation import Relation, fingerprint, relation, rows_to_hold, sample
 from qidsql.sql.row_codes import Lanes, PackedRows, coded_copy, coded_rows, column_values, row_patterns
 from qidsql.sql.row_pairs import agreeing, agreeing_packed, pair_masks
 from qidsql.sql.templates import Statement
@@ -85,6 +85,9 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
         yield "class_sample", profiles_of_sampled_classes(dialect, plain, [ALL], 5, 64)
         with_zip = [("zip", 'we"ird'), ("zip", "person")]
         yield "class_samples", profiles_of_sampled_classes(dialect, plain, with_zip, 5, 64)
+    if dialect.keyed_hash is not None:
+        yield "fingerprint", fingerprint(dialect, plain, PLAIN, 17)
+        yield "fingerprint_compared", fingerprint(dialect, _source(dialect, COMPARED), COMPARED, 17)
     if dialect.column_hash is not None:
         yield "bucket_sizes", bucket_sizes(dialect, plain, ALL, 64, 4)
         yield "regions", profiles_in_regions(dialect, plain, ALL, [(1, Region(1, 64, 17)), (3, Region(3, 4))], 5)

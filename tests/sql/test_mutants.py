@@ -718,6 +718,7 @@ ELSEWHERE = {
     "postgres",
     "regions",
     "releases",
+    "relation/fingerprint",
     "sqlite",
     "workbench",
 }

@@ -28,6 +28,7 @@ CLASSES: tuple[str, ...] = (
     "sessions",
     "prompts",
     "coverage",
+    "nights",
     "min_count",
     "identifiers",
     "canaries",

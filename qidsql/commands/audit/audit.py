@@ -25,13 +25,19 @@ from qidsql.sql.templates import Statement
 BEGUN_ANEW = 2  # restarts at most, where the snapshot is lost
 
 
-def audit(engine: Engine, request: AuditRequest, on_stage: Callable[[str], None] = lambda stage: None) -> AuditResult:
+def audit(
+    engine: Engine,
+    request: AuditRequest,
+    on_stage: Callable[[str], None] = lambda stage: None,
+    on_table: Callable[[Table], None] = lambda table: None,
+) -> AuditResult:
     """Audit one table against a policy.
 
     First each column alone and all audited columns together, which decides k-anonymity for every column set
     [Yuan & Wang, Corollary 1]; only if that fails, the minimal column sets to blame, then the effect of withholding
-    columns. `on_stage` is called with a description of each stage, `request.on_part` with the result so far: when the
-    verdict is known, and after each search. Among the fewest columns to withhold, those of least weight are reported.
+    columns. `on_stage` is called with a description of each stage, `on_table` with the table before the first statement
+    on its rows, `request.on_part` with the result so far: when the verdict is known, and after each search. Among the
+    fewest columns to withhold, those of least weight are reported.
 
     Scans: one counts rows and NULLs, which decides whether columns can be recognised as identifiers; one reads each
     column alone (in a row store all of them together, once for each session); one reads all audited columns together,
@@ -54,7 +60,7 @@ def audit(engine: Engine, request: AuditRequest, on_stage: Callable[[str], None]
         while True:
             draft = Draft(unknown_table(request.table), weights=request.column_weights)
             with engine.answer():
-                _fill(engine, request, draft, on_stage, on_part)
+                _fill(engine, request, draft, on_stage, on_part, on_table)
             verdict, _ = verdict_on(draft, policy)
             if not isinstance(engine.stopped_by, SnapshotLost) or verdict is not Verdict.INCONCLUSIVE:
                 break
@@ -105,6 +111,7 @@ def _fill(
     draft: Draft,
     on_stage: Callable[[str], None],
     on_part: OnPart,
+    on_table: Callable[[Table], None],
 ) -> None:
     """Fill the draft, from the catalog on, as far as the work gets."""
     try:
@@ -112,6 +119,7 @@ def _fill(
         described = engine.narrowed(engine.describe(request.table), request.policy.where)
         roles = assign_roles(described, request.policy)
         draft.table, draft.columns = described, findings_of(described, roles)
+        on_table(described)
         _examine(engine, described, request, roles, draft, on_stage, on_part)
     except Stopped as stop:
         draft.leave(str(stop))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import duckdb
 from sqlglot import exp
 
-from qidsql.core.tables import Comparison, ValueKind, kind_of
+from qidsql.core.tables import Column, Comparison, ValueKind, kind_of
 from qidsql.sql.dialects import Dialect
 
 
@@ -43,6 +43,23 @@ def _value_hash(value: exp.Expr, number: bool) -> exp.Expr:
     )
 
 
+HASHED_APART = r"boolean|u?(tiny|small|big)?int(eger)?|float|double|date|time.*|varchar|blob|decimal\(1?\d,\d+\)"
+
+
+def _keyed_hash(values: Sequence[tuple[exp.Expr, Column]], key: int) -> exp.Expr:
+    """DuckDB adds the hash of the last value by XOR: that is the key's, and the whole is mixed once more.
+
+    It adds the halves of wide numbers likewise, and hashes enums by their places, so that their texts count too.
+    """
+    nodes = [value for value, _ in values]
+    nodes += [
+        exp.cast(value.copy(), "VARCHAR")
+        for value, column in values
+        if not re.fullmatch(HASHED_APART, DUCKDB.comparable_type(column).lower())
+    ]
+    return exp.func("HASH", exp.func("HASH", exp.Literal.number(key), *nodes, exp.Literal.number(key)))
+
+
 def _about_distinct(value: exp.Expr) -> exp.Expr:
     return exp.ApproxDistinct(this=value.copy())
 
@@ -73,6 +90,7 @@ DUCKDB = DuckDBDialect(
     shuffled=_shuffled,
     hashes_values=True,
     class_hash=_row_hash,
+    keyed_hash=_keyed_hash,
     keyed=_keyed,
     short_types=r"BOOLEAN|U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*|DATE|TIME.*|ENUM.*",
     decimal="DECIMAL(38, 10)",

@@ -234,6 +234,9 @@ class DuckDBEngine(Engine):
             return None
         return f"{self._token} {self.time_zone}"
 
+    def sees_one_state(self, table: Table) -> bool:
+        return True
+
     @property
     def memory_limit(self) -> int | None:
         return self._memory

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from qidsql.core.tables import Comparison, ValueKind
+from qidsql.core.tables import Column, Comparison, ValueKind
 from qidsql.sql.dialects import Dialect
 
 # Until the transaction ends, unqualified names find only Postgres' own objects. Otherwise anyone who can create objects
@@ -58,6 +58,20 @@ def _column_hash(value: exp.Expr, type_name: str, seed: int) -> exp.Expr:
         there = exp.Is(this=value, expression=exp.null()).not_()
         hashed = exp.Case(ifs=[exp.If(this=there, true=exp.func("HASHINT8EXTENDED", record, number.copy()))])
     return exp.func("COALESCE", hashed, number.copy())
+
+
+def _keyed_hash(values: Sequence[tuple[exp.Expr, Column]], key: int) -> exp.Expr:
+    """Of the row as text, which tells all values apart, mixed with the hashes of the types' own, which tell an enum's
+    places. The record's alone would add up columns, so that cells could change places. Postgres 14 or later."""
+    row = exp.func("ROW", *(value for value, _ in values))
+    by_type = [
+        value.copy()
+        if column.base == "enum" or re.fullmatch(POSTGRES.hashed_types, POSTGRES.comparable_type(column))
+        else exp.cast(value.copy(), "TEXT")
+        for value, column in values
+    ]
+    own = exp.func("HASH_RECORD_EXTENDED", exp.func("ROW", *by_type), exp.Literal.number(key))
+    return exp.func("HASHTEXTEXTENDED", exp.cast(row, exp.DataType.build("TEXT", dialect="postgres")), own)
 
 
 def _shuffled(number: exp.Expr, seed: int) -> exp.Expr:
@@ -117,6 +131,7 @@ POSTGRES = PostgresDialect(
     row_hash=_row_hash,
     class_hash=_class_hash,
     column_hash=_column_hash,
+    keyed_hash=_keyed_hash,
     hashed_types=rf"{TEXTS}|{WHOLE}|boolean|numeric(\(.*\))?|real|double precision|date|uuid"
     r"|time(stamp)?(\(\d\))? with(out)? time zone",
     shuffled=_shuffled,

@@ -1,6 +1,7 @@
 """The history: runs recorded in a store, never changed, and read back as results."""
 
 import json
+import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, fields, replace
@@ -33,6 +34,7 @@ TABLES = (
     "alert_questions",
     "deliveries",
     "releases",
+    "secrets",
 )
 TREND = 30  # earlier runs in the trend of a table
 
@@ -133,10 +135,16 @@ class History:
 
     # writing
 
-    def prepare(self) -> None:
-        """Creates missing tables, so that a history that cannot be written fails now and not after hours of work."""
-        with self.writing():
-            pass
+    def prepare(self) -> str:
+        """Creates missing tables, so that a history that cannot be written fails now and not after hours of work.
+
+        Returns its secret: a text that no other history has, and that is in no output.
+        """
+        with self.writing() as store:
+            if not (rows := store.find("secrets", ("secret",))):
+                rows = [(secrets.token_hex(32),)]
+                store.add("secrets", [{"secret": rows[0][0]}])
+            return str(rows[0][0])
 
     def record(self, result: RunResult) -> bool:
         """Records a run completely or not at all; returns False if a run with this id is already recorded."""

@@ -1,0 +1,54 @@
+"""Tables that are as they were when they were last audited: their verdict stands.
+
+A fingerprint covers all that a verdict was read from and made by: the rows, in any order, hashed with a secret of the
+history; the table as the catalog describes it; the policy, weights and files; who read, with which versions. Two tables
+that differ have the same one with a probability of about 1 in 2 to the 63rd, which no change can aim at that is made
+without the secret.
+"""
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from qidsql.commands.audit.command import AuditResult
+from qidsql.core.policy import Policy, settings_of
+from qidsql.core.recodings import read_hierarchy
+from qidsql.core.requirements import read_order
+from qidsql.core.results import Verdict
+from qidsql.core.tables import Table
+from qidsql.engines.base import Engine
+from qidsql.operations.table_run import TableRun
+from qidsql.sql.relation import fingerprint, relation
+from qidsql.version import __version__
+
+
+def asked_of(engine: Engine, policy: Policy, weights: Mapping[str, int]) -> list[Any]:
+    """What is asked about the rows, and by whom: with another one the same rows may have another verdict."""
+    files = [policy.hierarchy and read_hierarchy(policy.hierarchy), policy.order and read_order(policy.order)]
+    asked = [settings_of(policy), policy.each_row, policy.empty, sorted(weights.items())]
+    return [__version__, engine.version, engine.role, engine.time_zone, engine.read_with, *asked, files]
+
+
+def fingerprint_of(engine: Engine, table: Table, asked: list[Any], secret: str) -> str | None:
+    """The fingerprint of a table in the state that the answer in progress reads; None if there is none. One scan.
+
+    All columns that this user may read count: an audit also looks at some that it leaves out. Raises Stopped,
+    StatementError, AccessError.
+    """
+    columns = tuple(column for column in table.columns if column.readable)
+    if engine.dialect.keyed_hash is None or not engine.sees_one_state(table) or not columns:
+        return None
+    key = int.from_bytes(hashlib.sha256(secret.encode()).digest()[:7])
+    rows = engine.run(fingerprint(engine.dialect, relation(engine.dialect, table, columns), columns, key))
+    everything = [asked, repr(replace(table, estimated_rows=None)), rows]
+    return hmac.new(secret.encode(), json.dumps(everything, default=str).encode(), "sha256").hexdigest()
+
+
+def stands(before: TableRun | None, mark: str | None) -> bool:
+    """Whether the earlier verdict is that of an audit that left nothing undone, on a table with this fingerprint."""
+    if before is None or mark is None or before.fingerprint != mark or not isinstance(before.audit, AuditResult):
+        return False
+    return before.audit.complete and before.audit.verdict in (Verdict.PASS, Verdict.VIOLATION)

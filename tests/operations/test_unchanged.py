@@ -1,0 +1,111 @@
+"""A table that is as it was when it was last audited costs one statement and keeps its verdict; no other one does."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from qidsql.operations import unchanged
+from qidsql.operations.policy_file import read_policy_file
+from qidsql.operations.run import run
+from tests.commandline import inside
+from tests.policies import RISKY, SAFE, entries, fill, history_of, policy_file
+from tests.stores import TWO_ENGINES, Store
+
+pytestmark = TWO_ENGINES
+
+HIERARCHY = 'roles = { ward = "sensitive" }\nt_hierarchical = 0.9\nhierarchy = "wards.csv"'
+
+
+def nights(folder: Path, change: Callable[[], object], more: str = "") -> tuple[bool, int, int]:
+    """Whether the verdict of the first night is kept in the second one; the statements of both."""
+    path, history = policy_file(folder, (folder / "url").read_text(), entries("one", more=more)), history_of(folder)
+    first = run(read_policy_file(path), history)
+    assert first.tables[0].error is None, first.tables[0].error
+    history.record(first)
+    change()
+    second = run(read_policy_file(path), history)
+    kept = second.tables[0].unchanged
+    assert second.spared == (first.statements - 1 if kept else 0)
+    return kept is not None, first.statements, second.statements
+
+
+OTHERWISE = {"csv": "unchanged_since", "prometheus": "qidsql_run_spared_statements"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, store: Store) -> Path:
+    fill(store, one=RISKY)
+    (tmp_path / "url").write_text(store.url)
+    (tmp_path / "wards.csv").write_text("a;all\nb;all\n")
+    return tmp_path
+
+
+def test_an_unchanged_table_costs_one_statement_and_a_row_written_again_changes_nothing(
+    folder: Path, store: Store
+) -> None:
+    def rewrite() -> None:
+        store.execute("CREATE TABLE other AS SELECT * FROM one ORDER BY ward, sex")
+        store.execute("DELETE FROM one")
+        store.execute("INSERT INTO one SELECT * FROM other")
+
+    kept, first, second = nights(folder, rewrite)
+    assert (kept, second) == (True, 1)
+    assert first > 3
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE one SET ward = 'b' WHERE sex = 'x'",
+        "INSERT INTO one SELECT * FROM one",
+        "UPDATE one SET ward = CASE sex WHEN 'm' THEN 'a' WHEN 'f' THEN 'b' ELSE ward END",
+        "DELETE FROM one WHERE sex = 'x' AND ward = 'a'",
+        "ALTER TABLE one RENAME COLUMN ward TO place",
+    ],
+)
+def test_a_change_of_rows_or_names_is_audited(folder: Path, store: Store, change: str) -> None:
+    """The third one keeps the counts of each column's values."""
+    assert not nights(folder, lambda: store.execute(change))[0]
+
+
+def test_another_file_version_or_policy_is_another_question(
+    folder: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert nights(folder, lambda: None, HIERARCHY)[0]
+    assert not nights(folder, lambda: (folder / "wards.csv").write_text("a;1;all\nb;2;all\n"), HIERARCHY)[0]
+    assert not nights(folder, lambda: policy_file(folder, store.url, entries("one", more="k = 2")))[0]
+    assert not nights(folder, lambda: monkeypatch.setattr(unchanged, "__version__", "another"))[0]
+
+
+def test_reports_say_since_when_and_what_was_spared(folder: Path, store: Store) -> None:
+    fill(store, two=SAFE)
+    policy_file(folder, store.url, entries("one", "two"))
+    first = json.loads(inside("run", "-q", "--format", "json", cwd=folder).out)
+    second = inside("run", cwd=folder).out
+    assert "violation (unchanged)" in second
+    assert f"2 statements ({first['statements'] - 2} statements spared" in second
+    again = json.loads(inside("report", "--format", "json", cwd=folder).out)
+    day = first["started"][:10]
+    for table in again["tables"]:
+        assert table["reason"].endswith(f"; unchanged since {day}, checked by one scan")
+        assert table["unchanged"]["run"] == first["run"]
+    fresh = json.loads(inside("run", "-q", "--fresh", "--format", "json", cwd=folder).out)
+    assert (fresh["statements"], fresh["spared"]) == (first["statements"], 0)
+    formats = ("html", "markdown", "junit", "github", "sarif", "prometheus", "csv")
+    for each in formats:
+        told = OTHERWISE.get(each, f"unchanged since {day}")
+        assert told in inside("report", "last~1", "--format", each, cwd=folder).out, each
+
+
+def test_rows_elsewhere_have_no_fingerprint(folder: Path, store: Store) -> None:
+    """Each statement may see them in another state."""
+    url = f"{store.url}{'&' if '?' in store.url else '?'}"
+    if store.name == "duckdb":
+        pytest.skip("a file has one state")
+    path = policy_file(folder, url.rstrip("&?"), entries("one"))
+    path.write_text(path.read_text().replace("{ url", "{ snapshot = false, url"))
+    history = history_of(folder)
+    history.record(run(read_policy_file(path), history))
+    assert run(read_policy_file(path), history).spared == 0

@@ -1,0 +1,1 @@
+SELECT COUNT(*) AS number_of_rows, SUM(hashed.row_hash) AS total, BIT_XOR(hashed.row_hash) AS crossed FROM (SELECT HASH(HASH(17, relation."zip", relation."we""ird", relation."person", CAST(relation."zip" AS TEXT), 17)) AS row_hash FROM "clinic"."people" AS relation) AS hashed

@@ -1,0 +1,1 @@
+SELECT COUNT(*) AS number_of_rows, SUM(hashed.row_hash) AS total, BIT_XOR(hashed.row_hash) AS crossed FROM (SELECT HASHTEXTEXTENDED(CAST(ROW(relation."zip", relation."we""ird", relation."person") AS TEXT), HASH_RECORD_EXTENDED(ROW(relation."zip", relation."we""ird", relation."person"), 17)) AS row_hash FROM "clinic"."people" AS relation) AS hashed
