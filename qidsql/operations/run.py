@@ -36,7 +36,7 @@ from qidsql.operations.history.records import History, PastTable, RunSummary, Un
 from qidsql.operations.plan import PlannedTable, Resumption, SourcePlan, plan, selected, tables_of
 from qidsql.operations.policy_file import PolicyFile, TableEntry
 from qidsql.operations.table_run import Finding, TableRun, Unchanged, passes_with
-from qidsql.operations.unchanged import asked_of, fingerprint_of, stands
+from qidsql.operations.unchanged import asked_of, complete_lists, fingerprint_of, stands
 from qidsql.sql.relation import table_node
 from qidsql.wording.texts import POLICY_FILE, count, few, plural, written_as
 
@@ -317,7 +317,7 @@ class _Run:
         checked, most = bool(self.past.secret) and policy.max_statements != 1, policy.max_statements
         if checked and most is not None:
             policy = replace(policy, max_statements=most - 1)
-        request = _request(typed, policy, weights)
+        request = replace(_request(typed, policy, weights), earlier=complete_lists(table))
         try:
             result = audit(engine, request, stage, check if checked else lambda described: None)
         except _NoFingerprint:

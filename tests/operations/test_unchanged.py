@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from qidsql.commands.audit.command import AuditResult
 from qidsql.operations import unchanged
 from qidsql.operations.policy_file import read_policy_file
 from qidsql.operations.run import run
@@ -68,6 +69,24 @@ def test_an_unchanged_table_costs_one_statement_and_a_row_written_again_changes_
 def test_a_change_of_rows_or_names_is_audited(folder: Path, store: Store, change: str) -> None:
     """The third one keeps the counts of each column's values."""
     assert not nights(folder, lambda: store.execute(change))[0]
+
+
+LIST = {
+    "INSERT INTO one VALUES ('f', 'a')": "last list",
+    "INSERT INTO one VALUES ('f', 'c')": "levelwise",  # {ward} is below k now
+}
+
+
+@pytest.mark.parametrize("change", LIST)
+def test_a_changed_table_is_held_against_its_last_list_first(folder: Path, store: Store, change: str) -> None:
+    path, history = policy_file(folder, store.url, entries("one")), history_of(folder)
+    history.record(run(read_policy_file(path), history))
+    store.execute(change)
+    changed, alone = run(read_policy_file(path), history).tables[0].audit, run(read_policy_file(path)).tables[0].audit
+    assert isinstance(changed, AuditResult)
+    assert isinstance(alone, AuditResult)
+    assert LIST[change] in changed.searches[0].algorithm
+    assert (changed.column_sets, changed.least_withheld) == (alone.column_sets, alone.least_withheld)
 
 
 def test_another_file_version_or_policy_is_another_question(

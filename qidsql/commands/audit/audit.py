@@ -58,7 +58,7 @@ def audit(
 
     with within(policy.max_seconds), within_bytes(policy.max_bytes):
         while True:
-            draft = Draft(unknown_table(request.table), weights=request.column_weights)
+            draft = Draft(unknown_table(request.table), weights=request.column_weights, earlier=request.earlier)
             with engine.answer():
                 _fill(engine, request, draft, on_stage, on_part, on_table)
             verdict, _ = verdict_on(draft, policy)

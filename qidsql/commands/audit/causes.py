@@ -20,6 +20,7 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.regions import Regions, regions_of
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.borders import borders
+from qidsql.search.certified import certified
 from qidsql.search.decided import decided
 from qidsql.search.difference_masks import AgreeingPairs
 from qidsql.search.greedy import greedy_minimal
@@ -66,7 +67,7 @@ def search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, p
         )
         return
     by_pairs = criterion.pairs_decide and profiler.entity is None and profiler.nulls is Nulls.EQUAL
-    result, early = _minimal_keys(profiler, policy) if by_pairs else _minimal_sets(profiler, criterion, policy)
+    result, early = _minimal_keys(profiler, policy) if by_pairs else _minimal_sets(profiler, criterion, policy, draft)
     result = gate.column_sets(result, profiler, [1] * profiler.columns)
     if by_pairs:
         profiler.learn_keys([found.mask for found in result.found])
@@ -114,12 +115,15 @@ def largest_size(columns: int) -> int:
 
 
 def _minimal_sets(
-    profiler: TableProfiler, criterion: Criterion, policy: Policy
+    profiler: TableProfiler, criterion: Criterion, policy: Policy, draft: Draft
 ) -> tuple[SearchResult, tuple[Found, ...]]:
     """All minimal sets, and one found in another way if their list may not become complete.
 
-    Level by level where they are small, as those below k are, else by the two borders.
+    By the list of an earlier audit, where it still holds; else level by level where they are small, as those below k
+    are, or by the two borders.
     """
+    if result := _certified(profiler, criterion, policy, draft):
+        return result, ()
     if criterion.few_columns:
         if result := _decided(profiler, criterion, policy):
             return result, ()
@@ -137,6 +141,14 @@ def _minimal_sets(
         early = one.found
     LOG.info("minimal sets of %s by the borders", criterion.name)
     return borders(profiler, criterion, policy.max_size, limit=MAX_SETS, breadth=profiler.breadth), early
+
+
+def _certified(profiler: TableProfiler, criterion: Criterion, policy: Policy, draft: Draft) -> SearchResult | None:
+    """All minimal sets, where they are those of an earlier audit; None where they are not, or there was none."""
+    earlier, places = draft.earlier.get(criterion.name, ()), {name: 1 << p for p, name in enumerate(profiler.names)}
+    if policy.max_size is not None or not all(name in places for names in earlier for name in names):
+        return None
+    return certified(profiler, criterion, [sum(places[name] for name in names) for names in earlier])
 
 
 def _decided(profiler: TableProfiler, criterion: Criterion, policy: Policy) -> SearchResult | None:

@@ -1,6 +1,6 @@
 """The facts of an audit known so far, and the result they make."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from qidsql.commands.audit.command import (
@@ -15,6 +15,7 @@ from qidsql.core.results import Disclosed
 from qidsql.core.tables import Table
 from qidsql.measures.profiles import ClassProfile, SizeBin
 from qidsql.measures.sampling import ClassEstimate
+from qidsql.sql.templates import ColumnNames
 
 
 @dataclass
@@ -40,6 +41,7 @@ class Draft:
     notes: list[str] = field(default_factory=list)
     todo: list[str] = field(default_factory=list)  # parts that have not begun, in words
     weights: Mapping[str, int] = field(default_factory=dict)  # of columns; 1 where there is none
+    earlier: Mapping[str, Sequence[ColumnNames]] = field(default_factory=dict)  # complete lists of an earlier audit
     interrupted: bool = False
 
     def leave(self, reason: str) -> None:
