@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Annotated, TypeAlias, TypeVar
 
 from qidsql.declarations.options import Names, Option, Ratio, Size, Weights
-from qidsql.declarations.results import OMITTED
 from qidsql.errors import UsageError
 from qidsql.wording.texts import setting
 
@@ -86,129 +85,6 @@ ColumnWeights: TypeAlias = Annotated[
 ]
 
 K: TypeAlias = Annotated[int, Option("the least class size that is required", "K", panel=CRITERION, in_policies=True)]
-DistinctRatio: TypeAlias = Annotated[
-    Ratio,
-    Option("column sets of at least this distinct ratio, such as 0.9", "RATIO", panel=CRITERION, in_policies=True),
-]
-SeparationRatio: TypeAlias = Annotated[
-    Ratio, Option("column sets of at least this separation ratio", "RATIO", panel=CRITERION, in_policies=True)
-]
-LeastShareBelowK: TypeAlias = Annotated[
-    Ratio,
-    Option(
-        "column sets that put at least this share of the rows (5%) below k", "SHARE", panel=CRITERION, in_policies=True
-    ),
-]
-LValues: TypeAlias = Annotated[
-    int | None,
-    Option(
-        "column sets with a class of fewer than L values of a sensitive column (l-diversity)",
-        "L",
-        ("--l", "--l-diversity"),
-        DISCLOSURE,
-        in_policies=True,
-    ),
-]
-EntropyL: TypeAlias = Annotated[
-    Ratio,
-    Option(
-        "column sets with a class of an entropy below ln L in a sensitive column",
-        "L",
-        panel=DISCLOSURE,
-        in_policies=True,
-    ),
-]
-RecursiveL: TypeAlias = Annotated[
-    str | None,
-    Option(
-        "column sets with a class not recursive (C,L)-diverse in a sensitive column",
-        "C,L",
-        panel=DISCLOSURE,
-        in_policies=True,
-    ),
-]
-Alpha: TypeAlias = Annotated[
-    Ratio,
-    Option(
-        "column sets with a class of which more than this share has the same sensitive value",
-        "SHARE",
-        panel=DISCLOSURE,
-        in_policies=True,
-    ),
-]
-Closeness: TypeAlias = Annotated[
-    Ratio,
-    Option(
-        "column sets with a class further than T from the table in a sensitive column (t-closeness)",
-        "T",
-        ("--t", "--t-closeness"),
-        DISCLOSURE,
-        in_policies=True,
-    ),
-]
-OrderedCloseness: TypeAlias = Annotated[
-    Ratio,
-    Option("t-closeness by the distance of ordered values", "T", panel=DISCLOSURE, in_policies=True),
-]
-ValueOrder: TypeAlias = Annotated[
-    str | None,
-    OMITTED,
-    Option(
-        "the order of texts for --t-ordered, the lowest first: none,mild,severe, a file with a line for each value, or "
-        "alphabetical",
-        "VALUES",
-        panel=DISCLOSURE,
-        in_policies=True,
-    ),
-]
-HierarchicalCloseness: TypeAlias = Annotated[
-    Ratio,
-    Option(
-        "t-closeness by the distance in a hierarchy of the values",
-        "T",
-        panel=DISCLOSURE,
-        in_policies=True,
-    ),
-]
-HierarchyFile: TypeAlias = Annotated[
-    str | None,
-    Option(
-        "the hierarchy for --t-hierarchical, as in ARX: a line value;parent;...;* for each value",
-        "FILE",
-        panel=DISCLOSURE,
-        in_shells=False,
-        in_policies=True,
-    ),
-]
-Beta: TypeAlias = Annotated[
-    Ratio,
-    Option(
-        "column sets with a class in which a sensitive value exceeds its share of the table by more than BETA times "
-        "it (beta-likeness)",
-        "BETA",
-        ("--beta", "--beta-likeness"),
-        DISCLOSURE,
-        in_policies=True,
-    ),
-]
-EnhancedBeta: TypeAlias = Annotated[
-    Ratio,
-    Option(
-        "beta-likeness with a tighter limit for frequent values",
-        "BETA",
-        panel=DISCLOSURE,
-        in_policies=True,
-    ),
-]
-DeltaDisclosure: TypeAlias = Annotated[
-    Ratio,
-    Option(
-        "column sets with a class in which a sensitive value's share differs by a factor of e^DELTA or more",
-        "DELTA",
-        panel=DISCLOSURE,
-        in_policies=True,
-    ),
-]
 Reveals: TypeAlias = Annotated[
     str | None,
     Option(
@@ -216,7 +92,6 @@ Reveals: TypeAlias = Annotated[
     ),
 ]
 
-BelowK: TypeAlias = Annotated[int | None, Option("column sets with some class below K", "K", panel=CRITERION)]
 
 Epsilon: TypeAlias = Annotated[Ratio, Option("search a sample, with at most this error", "RATIO", panel=SAMPLE)]
 Delta: TypeAlias = Annotated[

@@ -1,41 +1,27 @@
-"""The criteria as options: the registry. To add one: its class in `qidsql.measures`, a field and a line here.
+"""The criteria as options: the registry. To add one: its class in `qidsql.measures`, and a field here.
 
 `Requirements` are what a policy can require besides k, so that no column set may reach them; `CriterionOptions` select
 the criterion of a search or a masking. Requests that inherit the fields get the options everywhere.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from qidsql.core.options import (
     CRITERION,
-    Alpha,
-    BelowK,
-    Beta,
-    Closeness,
-    DeltaDisclosure,
-    DistinctRatio,
-    EnhancedBeta,
-    EntropyL,
-    HierarchicalCloseness,
-    HierarchyFile,
+    DISCLOSURE,
     K,
-    LeastShareBelowK,
-    LValues,
-    OrderedCloseness,
-    RecursiveL,
     Reveals,
     Sensitive,
-    SeparationRatio,
-    ValueOrder,
     fraction,
     names,
     positive_share,
 )
-from qidsql.declarations.options import Option
+from qidsql.declarations.options import Option, Ratio, parameters
+from qidsql.declarations.results import OMITTED
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.measures.disclosure_limits import (
@@ -88,26 +74,249 @@ def _lines(path: str, option: str) -> list[str]:
         ) from None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forbidden(Option):
+    """The option of a criterion. What a policy can forbid has the words of its findings."""
+
+    kind: type[Criterion]
+    made: Callable[[str, Any, Any], Criterion]  # of the option's name and value, and the request; raises UsageError
+    title: str = ""
+    explanation: str = ""
+    panel: str = CRITERION
+    in_policies: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit(Option):
+    """The option of a limit on what classes disclose about a sensitive column."""
+
+    kind: type[DisclosureLimit]
+    template: str  # of the classes that exceed it, in `sql_templates/disclosure`
+    requires: str  # of every class
+    made: Callable[[str, Any, Any], DisclosureLimit] | None = None  # by default of a number
+    panel: str = DISCLOSURE
+    in_policies: bool = True
+
+    def of(self, name: str, sensitive: str, value: Any, given: "Requirements") -> DisclosureLimit:
+        """The limit of that option's value. Raises UsageError."""
+        return self.made(sensitive, value, given) if self.made else self.kind(sensitive, fraction(name, value))
+
+    @property
+    def title(self) -> str:
+        return f"A column set discloses a sensitive column ({self.kind.finding})"
+
+    @property
+    def explanation(self) -> str:
+        return (
+            "Whoever knows these columns learns more about the sensitive column than the policy allows: rows that "
+            f"agree on them form a class, and each class must have {self.requires}."
+        )
+
+
+def _limited(given: "Requirements") -> tuple[str, ...]:
+    """The sensitive columns that limits are about."""
+    one: str | None = getattr(given, "reveals", None)
+    return names(given.sensitive if one is None else one)
+
+
+def _violates(name: str, k: int, given: "Requirements") -> Criterion:
+    if k < 2:
+        raise UsageError(f"{setting(name)} must be at least 2, got {k}: every table is 1-anonymous")
+    return Violates(k)
+
+
+def _recursive(sensitive: str, value: str, given: "Requirements") -> DisclosureLimit:
+    c, _, rank = value.partition(",")
+    if not rank.strip().isdecimal():
+        raise UsageError(f"{setting('recursive_l')} must be C,L such as 3,2, got {value}")
+    return Recursive(sensitive, fraction("recursive_l", c), int(rank))
+
+
+def _hierarchical(sensitive: str, value: str, given: "Requirements") -> DisclosureLimit:
+    if given.hierarchy is None:
+        raise UsageError(f"{setting('t_hierarchical')} needs the hierarchy of the values: {setting('hierarchy')} FILE")
+    if len(_limited(given)) > 1:
+        raise UsageError(f"{setting('hierarchy')} is that of one sensitive column; name one")
+    return DistantInHierarchy(sensitive, fraction("t_hierarchical", value), given.hierarchy)
+
+
+def _ordered(sensitive: str, value: str, given: "Requirements") -> DisclosureLimit:
+    listed = None if given.order is None else read_order(given.order)
+    if listed is not None and len(_limited(given)) > 1:
+        raise UsageError(f"{setting('order')} is that of one sensitive column; name one")
+    return DistantInOrder(sensitive, fraction("t_ordered", value), given.order, listed)
+
+
+LValues: TypeAlias = Annotated[
+    int | None,
+    Limit(
+        "column sets with a class of fewer than L values of a sensitive column (l-diversity)",
+        "L",
+        ("--l", "--l-diversity"),
+        kind=FewValues,
+        template="few_values",
+        requires="at least l different values of the sensitive column",
+    ),
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Requirements:
     """Limits that no column set may reach."""
 
     k: K = 5
-    distinct: DistinctRatio = None
-    separation: SeparationRatio = None
-    rows_below_k: LeastShareBelowK = None
+    rows_below_k: Annotated[
+        Ratio,
+        Forbidden(
+            "column sets that put at least this share of the rows (5%) below k",
+            "SHARE",
+            kind=RowsBelowK,
+            made=lambda name, value, given: RowsBelowK(given.k, positive_share(name, value)),
+            title="A column set puts too many rows below k",
+            explanation="The share of rows in classes below k reaches the limit of the policy.",
+        ),
+    ] = None
+    distinct: Annotated[
+        Ratio,
+        Forbidden(
+            "column sets of at least this distinct ratio, such as 0.9",
+            "RATIO",
+            kind=Distinct,
+            made=lambda name, value, given: Distinct(positive_share(name, value)),
+            title="A column set reaches the distinct ratio",
+            explanation="The number of classes divided by the number of rows reaches the limit of the policy.",
+        ),
+    ] = None
+    separation: Annotated[
+        Ratio,
+        Forbidden(
+            "column sets of at least this separation ratio",
+            "RATIO",
+            kind=Separation,
+            made=lambda name, value, given: Separation(positive_share(name, value)),
+            title="A column set reaches the separation ratio",
+            explanation="The share of pairs of rows that differ in these columns reaches the limit of the policy.",
+        ),
+    ] = None
     l_diversity: LValues = None
-    entropy_l: EntropyL = None
-    recursive_l: RecursiveL = None
-    alpha: Alpha = None
-    t_closeness: Closeness = None
-    t_ordered: OrderedCloseness = None
-    order: ValueOrder = None
-    t_hierarchical: HierarchicalCloseness = None
-    hierarchy: HierarchyFile = None
-    beta_likeness: Beta = None
-    enhanced_beta: EnhancedBeta = None
-    delta_disclosure: DeltaDisclosure = None
+    entropy_l: Annotated[
+        Ratio,
+        Limit(
+            "column sets with a class of an entropy below ln L in a sensitive column",
+            "L",
+            kind=LowEntropy,
+            template="low_entropy",
+            requires="an entropy of the sensitive column of at least ln l",
+        ),
+    ] = None
+    recursive_l: Annotated[
+        str | None,
+        Limit(
+            "column sets with a class not recursive (C,L)-diverse in a sensitive column",
+            "C,L",
+            kind=Recursive,
+            template="recursive",
+            requires="a commonest value with fewer than c times the rows of the values from the l-th on",
+            made=_recursive,
+        ),
+    ] = None
+    alpha: Annotated[
+        Ratio,
+        Limit(
+            "column sets with a class of which more than this share has the same sensitive value",
+            "SHARE",
+            kind=Frequent,
+            template="frequent",
+            requires="at most the share alpha of its rows with the same value of the sensitive column",
+        ),
+    ] = None
+    t_closeness: Annotated[
+        Ratio,
+        Limit(
+            "column sets with a class further than T from the table in a sensitive column (t-closeness)",
+            "T",
+            ("--t", "--t-closeness"),
+            kind=Distant,
+            template="distant",
+            requires="values of the sensitive column within the distance t of those of the table",
+        ),
+    ] = None
+    t_hierarchical: Annotated[
+        Ratio,
+        Limit(
+            "t-closeness by the distance in a hierarchy of the values",
+            "T",
+            kind=DistantInHierarchy,
+            template="distant_in_hierarchy",
+            requires="values of the sensitive column within the distance t of those of the table, by their hierarchy",
+            made=_hierarchical,
+        ),
+    ] = None
+    hierarchy: Annotated[
+        str | None,
+        Option(
+            "the hierarchy for --t-hierarchical, as in ARX: a line value;parent;...;* for each value",
+            "FILE",
+            panel=DISCLOSURE,
+            in_shells=False,
+            in_policies=True,
+        ),
+    ] = None
+    t_ordered: Annotated[
+        Ratio,
+        Limit(
+            "t-closeness by the distance of ordered values",
+            "T",
+            kind=DistantInOrder,
+            template="distant_in_order",
+            requires="ordered values of the sensitive column within the distance t of those of the table",
+            made=_ordered,
+        ),
+    ] = None
+    order: Annotated[
+        str | None,
+        OMITTED,
+        Option(
+            "the order of texts for --t-ordered, the lowest first: none,mild,severe, a file with a line for each "
+            "value, or alphabetical",
+            "VALUES",
+            panel=DISCLOSURE,
+            in_policies=True,
+        ),
+    ] = None
+    beta_likeness: Annotated[
+        Ratio,
+        Limit(
+            "column sets with a class in which a sensitive value exceeds its share of the table by more than BETA "
+            "times it (beta-likeness)",
+            "BETA",
+            ("--beta", "--beta-likeness"),
+            kind=MoreFrequent,
+            template="more_frequent",
+            requires="no value that exceeds its share of the table by more than beta times it",
+        ),
+    ] = None
+    enhanced_beta: Annotated[
+        Ratio,
+        Limit(
+            "beta-likeness with a tighter limit for frequent values",
+            "BETA",
+            kind=MoreFrequentEnhanced,
+            template="more_frequent_enhanced",
+            requires="no value that exceeds its share of the table by more than beta times it, or less for frequent "
+            "values",
+        ),
+    ] = None
+    delta_disclosure: Annotated[
+        Ratio,
+        Limit(
+            "column sets with a class in which a sensitive value's share differs by a factor of e^DELTA or more",
+            "DELTA",
+            kind=AnyDifference,
+            template="any_difference",
+            requires="no value whose share differs from that of the table by a factor of e^delta or more",
+        ),
+    ] = None
     sensitive: Sensitive = ()
 
     @property
@@ -121,12 +330,17 @@ class CriterionOptions(Requirements):
     """The criterion to search for, or to forbid in publications: at most one; keys by default."""
 
     reveals: Reveals = None
-    violates: BelowK = None
+    violates: Annotated[
+        int | None,
+        Forbidden("column sets with some class below K", "K", kind=Violates, made=_violates, in_policies=False),
+    ] = None
     all_classes: Annotated[
         bool,
-        Option(
+        Forbidden(
             "column sets that separate all rows that all columns separate: keys, duplicate rows aside",
-            panel=CRITERION,
+            kind=Determines,
+            made=lambda name, value, given: Determines(),
+            in_policies=False,
         ),
     ] = False
 
@@ -153,62 +367,10 @@ class CriterionOptions(Requirements):
         return given[0] if given else Key()
 
 
-def _violates(k: int, requirements: Requirements) -> Criterion:
-    if k < 2:
-        raise UsageError(f"{setting('violates')} must be at least 2, got {k}: every table is 1-anonymous")
-    return Violates(k)
-
-
-CRITERIA: Mapping[str, Callable[[Any, Any], Criterion]] = {
-    "rows_below_k": lambda value, given: RowsBelowK(given.k, positive_share("rows_below_k", value)),
-    "distinct": lambda value, given: Distinct(positive_share("distinct", value)),
-    "separation": lambda value, given: Separation(positive_share("separation", value)),
-    "violates": _violates,
-    "all_classes": lambda value, given: Determines(),
-}
-
-
-def _recursive(sensitive: str, value: str, given: Requirements) -> DisclosureLimit:
-    c, _, rank = value.partition(",")
-    if not rank.strip().isdecimal():
-        raise UsageError(f"{setting('recursive_l')} must be C,L such as 3,2, got {value}")
-    return Recursive(sensitive, fraction("recursive_l", c), int(rank))
-
-
-def _hierarchical(sensitive: str, value: str, given: Requirements) -> DisclosureLimit:
-    if given.hierarchy is None:
-        raise UsageError(f"{setting('t_hierarchical')} needs the hierarchy of the values: {setting('hierarchy')} FILE")
-    if len(_limited(given)) > 1:
-        raise UsageError(f"{setting('hierarchy')} is that of one sensitive column; name one")
-    return DistantInHierarchy(sensitive, fraction("t_hierarchical", value), given.hierarchy)
-
-
-def _ordered(sensitive: str, value: str, given: Requirements) -> DisclosureLimit:
-    listed = None if given.order is None else read_order(given.order)
-    if listed is not None and len(_limited(given)) > 1:
-        raise UsageError(f"{setting('order')} is that of one sensitive column; name one")
-    return DistantInOrder(sensitive, fraction("t_ordered", value), given.order, listed)
-
-
-# Limits on what is disclosed about a sensitive column, from its name and the option's value.
-LIMITS: Mapping[str, Callable[[str, Any, Any], DisclosureLimit]] = {
-    "l_diversity": lambda sensitive, value, given: FewValues(sensitive, Fraction(value)),
-    "entropy_l": lambda sensitive, value, given: LowEntropy(sensitive, fraction("entropy_l", value)),
-    "recursive_l": _recursive,
-    "alpha": lambda sensitive, value, given: Frequent(sensitive, fraction("alpha", value)),
-    "t_closeness": lambda sensitive, value, given: Distant(sensitive, fraction("t_closeness", value)),
-    "t_hierarchical": _hierarchical,
-    "t_ordered": _ordered,
-    "beta_likeness": lambda sensitive, value, given: MoreFrequent(sensitive, fraction("beta_likeness", value)),
-    "enhanced_beta": lambda sensitive, value, given: MoreFrequentEnhanced(sensitive, fraction("enhanced_beta", value)),
-    "delta_disclosure": lambda sensitive, value, given: AnyDifference(sensitive, fraction("delta_disclosure", value)),
-}
-
-
-def _limited(given: Requirements) -> tuple[str, ...]:
-    """The sensitive columns that limits are about."""
-    one: str | None = getattr(given, "reveals", None)
-    return names(given.sensitive if one is None else one)
+# The registries, by the names of the options.
+OPTIONS = {each.name: each.option for each in parameters(CriterionOptions)}
+CRITERIA = {name: option for name, option in OPTIONS.items() if isinstance(option, Forbidden)}
+LIMITS = {name: option for name, option in OPTIONS.items() if isinstance(option, Limit)}
 
 
 def given_criteria(given: Requirements) -> tuple[Criterion, ...]:
@@ -225,7 +387,8 @@ def given_criteria(given: Requirements) -> tuple[Criterion, ...]:
     for name in LIMITS:
         if name in used and not sensitive:
             raise UsageError(f"{setting(name)} is about a sensitive column: {role('sensitive', ['COLUMN'])}")
+    limits = [(name, value, LIMITS[name]) for name, value in used.items() if name in LIMITS]
     return (
-        *(CRITERIA[name](value, given) for name, value in used.items() if name in CRITERIA),
-        *(LIMITS[name](column, value, given) for name, value in used.items() if name in LIMITS for column in sensitive),
+        *(CRITERIA[name].made(name, value, given) for name, value in used.items() if name in CRITERIA),
+        *(limit.of(name, column, value, given) for name, value, limit in limits for column in sensitive),
     )

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from qidsql.core.requirements import CRITERIA, LIMITS
 from qidsql.core.results import Verdict
 from qidsql.formats import texts as figures
 from qidsql.formats.texts import VERDICTS, Profile, most_severe, rank_of
@@ -80,30 +81,15 @@ def banner(document: RunResult, rows: Sequence[SummaryRow]) -> tuple[Verdict, st
 # Titles and explanations of findings, shared by the formats.
 
 
-# What the limit of each model of attribute disclosure requires of every class.
-DISCLOSURE: dict[FindingKind, str] = {
-    FindingKind.L_DIVERSITY: "at least l different values of the sensitive column",
-    FindingKind.ENTROPY_L: "an entropy of the sensitive column of at least ln l",
-    FindingKind.RECURSIVE_L: "a commonest value with fewer than c times the rows of the values from the l-th on",
-    FindingKind.ALPHA: "at most the share alpha of its rows with the same value of the sensitive column",
-    FindingKind.T_CLOSENESS: "values of the sensitive column within the distance t of those of the table",
-    FindingKind.T_ORDERED: "ordered values of the sensitive column within the distance t of those of the table",
-    FindingKind.T_HIERARCHICAL: "values of the sensitive column within the distance t of those of the table, by their "
-    "hierarchy",
-    FindingKind.BETA_LIKENESS: "no value that exceeds its share of the table by more than beta times it",
-    FindingKind.ENHANCED_BETA: "no value that exceeds its share of the table by more than beta times it, or less for "
-    "frequent values",
-    FindingKind.DELTA_DISCLOSURE: "no value whose share differs from that of the table by a factor of e^delta or more",
-}
+# What a policy can forbid or limit, besides k.
+DISCLOSURE = {FindingKind(limit.kind.finding): limit for limit in LIMITS.values()}
+FORBIDDEN = {FindingKind(each.kind.finding): each for each in CRITERIA.values() if each.in_policies} | DISCLOSURE
 TITLES = {
     FindingKind.K_ANONYMITY: "The table is below k",
     FindingKind.DIRECT_IDENTIFIER: "A direct identifier is among the columns",
     FindingKind.BELOW_K: "A minimal column set is below k",
     FindingKind.KEY: "A column set identifies every row",
-    FindingKind.DISTINCT: "A column set reaches the distinct ratio",
-    FindingKind.SEPARATION: "A column set reaches the separation ratio",
-    FindingKind.ROWS_BELOW_K: "A column set puts too many rows below k",
-    **{kind: f"A column set discloses a sensitive column ({kind})" for kind in DISCLOSURE},
+    **{kind: each.title for kind, each in FORBIDDEN.items()},
 }
 HELP = {
     FindingKind.K_ANONYMITY: "Rows that agree on all audited columns form a class. The policy requires at least k rows "
@@ -113,14 +99,7 @@ HELP = {
     FindingKind.BELOW_K: "The values of these columns together single out groups of fewer than k rows; no smaller part "
     "of the set does.",
     FindingKind.KEY: "No two rows agree on these columns: someone who knows the values of a person finds the row.",
-    FindingKind.DISTINCT: "The number of classes divided by the number of rows reaches the limit of the policy.",
-    FindingKind.SEPARATION: "The share of pairs of rows that differ in these columns reaches the limit of the policy.",
-    FindingKind.ROWS_BELOW_K: "The share of rows in classes below k reaches the limit of the policy.",
-    **{
-        kind: "Whoever knows these columns learns more about the sensitive column than the policy allows: rows that "
-        f"agree on them form a class, and each class must have {words}."
-        for kind, words in DISCLOSURE.items()
-    },
+    **{kind: each.explanation for kind, each in FORBIDDEN.items()},
 }
 COVERAGE = "coverage"  # the kind of gaps in the coverage, which are not findings of a table
 UNCOVERED = (

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 from qidsql.commands.audit.command import AuditResult
+from qidsql.core.requirements import LIMITS
 from qidsql.core.results import Verdict
 from qidsql.declarations.results import OMITTED
 from qidsql.measures.profiles import ClassProfile
@@ -28,17 +29,9 @@ class FindingKind(StrEnum):
     DISTINCT = "distinct"  # a minimal column set that reaches the distinct ratio
     SEPARATION = "separation"
     ROWS_BELOW_K = "rows-below-k"
-    L_DIVERSITY = "l-diversity"  # a minimal column set that discloses more of a sensitive column than this limit allows
-    ENTROPY_L = "entropy-l"
-    RECURSIVE_L = "recursive-l"
-    ALPHA = "alpha"
-    T_CLOSENESS = "t-closeness"
-    T_ORDERED = "t-ordered"
-    T_HIERARCHICAL = "t-hierarchical"
-    BETA_LIKENESS = "beta-likeness"
-    ENHANCED_BETA = "enhanced-beta"
-    DELTA_DISCLOSURE = "delta-disclosure"
     DIRECT_IDENTIFIER = "direct-identifier"  # a column recognised as one but not declared
+    # minimal column sets that disclose more of a sensitive column than a limit allows, by that limit
+    vars().update({name.upper(): limit.kind.finding for name, limit in LIMITS.items()})
 
 
 class FindingState(StrEnum):

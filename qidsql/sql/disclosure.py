@@ -6,6 +6,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from qidsql.core.recodings import Hierarchy, read_hierarchy
+from qidsql.core.requirements import LIMITS
 from qidsql.measures.disclosure import ClassValues, Disclosure
 from qidsql.measures.disclosure_limits import DisclosureLimit, DistantInOrder
 from qidsql.measures.profiles import ClassProfile, ClassSizes, Disclosing
@@ -14,19 +15,8 @@ from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation
 from qidsql.sql.templates import ColumnNames, Row, Statement, fill, fill_query, integer
 
-# The classes that exceed a limit, by the limit's kind.
-CLASSES = {
-    "l-diversity": "disclosure/few_values",
-    "entropy-l": "disclosure/low_entropy",
-    "recursive-l": "disclosure/recursive",
-    "alpha": "disclosure/frequent",
-    "t-closeness": "disclosure/distant",
-    "t-ordered": "disclosure/distant_in_order",
-    "t-hierarchical": "disclosure/distant_in_hierarchy",
-    "beta-likeness": "disclosure/more_frequent",
-    "enhanced-beta": "disclosure/more_frequent_enhanced",
-    "delta-disclosure": "disclosure/any_difference",
-}
+# The templates of the classes that exceed a limit, by its kind.
+CLASSES = {limit.kind.finding: f"disclosure/{limit.template}" for limit in LIMITS.values()}
 
 
 def disclosure(

@@ -4,6 +4,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
+from qidsql.core.requirements import LIMITS
 from tests.test_floors import FILES, HOUSE, calls, nodes
 
 TEMPLATES = Path(__file__).parents[2] / "sql_templates"
@@ -43,7 +44,8 @@ def texts(path: Path) -> tuple[frozenset[str], frozenset[str]]:
 @cache
 def named(folder: str) -> frozenset[str]:
     """What the modules that may fill the templates of a folder name."""
-    return frozenset[str]().union(*(texts(path)[0] for path in home(folder) if path.exists()))
+    registered = {limit.template for limit in LIMITS.values()} if folder == "disclosure" else set[str]()
+    return frozenset(registered).union(*(texts(path)[0] for path in home(folder) if path.exists()))
 
 
 def fills(path: Path, name: str) -> bool:

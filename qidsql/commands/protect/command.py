@@ -15,7 +15,6 @@ from qidsql.core.options import (
     Identifiers,
     K,
     KeepIdentifiers,
-    LValues,
     MaxBytes,
     MaxSeconds,
     MaxStatements,
@@ -26,6 +25,7 @@ from qidsql.core.options import (
     fraction,
 )
 from qidsql.core.policy import Audited, PolicyOptions, Weighted
+from qidsql.core.requirements import LValues
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import FileName, Option, Ratio
 from qidsql.errors import UsageError
