@@ -29,9 +29,9 @@ class FindingKind(StrEnum):
     DISTINCT = "distinct"  # a minimal column set that reaches the distinct ratio
     SEPARATION = "separation"
     ROWS_BELOW_K = "rows-below-k"
-    DIRECT_IDENTIFIER = "direct-identifier"  # a column recognised as one but not declared
     # minimal column sets that disclose more of a sensitive column than a limit allows, by that limit
     vars().update({name.upper(): limit.kind.finding for name, limit in LIMITS.items()})
+    DIRECT_IDENTIFIER = "direct-identifier"  # a column recognised as one but not declared
 
 
 class FindingState(StrEnum):
