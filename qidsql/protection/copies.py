@@ -238,22 +238,26 @@ def _file_copy(engine: Engine, table: Table, copied: Sequence[Column], typed: st
 # in rightly: the most of which at least nine in ten are right.
 
 
+SEVERAL = ", "  # between the names of columns that give cells back together
+
+
 @dataclass(frozen=True)
 class GivenBack:
     """Blank cells of a protected column that an unprotected column of the copy gives back."""
 
-    column: Annotated[str, "the unprotected column"]
+    column: Annotated[str, "the unprotected column; several, where all of them together give back more than each"]
     of: Annotated[str, "the protected column"]
     cells: Annotated[
         int,
-        "blank cells that are filled in rightly by the rows of the copy with the same value of the unprotected column, "
-        "where at least nine in ten are right",
+        "blank cells that are filled in rightly by the rows of the copy with the same values of the unprotected "
+        "column, where at least nine in ten are right",
     ]
     certain: Annotated[int, "those of them of which these rows show no other value"]
     blank: Annotated[int, "cells of the protected column whose value is not in the copy"]
 
     def __str__(self) -> str:
-        return f"{self.column} gives back {count(self.cells)} of {plural(self.blank, 'blank cell')} of {self.of}"
+        gives = "together give back" if SEVERAL in self.column else "gives back"
+        return f"{self.column} {gives} {count(self.cells)} of {plural(self.blank, 'blank cell')} of {self.of}"
 
 
 # What results say of a copy, or of what their script makes.
@@ -275,7 +279,7 @@ def given_back(
     protected: Collection[str],
     deadline: float | None,
 ) -> tuple[GivenBack, ...]:
-    """What the unprotected columns of a copy give back of the columns `blanked`, the most first.
+    """What the unprotected columns of a copy, alone and all together, give back of those `blanked`, the most first.
 
     `rows_with` returns the node to select the rows of the copy from, with some of its columns in their comparable form.
     One statement, which reads the table and the copy; none where nothing is blank or unprotected. Raises Stopped,
@@ -289,14 +293,20 @@ def given_back(
     names = [column.name for column in columns]
     whole, copy = relation(engine.dialect, table, columns), Relation(rows_with(columns))
     query = cells_given_back((whole.node, whole.columns(names)), (copy.node, copy.columns(names)), len(hidden))
-    pairs = list(product(hidden, given))
+    sets = [column.name for column in given] + [SEVERAL.join(column.name for column in given)] * (len(given) > 1)
+    pairs = list(product(hidden, sets))
 
     def read(rows: list[Row]) -> list[GivenBack]:
         figures = [tuple(map(integer, row)) for row in rows]
-        return [
-            GivenBack(pairs[pair][1].name, pairs[pair][0].name, cells, certain, blank)
+        found = [
+            GivenBack(pairs[pair][1], pairs[pair][0].name, cells, certain, blank)
             for pair, blank, cells, certain in sorted(figures)
         ]
+        alone = {
+            name: max(each.cells for each in found if each.of == name and each.column in sets[: len(given)])
+            for name in {each.of for each in found}
+        }
+        return [each for each in found if each.column in sets[: len(given)] or each.cells > alone[each.of]]
 
     statement = Statement(engine.dialect.render(query), "cells that other columns give back", read, scans=2)
     found = [each for each in engine.run(statement, deadline) if each.cells]

@@ -278,21 +278,24 @@ BOTH = "both_sides"
 
 
 def cells_given_back(table: Side, copy: Side, protected: int) -> exp.Query:
-    """A row for each pair of one of the first `protected` columns and one of the others, numbered in that order.
+    """A row for each pair of one of the first `protected` columns and one of the others, last of several all of them
+    together, numbered in that order.
 
     The columns of the table and of the copy are the same, comparable with each other.
     """
     both, [*names, _] = people_and_rows(table, copy)
     columns = [exp.column(name, table=BOTH) for name in names]
+    others = columns[protected:]
+    sets = [(each,) for each in others] + [tuple(others)] * (len(others) > 1)
     pairs = [
         fill_query(
             "copies/given_back",
             pair=number,
-            given=given,
+            given=[*given],
             hidden=hidden,
             cells=exp.to_table(BOTH),
         )
-        for number, (hidden, given) in enumerate(product(columns[:protected], columns[protected:]))
+        for number, (hidden, given) in enumerate(product(columns[:protected], sets))
     ]
     assert both.rows is not None
     found = union_all(pairs)

@@ -1,8 +1,8 @@
 -- The blank cells of a protected column that another column of a copy gives back. A value of the protected column is
 -- counted in the table and in the copy: it is missing in as many rows of the copy as cells with it are blank. Someone
--- fills in the value that rows with the same value of the other column suggest, the suggestions by most rows first.
+-- fills in the value that rows with the same values of the others suggest, the suggestions by most rows first.
 -- Parameters: :pair             a number that names both columns
---             :given, :hidden   the column that is copied unchanged, and the protected one
+--             :given, :hidden   the columns that are copied unchanged, and the protected one
 --             :cells            the rows of the table, and those of the copy, of which released is not NULL
 -- Result: pair; blank: the cells that lost a value; cells: those filled in rightly, the most of which nine in ten are
 --         right; certain: those of them where all of these rows show the same

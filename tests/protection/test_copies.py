@@ -161,6 +161,18 @@ def test_nearly_determined_cells_are_counted_too(store: Store, case: tuple[int, 
     assert ("school", cells, certain) in shown
 
 
+@pytest.mark.engines("duckdb")
+def test_columns_that_give_cells_back_together(store: Store) -> None:
+    """Neither of them tells the school, but both do: it is the sum of their numbers, of four."""
+    rows = [(GRADES[(n // 4 + n) % 4], n % 4, n // 4 % 4, "f" if n % 3 else "m") for n in range(160)]
+    rows += [(GRADES[(n // 4 + n) % 4], n % 4, n // 4, "x") for n in range(16)]
+    store.table("pupils", {"school": "VARCHAR", "tens": "INTEGER", "ones": "INTEGER", "sex": "VARCHAR"}, rows)
+    found = qidsql.suppress(store.url, "pupils", k=5, keep=["tens", "ones"], into="copy")
+    given = {(each.column, each.cells == each.blank > 0) for each in found.given_back or () if each.of == "school"}
+    assert given == {("tens, ones", True)}
+    assert "tens, ones together give back" in found.reason
+
+
 @pytest.mark.engines("sqlite", SAIL)
 def test_cells_that_a_printed_view_gives_back(store: Store) -> None:
     pupils(store)
