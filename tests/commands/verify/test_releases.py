@@ -60,7 +60,7 @@ def refused(folder: Path, engine: Engine, document: Any) -> bool:
         return True
 
 
-@pytest.mark.parametrize("changes", always(6, longer=[60]))
+@pytest.mark.parametrize("changes", always(6, longer=[30]))
 def test_every_change_is_refused(changes: int, released: Path) -> None:
     document = json.loads((released / "release.json").read_text())
     derived = [path for path in leaves(document) if not RECORDED & set(path) or "lines" in path]
