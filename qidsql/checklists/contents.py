@@ -62,9 +62,12 @@ class ScannedTable:
 
     def nothing_of(self, things: Sequence[str]) -> str:
         """How these things were looked for in vain."""
-        if set(things) & BY_NAME:
-            return f"no column of {len(self.columns)} is named so; what its cells hold, a person says"
-        return f"none found in {plural(self.rows, 'row')} of {plural(len(self.columns), 'column')}"
+        cells = f"{plural(self.rows, 'row')} of {plural(len(self.columns), 'column')}"
+        if "free text" in things:
+            return f"no value of six words or more in {cells}, and no column named so"
+        if BY_NAME.intersection(things):
+            return f"no column is named so, and nothing looks so in {cells}; what no pattern shows, a person says"
+        return f"nothing looks so in {cells}"
 
     def sought(self, thing: str) -> Sought:
         """Where a thing is."""
@@ -187,7 +190,7 @@ LARGE = _words("country nation province region bundesland land pays región paí
 DATED = _words("date dates dob dt datum fecha birthday bdate birth time timestamp")
 PARTS_OF_DATES = _words("month day weekday week monat tag wochentag woche mois jour semaine mes dia semana")
 
-BY_NAME = frozenset(("names", "personal numbers"))  # no pattern shows them
+BY_NAME = frozenset(("names", "places", "personal numbers", "vehicles and devices", "images"))  # no pattern shows all
 THINGS: Mapping[str, Sequence[Callable[[ScannedColumn], Hits]]] = {
     "names": (_named("a person's name"),),
     "places": (_places,),
