@@ -204,3 +204,12 @@ def test_the_three_criteria_of_wp216(tmp_path: Path) -> None:
         names = ("singling out", "linkability", "inference")
         texts = [each["measured"] for each in found["predicate"]["lines"] if each["checklist"] == "wp216"]
         assert tuple(state(found, f"wp216 {name}") for name in names) == expected, texts
+
+
+def test_no_cell_value_leaves(tmp_path: Path) -> None:
+    policy(tmp_path, release='checklists = ["safe-harbor", "wp216"]')
+    table(tmp_path, [*PEOPLE, (97531, "canary7731@example.org", "4111 1111 1111 1111")])
+    found = inside("release", "out.parquet", "--of", "patients", "--format", "json", "--show-sql", cwd=tmp_path)
+    assert found.code == 1 and "e-mail addresses" in found.out
+    for value in ("97531", "canary7731", "4111 1111"):
+        assert value not in found.out + found.err
