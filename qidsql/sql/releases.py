@@ -20,7 +20,6 @@ class ChangedClasses:
     added_below: int
     removed_below: int
     stayed: int
-    smallest_stayed: int
     stayed_below: int
 
 

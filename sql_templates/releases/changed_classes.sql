@@ -6,14 +6,13 @@
 --             :classes                              those of them that are quasi-identifiers, and a constant
 --             :k
 -- Result: added, removed, added_below, removed_below (rows in classes to which fewer than k were added, or from which
---         fewer than k were removed), stayed, smallest_stayed, stayed_below
+--         fewer than k were removed), stayed, stayed_below
 SELECT
   SUM(added) AS added,
   SUM(removed) AS removed,
   SUM(CASE WHEN added < :k THEN added ELSE 0 END) AS added_below,
   SUM(CASE WHEN removed < :k THEN removed ELSE 0 END) AS removed_below,
   SUM(stayed) AS stayed,
-  MIN(CASE WHEN stayed > 0 THEN stayed END) AS smallest_stayed,
   SUM(CASE WHEN stayed < :k THEN stayed ELSE 0 END) AS stayed_below
 FROM (
   SELECT

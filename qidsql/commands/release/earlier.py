@@ -136,7 +136,7 @@ def _together(
     if not joint.rows:
         return Measured(MET, f"nobody is in {earlier.name} too", f"k = {k}")
     below = f"{count(joint.below)} of {plural(joint.rows, 'row')} below {k}"
-    text = f"with {earlier.name}: jointly {count(joint.smallest)}, {below}"
+    text = f"with {earlier.name}: jointly {count(joint.smallest)}, {below}, {count(joint.alone)} alone"
     return Measured(NOT_MET if joint.below else MET, text, f"k = {k}")
 
 

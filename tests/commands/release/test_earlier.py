@@ -147,7 +147,7 @@ def test_two_releases_of_adult_are_jointly_1_anonymous(shared: Path, tmp_path: P
     (tmp_path / "out.parquet").write_bytes((tmp_path / "new.parquet").read_bytes())
     found = check(tmp_path, "--keyed", "new_id.parquet", "--key", "id")
     assert state(found, "policy requirements") == "met"
-    assert "jointly 1, 3,272 of 31,999 rows below 5" in line(found, "policy releases together")
+    assert "jointly 1, 3,272 of 31,999 rows below 5, 1,055 alone" in line(found, "policy releases together")
     assert json.loads(json.dumps(found))["verdict"] == "violation"
 
 
