@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
+from qidsql.checklists.contents import THINGS
 from qidsql.core.files import read_toml
 from qidsql.core.options import fraction
 from qidsql.declarations.keys import FileKey, read_keys
@@ -15,6 +16,7 @@ from qidsql.declarations.results import MISMATCH
 from qidsql.errors import UsageError
 
 PERSON = "person"  # the check of a line that nothing can measure
+LIMITED, CONTENTS = ("highest", "average"), "contents"  # checks that need more of a line
 NAMED = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.toml"))}
 
 
@@ -66,4 +68,9 @@ def checklist(name: str, checks: frozenset[str]) -> Checklist:
         raise UsageError(f"{path} is no checklist: expected title, text, and [[lines]] with item, asks and check")
     if other := [each.check for each in found.lines if each.check not in {*checks, PERSON}]:
         raise UsageError(f"{path} names a check that there is not: {other[0]}; expected {', '.join(sorted(checks))}")
+    for each in found.lines:
+        if each.check in LIMITED and each.most is None:
+            raise UsageError(f"{path}: {each.item} needs a limit, such as 0.09")
+        if each.check == CONTENTS and not (each.of and {*each.of} <= {*THINGS}):
+            raise UsageError(f"{path}: {each.item} needs of = [...] with what is looked for: {', '.join(THINGS)}")
     return found

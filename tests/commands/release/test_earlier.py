@@ -10,9 +10,13 @@ from typing import Any
 import duckdb
 import pytest
 
+from qidsql import release
+from qidsql.operations.history.opening import open_history
+from qidsql.operations.history.releases import ReleaseLedger
 from tests.commandline import inside
 from tests.commands.release.test_release import PEOPLE, ROLES, check, policy, state, table
 from tests.exhaustive import always
+from tests.stores import Store
 
 Row = tuple[Any, ...]
 
@@ -189,3 +193,23 @@ def test_a_release_is_due_again_by_its_day_its_policy_and_its_source(tmp_path: P
     policy(tmp_path, {**ROLES, "state": "sensitive"}, release='until = "2999-12-31"')
     assert due().startswith("the policy file changed; other roles: state")
     assert "due again" in inside("release", "list", cwd=tmp_path).out
+
+
+@pytest.mark.exhaustive
+def test_earlier_releases_are_tables_too(store: Store, tmp_path: Path) -> None:
+    policy(tmp_path)
+    columns = {"age": "INTEGER", "state": "TEXT", "diagnosis": "TEXT"}
+    later = [*PEOPLE[:40], *[(50, "n", "a")] * 5]
+    for name, rows in (("old", PEOPLE), ("new", later)):
+        store.table(name, columns, rows)
+        store.table(f"{name}_keyed", {"id": "INTEGER", **columns}, [(n, *row) for n, row in enumerate(rows)])
+    given: dict[str, Any] = {"policy_file": tmp_path / "qidsql.toml", "of": "patients"}
+    ledger = ReleaseLedger(open_history(str(tmp_path / "qidsql-history.duckdb")))
+    with store.connect() as engine:
+        ledger.add(release(engine, "old", **given), "old", "old_keyed", "")
+        found = release(engine, "new", **given, keyed="new_keyed", key="id")
+    lines = {each.item: each for each in found.predicate.lines}
+    assert lines["added and removed"].measured.startswith("0 of 5 rows added since")
+    joint = Counter((PEOPLE[n][:2], later[n][:2]) for n in range(45))
+    below = sum(rows for rows in joint.values() if rows < 5)
+    assert f"jointly {min(joint.values())}, {below} of 45 rows below 5" in lines["releases together"].measured

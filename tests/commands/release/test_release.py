@@ -213,3 +213,46 @@ def test_no_cell_value_leaves(tmp_path: Path) -> None:
     assert found.code == 1 and "e-mail addresses" in found.out
     for value in ("97531", "canary7731", "4111 1111"):
         assert value not in found.out + found.err
+
+
+OWN = """
+title = "House rules"
+text = "Data office, 2026"
+[[lines]]
+item = "marketer"
+asks = "the average risk"
+check = "average"
+limit = "{limit}"
+[[lines]]
+item = "purpose"
+asks = "the purpose is lawful"
+check = "person"
+"""
+
+
+@pytest.mark.exhaustive
+def test_a_checklist_of_ones_own(tmp_path: Path) -> None:
+    """Four classes of 48 rows: an average of 1/12."""
+    policy(tmp_path)
+    table(tmp_path)
+    for limit, expected in (("1/12", "met"), ("0.0833", "not met")):
+        (tmp_path / "own.toml").write_text(OWN.format(limit=limit))
+        found = check(tmp_path, "--checklist", "own.toml")
+        assert state(found, "own.toml marketer") == expected
+        assert state(found, "own.toml purpose") == "for a person to say"
+    for text, said in (
+        (OWN.format(limit="0.1").replace('average"', 'none"'), "names a check that there is not: none"),
+        (OWN.format(limit="0.1").replace('asks = "the average risk"', ""), "is no checklist"),
+        ("title = 1", "is no checklist"),
+        (OWN.format(limit="0.1").replace('limit = "0.1"', ""), "marketer needs a limit"),
+        (OWN.format(limit="0.1").replace('"average"', '"contents"'), "marketer needs of"),
+        (OWN.format(limit="many"), "limit"),
+    ):
+        (tmp_path / "own.toml").write_text(text)
+        assert (
+            said in inside("release", "out.parquet", "--of", "patients", "--checklist", "own.toml", cwd=tmp_path).line
+        )
+    assert (
+        "there is no checklist gdpr"
+        in inside("release", "out.parquet", "--of", "patients", "--checklist", "gdpr", cwd=tmp_path).line
+    )
