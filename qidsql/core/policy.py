@@ -65,6 +65,12 @@ class Release:
         OMITTED,
         "the checklists that qidsql release goes through",
     ] = None
+    each_row: Annotated[
+        bool | None,
+        FileKey(),
+        OMITTED,
+        "each released row is another person, as confirmed, where the column of persons is not released",
+    ] = None
     linked: Annotated[
         tuple[LinkedTable, ...] | None, FileKey(), OMITTED, "what somebody may join with the released rows"
     ] = None

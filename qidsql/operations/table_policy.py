@@ -22,7 +22,7 @@ from qidsql.commands.audit.command import AuditRequest
 from qidsql.commands.graph.command import GraphRequest
 from qidsql.commands.release.command import NO_POLICY, ReleasedAudit, ReleaseRequest
 from qidsql.core.options import names
-from qidsql.core.policy import BUDGETS, ROLES, PolicyOptions, PolicyOrigin
+from qidsql.core.policy import BUDGETS, EACH_ROW, ROLES, PolicyOptions, PolicyOrigin
 from qidsql.core.tables import PolicyRole, Table, fits
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, QidsqlError, Stopped, UsageError
@@ -167,11 +167,12 @@ def _release_with_policy(engine: Engine, request: ReleaseRequest, source: str | 
     entity = asked.entity
     listed = found.entry.table if found.entry.table and not found.entry.is_pattern else str(found.table.name)
     missing = entity is not None and entity.lower() not in [name.lower() for name in columns]
+    confirmed = found.file.release is not None and found.file.release.each_row
     return replace(
         request,
-        asked=replace(asked, entity=None) if missing else asked,
+        asked=replace(asked, entity=EACH_ROW if confirmed else None) if missing else asked,
         roles={name: PolicyRole(declared[name.lower()]) for name in columns if name.lower() in declared},
-        missing_entity=entity if missing else None,
+        missing_entity=entity if missing and not confirmed else None,
         policy_hash=found.file.hash,
         of=listed,
         earlier=ReleaseLedger(open_history(found.file.history_url, found.file.history_schema)).of_table(listed),

@@ -122,7 +122,7 @@ def _policy(facts: Facts, k: int | None = None) -> Measured:
 def _persons(facts: Facts) -> str:
     return (
         f"{facts.audit.reason}; but the policy counts {facts.request.missing_entity}, which the bytes do not have: a "
-        f'person may have several rows. If each row is another person, say so (entity = "row")'
+        "person may have several rows. If each row is another person, say so (each_row = true in [release])"
     )
 
 

@@ -109,6 +109,10 @@ def test_persons_that_were_not_released_cannot_be_counted(tmp_path: Path) -> Non
     policy(tmp_path, more='k = 5\nentity = "patient_id"')
     table(tmp_path)
     assert state(check(tmp_path), "policy requirements") == "not examined"
+    policy(tmp_path, more='k = 5\nentity = "patient_id"', release="each_row = true")
+    found = check(tmp_path)
+    assert state(found, "policy requirements") == "met"
+    assert "each row is another person, as confirmed" in " ".join(found["predicate"]["audit"]["assumptions"])
 
 
 def test_all_rows_count_whatever_the_policy_audits(tmp_path: Path) -> None:
