@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from qidsql.core.policy import Policy
 from qidsql.core.tables import TableName
+from qidsql.declarations.hidden import COUNTED, SHOWN, WHOLE, Shown
 from qidsql.declarations.results import FLAT, Rounded, plain, reported
 from qidsql.measures.disclosure import Disclosure
 from qidsql.version import __version__
@@ -34,25 +35,25 @@ def worst(verdicts: Iterable[str]) -> Verdict:
 class Account:
     """Source, table and options of a command, and the work spent."""
 
-    source: str
-    engine: str
-    table: str
-    kind: str
-    snapshot: Annotated[str, "the state of the data that the statements saw, as far as known"]
-    started: datetime
-    seconds: Annotated[float, Rounded(3)]
-    policy: Policy
-    rows: int | None
-    statements: int
-    rounds: Annotated[int, "how often the work waited for answers: statements side by side are one round"]
-    scans: Annotated[int, "how often statements read the table, at most"]
-    sets_profiled: int
-    unfinished: Annotated[tuple[str, ...], "the parts that are not done, and why"]
-    notes: tuple[str, ...]
+    source: Shown[str]
+    engine: Shown[str]
+    table: Shown[str]
+    kind: Shown[str]
+    snapshot: Annotated[str, "the state of the data that the statements saw, as far as known", SHOWN]
+    started: Shown[datetime]
+    seconds: Annotated[float, Rounded(3), SHOWN]
+    policy: Annotated[Policy, WHOLE]
+    rows: Annotated[int | None, COUNTED]
+    statements: Shown[int]
+    rounds: Annotated[int, "how often the work waited for answers: statements side by side are one round", SHOWN]
+    scans: Annotated[int, "how often statements read the table, at most", SHOWN]
+    sets_profiled: Shown[int]
+    unfinished: Annotated[tuple[str, ...], "the parts that are not done, and why", SHOWN]
+    notes: Shown[tuple[str, ...]]
     bytes_read: Annotated[int | None, "of the columns that the scans name, at most; null if not known"] = None
     bytes_exact: Annotated[bool, "whether the engine tells how large the columns are; else an estimate"] = False
-    reader: Annotated[str | None, "the role that read the rows; null if the engine has no roles"] = None
-    time_zone: Annotated[str | None, "by which the session counts days; null if not known"] = None
+    reader: Annotated[str | None, "the role that read the rows; null if the engine has no roles", SHOWN] = None
+    time_zone: Annotated[str | None, "by which the session counts days; null if not known", SHOWN] = None
 
     @property
     def read_by(self) -> str:
@@ -98,9 +99,9 @@ class Result:
     """The result of a command. `format` changes when a key changes its meaning."""
 
     format: int = field(default=2, init=False)
-    qidsql: Annotated[str, "the version that wrote this"] = __version__
-    verdict: Verdict
-    reason: Annotated[str, "the result in one sentence"]
+    qidsql: Annotated[str, "the version that wrote this", SHOWN] = __version__
+    verdict: Shown[Verdict]
+    reason: Annotated[str, "the result in one sentence", SHOWN]
 
     @reported
     def command(self) -> Annotated[str, "the command that wrote this"]:

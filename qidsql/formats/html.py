@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from markupsafe import Markup
 
-from qidsql.commands.audit.command import ColumnFinding
+from qidsql.commands.audit.command import AuditResult, ColumnFinding
 from qidsql.core.policy import question
 from qidsql.formats import charts, texts
 from qidsql.formats.charts import TrendStep
@@ -21,8 +21,6 @@ from qidsql.formats.texts import VERDICTS, Profile, breakable, unbroken, without
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.operations.coverage import RENAMED
 from qidsql.operations.document import RunResult
-from qidsql.operations.findings import Audit
-from qidsql.operations.hidden_counts import HiddenColumn
 from qidsql.operations.table_run import Finding, FindingKind, FindingState, TableRun, TrendPoint
 from qidsql.wording.pages import page
 from qidsql.wording.texts import few, moment, percent, plural
@@ -101,8 +99,8 @@ class _View:
     changes: list[Finding]
     trend: list[TrendStep]
     unit: str
-    audited: Sequence[ColumnFinding | HiddenColumn] = ()
-    left_out: Sequence[ColumnFinding | HiddenColumn] = ()
+    audited: Sequence[ColumnFinding] = ()
+    left_out: Sequence[ColumnFinding] = ()
     requirements: Sequence[RequirementRow] = ()
     drivers: Sequence[_Driver] = ()
     limits: Sequence[str] = ()  # what the limits on disclosure mean
@@ -132,7 +130,7 @@ def _title(document: RunResult) -> str:
 
 def _view(index: int, document: RunResult, table: TableRun) -> _View:
     audit = table.audit
-    columns: Sequence[ColumnFinding | HiddenColumn] = audit.columns if audit else ()
+    columns: Sequence[ColumnFinding] = audit.columns if audit else ()
     return _View(
         index=index,
         table=table,
@@ -184,7 +182,7 @@ def _share(profile: Profile | None) -> str:
     return unbroken(texts.share_of(profile.rows_below_k, profile.rows)) if profile else texts.UNKNOWN
 
 
-def _drivers(audit: Audit) -> list[_Driver]:
+def _drivers(audit: AuditResult) -> list[_Driver]:
     """The audited columns; those whose withholding leaves the fewest rows below k first."""
     counted: Counter[str] = Counter()
     for search in audit.searches:

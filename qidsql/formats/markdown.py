@@ -3,14 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from qidsql.commands.audit.command import Withheld
+from qidsql.commands.audit.command import AuditResult, Withheld
 from qidsql.core.results import Verdict
 from qidsql.formats.run_summary import unit_of
 from qidsql.formats.texts import duration, most_severe, number, rank_of, share_of
 from qidsql.operations.coverage import Severity
 from qidsql.operations.document import RunResult
-from qidsql.operations.findings import Audit
-from qidsql.operations.hidden_counts import HiddenWithheld
 from qidsql.operations.table_run import FindingState, Measures, TableRun
 from qidsql.wording.texts import moment, plural, without_controls
 
@@ -110,7 +108,7 @@ def _details(document: RunResult, table: TableRun, alone: bool) -> list[str]:
     return ["", f"<details><summary>{escaped(table.table)}</summary>", "", *lines, "", "</details>"]
 
 
-def _outcome(option: Withheld | HiddenWithheld, audit: Audit) -> str:
+def _outcome(option: Withheld, audit: AuditResult) -> str:
     """The result of withholding columns; without figures if counts are hidden."""
     profile = option.profile
     if profile.smallest is None:

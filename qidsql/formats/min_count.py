@@ -26,27 +26,18 @@ of a table and a copy of a part of it as a table of its own, and of rows and ent
 tests/formats/test_min_count.py and the trials simulate an attacker who tries every pair of tables.
 """
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
-from qidsql.commands.audit.command import AuditResult, ColumnFinding
+from qidsql.commands.audit.command import AuditResult
 from qidsql.core.policy import question
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Role
+from qidsql.declarations.hidden import Range, Total, hidden, shown
 from qidsql.formats.run_summary import TITLES, unit_of
 from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.document import PackedTables, RunResult, verdict_on_new
-from qidsql.operations.findings import Audit, exit_code
-from qidsql.operations.hidden_counts import (
-    HiddenAccount,
-    HiddenAudit,
-    HiddenColumn,
-    HiddenPersons,
-    HiddenProfile,
-    HiddenSet,
-    HiddenWithheld,
-    Range,
-    Total,
-)
+from qidsql.operations.findings import exit_code
+from qidsql.operations.hidden_counts import HiddenProfile
 from qidsql.operations.table_run import Finding, FindingKind, FindingState, Measures, TableRun, TrendPoint
 from qidsql.wording.texts import few, plural
 
@@ -72,14 +63,12 @@ def without_small_counts(document: RunResult, least: int) -> RunResult:
         reason = f"{plural(len(tables), 'table')}: {', '.join(counted)}"
     if document.coverage:
         reason += f"; {document.coverage.text}"
-    return replace(
-        document,
-        reason=reason,
-        exit_code=exit_code(document.fail_on, document.verdict, on_new, document.coverage),
-        notes=tuple(note for note in document.notes if not any(sign.isdigit() for sign in note)),
-        min_count=least,
-        tables=tables,
-    )
+    changed = {
+        "reason": reason,
+        "exit_code": exit_code(document.fail_on, document.verdict, on_new, document.coverage),
+        "notes": tuple(note for note in document.notes if not any(sign.isdigit() for sign in note)),
+    }
+    return RunResult(**shown(document) | changed, min_count=least, tables=tables)
 
 
 def total(rows: int | None, least: int) -> Total:
@@ -91,90 +80,58 @@ def total(rows: int | None, least: int) -> Total:
 
 def _table(table: TableRun, least: int) -> TableRun:
     audit = table.audit
-    assert not isinstance(audit, HiddenAudit), "counts are already hidden"
-    return replace(
-        table,
-        reason=table.reason if audit is None else _reason(table.verdict, audit),
+    assert audit is None or not audit.hidden, "counts are already hidden"
+    kept = shown(table) | {"reason": table.reason if audit is None else _reason(table.verdict, audit)}
+    return TableRun(
+        **kept,
         audit=audit and _audit(audit, least),
         findings=tuple(map(_finding, table.findings)),
         trend=tuple(_point(point, audit, least) for point in table.trend),
     )
 
 
-def _audit(audit: AuditResult, least: int) -> HiddenAudit:
+def _audit(audit: AuditResult, least: int) -> AuditResult:
     account, entity = audit.account, audit.account.policy.entity is not None
     counted = None if _is_part(audit) else audit.entities if entity else account.rows
     rows, entities = (None, total(counted, least)) if entity else (total(counted, least), None)
 
-    def hidden(profile: ClassProfile) -> HiddenProfile:
-        return HiddenProfile(entities if entity else rows, profile.k, entity)
+    def profile(of: ClassProfile) -> HiddenProfile:
+        return HiddenProfile(entities if entity else rows, of.k, entity)
 
-    def column(found: ColumnFinding) -> HiddenColumn:
-        return HiddenColumn(
-            name=found.name,
-            type=found.type,
-            role=found.role,
-            audited=found.audited,
-            recognised=found.recognised,
-            proposed=found.proposed,
-            reason=RECOGNISED if found.recognised else found.reason,
-            profile=hidden(found.profile) if found.profile else None,
-            without=hidden(found.without) if found.without else None,
-        )
-
-    sets = [
-        HiddenSet(criterion=found.criterion, columns=found.columns, profile=hidden(found.profile))
-        for found in audit.column_sets
-    ]
-    withheld = [
-        HiddenWithheld(columns=each.columns, passes=each.passes, still=each.still, profile=hidden(each.profile))
-        for each in audit.withheld
-    ]
-    return HiddenAudit(
-        format=audit.format,
-        qidsql=audit.qidsql,
-        verdict=audit.verdict,
+    found = hidden(audit, profile)
+    sets = sorted(found.column_sets, key=lambda each: (each.criterion, len(each.columns), each.columns))
+    kept: AuditResult = replace(
+        found,
         reason=_reason(audit.verdict, audit),
-        account=HiddenAccount(
-            **{each.name: getattr(account, each.name) for each in fields(HiddenAccount) if each.name != "rows"},
-            rows=rows,
-        ),
+        account=replace(found.account, rows=rows),
         entities=entities,
-        columns=tuple(map(column, audit.columns)),
-        profile=hidden(audit.profile) if audit.profile else None,
-        profile_with_proposed=hidden(audit.profile_with_proposed) if audit.profile_with_proposed else None,
-        persons=tuple(HiddenPersons(each.column) for each in audit.persons or ()) or None,
-        column_sets=tuple(sorted(sets, key=lambda found: (found.criterion, len(found.columns), found.columns))),
-        searches=tuple(replace(each, impossible=IMPOSSIBLE if each.impossible else "") for each in audit.searches),
-        withheld=tuple(withheld),
-        least_withheld=audit.least_withheld,
-        assumptions=audit.assumptions,
-        complete=audit.complete,
+        columns=tuple(replace(each, reason=RECOGNISED) if each.recognised else each for each in found.columns),
+        column_sets=tuple(sets),
+        searches=tuple(replace(each, impossible=IMPOSSIBLE if each.impossible else "") for each in found.searches),
     )
+    return kept
 
 
 def _finding(finding: Finding) -> Finding:
     whole = finding.kind is FindingKind.K_ANONYMITY
     columns = "all audited columns" if whole else " + ".join(finding.columns)
-    return replace(
-        finding,
-        state=STATES.get(finding.state, finding.state),
+    return Finding(
+        **shown(finding) | {"state": STATES.get(finding.state, finding.state)},
         measures=Measures(),
-        was=None,
         text=f"{columns}: {TITLES[finding.kind].lower()}",
     )
 
 
-def _point(point: TrendPoint, audit: Audit | None, least: int) -> TrendPoint:
+def _point(point: TrendPoint, audit: AuditResult | None, least: int) -> TrendPoint:
     """A table in an earlier run; its number of entities is not recorded. Under another policy, or without an audit, it
     could have entities, or be a part."""
     whole = audit and not _is_part(audit) and not audit.account.policy.entity
     same = audit and point.question == question(audit.account.policy)
     rows = point.rows if isinstance(point.rows, Range) else total(point.rows, least)
-    return replace(point, rows=rows if whole and same else None, smallest=None, share_below_k=None)
+    return TrendPoint(**shown(point), rows=rows if whole and same else None, smallest=None, share_below_k=None)
 
 
-def _is_part(audit: Audit) -> bool:
+def _is_part(audit: AuditResult) -> bool:
     """Whether another report can be about the same rows and a few more."""
     return audit.account.policy.where is not None or "view" in audit.account.kind
 

@@ -17,7 +17,6 @@ from qidsql.formats.run_summary import criterion_of, unit_of
 from qidsql.formats.texts import breakable, unbroken
 from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
 from qidsql.measures.profiles import ClassProfile, Disclosing
-from qidsql.operations.findings import Audit
 from qidsql.operations.table_run import FindingKind
 from qidsql.wording.texts import count, decimal, few, percent
 
@@ -25,9 +24,9 @@ KNOWN = 2  # column sets with a sentence of their own
 NAMED = 6  # columns named in a sentence
 
 
-def sentences(audit: Audit) -> list[Markup]:
+def sentences(audit: AuditResult) -> list[Markup]:
     """The sentences; none if nothing is known."""
-    return list(_measured(audit) if isinstance(audit, AuditResult) else _listed(audit))
+    return list(_listed(audit) if audit.hidden else _measured(audit))
 
 
 def _measured(audit: AuditResult) -> Iterator[Markup]:
@@ -94,7 +93,7 @@ def _disclosed(audit: AuditResult) -> Iterator[Markup]:
             yield Markup("The <bdi>{}</bdi> is then certain, {}.").format(breakable(each.sensitive), part)
 
 
-def _listed(audit: Audit) -> Iterator[Markup]:
+def _listed(audit: AuditResult) -> Iterator[Markup]:
     """The sentences without figures."""
     audited, many = [column.name for column in audit.columns if column.audited], _unit(audit)[1]
     k = count(audit.account.policy.k)
@@ -106,7 +105,7 @@ def _listed(audit: Audit) -> Iterator[Markup]:
         yield _finder(audited, whole=True) + f"at least {k} {many}."
 
 
-def _unit(audit: Audit) -> tuple[str, str]:
+def _unit(audit: AuditResult) -> tuple[str, str]:
     return ("person", "people") if audit.account.policy.entity else ("row", "rows")
 
 
@@ -141,13 +140,13 @@ class RequirementRow:
     met: bool | None
 
 
-def requirement_rows(audit: Audit) -> list[RequirementRow]:
+def requirement_rows(audit: AuditResult) -> list[RequirementRow]:
     """A row for each requirement."""
     limits = (_kept(limit, audit) for limit in limits_among(audit.account.policy.criteria))
     return [_smallest(audit), *_below_k(audit), *_ratios(audit), *limits, _identifiers(audit)]
 
 
-def _smallest(audit: Audit) -> RequirementRow:
+def _smallest(audit: AuditResult) -> RequirementRow:
     profile, unit = audit.profile, unit_of(audit)
     measured = texts.number(profile.smallest if profile else None)
     met = _none(profile.rows_below_k, audit) if profile else None
@@ -155,7 +154,7 @@ def _smallest(audit: Audit) -> RequirementRow:
     return RequirementRow("Smallest class (k)", SMALLEST.format(unit), required, measured, met)
 
 
-def _below_k(audit: Audit) -> Iterator[RequirementRow]:
+def _below_k(audit: AuditResult) -> Iterator[RequirementRow]:
     policy, profile = audit.account.policy, audit.profile
     if policy.rows_below_k is None:
         return
@@ -167,7 +166,7 @@ def _below_k(audit: Audit) -> Iterator[RequirementRow]:
     yield RequirementRow(name, BELOW, required, texts.share_of(part, whole), met)
 
 
-def _ratios(audit: Audit) -> Iterator[RequirementRow]:
+def _ratios(audit: AuditResult) -> Iterator[RequirementRow]:
     policy, profile = audit.account.policy, audit.profile
     ratios = (
         (FindingKind.DISTINCT, policy.distinct, texts.distinct_ratio, DISTINCT),
@@ -180,7 +179,7 @@ def _ratios(audit: Audit) -> Iterator[RequirementRow]:
             yield RequirementRow(*words, _below(measured, most, audit, kind))
 
 
-def _identifiers(audit: Audit) -> RequirementRow:
+def _identifiers(audit: AuditResult) -> RequirementRow:
     recognised = [column.name for column in audit.columns if column.recognised]
     unseen = any(column.audited and column.profile is None for column in audit.columns)
     found = few(recognised, 3) if recognised else texts.UNKNOWN if unseen else "none"
@@ -188,7 +187,7 @@ def _identifiers(audit: Audit) -> RequirementRow:
     return RequirementRow("Direct identifiers not declared", IDENTIFIER, "none", found, met)
 
 
-def _kept(limit: DisclosureLimit, audit: Audit) -> RequirementRow:
+def _kept(limit: DisclosureLimit, audit: AuditResult) -> RequirementRow:
     """Whether every class keeps a limit on disclosure; decided by its search if the counts are hidden."""
     profile = audit.profile
     found: Disclosing | None = next((e for e in getattr(profile, "disclosing", ()) if e.limit == limit.label), None)
@@ -198,22 +197,22 @@ def _kept(limit: DisclosureLimit, audit: Audit) -> RequirementRow:
     return RequirementRow(*words, texts.number(found.rows), not found.classes)
 
 
-def _none(below: int | None, audit: Audit) -> bool | None:
+def _none(below: int | None, audit: AuditResult) -> bool | None:
     """Whether no row is below k; decided by the search if the count is hidden."""
     return _found_none(audit, FindingKind.BELOW_K) if below is None else below == 0
 
 
-def _below(value: Fraction | None, limit: Fraction, audit: Audit, kind: FindingKind) -> bool | None:
+def _below(value: Fraction | None, limit: Fraction, audit: AuditResult, kind: FindingKind) -> bool | None:
     """Whether the value is below the limit; decided by the search if the value is hidden."""
     return _found_none(audit, kind) if value is None else value < limit
 
 
-def _found_none(audit: Audit, kind: FindingKind) -> bool | None:
+def _found_none(audit: AuditResult, kind: FindingKind) -> bool | None:
     """Whether no column set leads to findings of a kind."""
     return _found_no(audit, criterion_of(audit, kind))
 
 
-def _found_no(audit: Audit, criterion: str | None) -> bool | None:
+def _found_no(audit: AuditResult, criterion: str | None) -> bool | None:
     """Whether no column set meets a criterion, according to its search; a table that passes needs no search."""
     for search in audit.searches:
         if search.criterion == criterion:

@@ -10,7 +10,6 @@ from qidsql.core.results import Account, Verdict
 from qidsql.formats.texts import Profile
 from qidsql.operations.coverage import Gap, Severity
 from qidsql.operations.document import BROKEN, RunResult
-from qidsql.operations.hidden_counts import HiddenAccount
 from qidsql.operations.table_run import FindingState, TableRun, TrendPoint
 
 COVERED = {
@@ -40,7 +39,7 @@ class _Table:
     trend: tuple[TrendPoint, ...]
     states: tuple[FindingState, ...]
     open_findings: int
-    account: Account | HiddenAccount | None
+    account: Account | None
     profile: Profile | None
 
     @classmethod

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from qidsql.commands.audit.command import AuditResult
 from qidsql.core.requirements import CRITERIA, LIMITS
 from qidsql.core.results import Verdict
 from qidsql.formats import texts as figures
 from qidsql.formats.texts import VERDICTS, Profile, most_severe, rank_of
 from qidsql.operations.document import RunResult
-from qidsql.operations.findings import Audit, criteria
-from qidsql.operations.hidden_counts import HiddenAudit
+from qidsql.operations.findings import criteria
 from qidsql.operations.table_run import FindingKind, FindingState, TableRun
 from qidsql.wording.texts import plural
 
@@ -41,7 +41,7 @@ class SummaryRow:
     def of(cls, index: int, table: TableRun) -> "SummaryRow":
         audit = table.audit
         rows = figures.number(audit.account.rows if audit else None)
-        if isinstance(audit, HiddenAudit) and audit.account.policy.entity:
+        if audit and audit.hidden and audit.account.policy.entity:
             rows = f"{figures.number(audit.entities)} entities"
         return cls(
             index=index,
@@ -109,12 +109,12 @@ UNCOVERED = (
 )
 
 
-def unit_of(audit: Audit) -> str:
+def unit_of(audit: AuditResult) -> str:
     """The unit that the classes count."""
     return "entities" if audit.account.policy.entity else "rows"
 
 
-def criterion_of(audit: Audit, kind: FindingKind) -> str | None:
+def criterion_of(audit: AuditResult, kind: FindingKind) -> str | None:
     """The name of the criterion that an audit searched for this kind of finding; None for other kinds."""
     searched = (criterion.name for criterion in criteria(audit.account.policy) if criterion.finding == kind)
     return next(searched, None)

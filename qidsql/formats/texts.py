@@ -8,9 +8,10 @@ from typing import TypeAlias, TypeGuard
 from markupsafe import Markup, escape
 
 from qidsql.core.results import Verdict
+from qidsql.declarations.hidden import Range, Total
 from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.document import RunResult
-from qidsql.operations.hidden_counts import HiddenProfile, Range, Total
+from qidsql.operations.hidden_counts import HiddenProfile
 from qidsql.operations.table_run import TableRun
 from qidsql.wording.texts import count, percent, ratio
 

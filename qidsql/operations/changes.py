@@ -246,7 +246,7 @@ def _judged_table(table: TableRun) -> TableRun | None:
     audit = table.audit
     if audit is None:
         return table if table.verdict in OPEN else None
-    if not isinstance(audit, AuditResult):  # its counts are hidden, but not its findings
+    if audit.hidden:  # its counts, but not its findings
         return None if table.verdict is Verdict.PASS and table.open_findings else table
     anew = judged_again(audit)
     if not isinstance(anew, AuditResult):

@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeAlias, overload
 from qidsql.commands.audit.command import AuditResult
 from qidsql.core.policy import Release
 from qidsql.core.results import Verdict
+from qidsql.declarations.hidden import SHOWN, Shown
 from qidsql.declarations.results import OMITTED, Rounded, described, loaded, plain
 from qidsql.errors import StoreError, UsageError
 from qidsql.operations.coverage import Coverage, Gap
@@ -173,28 +174,30 @@ class RunResult:
     """The result of a run."""
 
     format: int = field(default=FORMAT, init=False)
-    qidsql: Annotated[str, "the version that wrote this"] = __version__
+    qidsql: Annotated[str, "the version that wrote this", SHOWN] = __version__
     kind: str = field(default="run", init=False)
-    run: Annotated[str, "empty for the document of a single audit"]
-    started: datetime
-    finished: datetime
-    seconds: Annotated[float, Rounded(3)]
-    config: ConfigFile | None = None
-    release: Annotated[Release | None, OMITTED, "as declared in the policy file"] = None
-    verdict: Verdict
-    reason: Annotated[str, "one sentence"]
-    only: Annotated[tuple[str, ...], "the tables and patterns selected; empty: all of the policy file"] = ()
-    complete: Annotated[bool, "every selected table was reached"] = True
-    interrupted: Annotated[bool, "by Ctrl-C or SIGTERM; not by a spent budget"] = False
-    fail_on: FailOn = FailOn.ANY
-    exit_code: Code
-    baseline: Baseline | None = None
-    statements: Annotated[int, "of this run"] = 0
-    spared: Annotated[int, "statements of earlier audits whose verdicts stand, as their tables are unchanged"] = 0
-    notes: tuple[str, ...] = ()
-    coverage: Annotated[Coverage | None, "null if the catalogs were not read"] = None
+    run: Annotated[str, "empty for the document of a single audit", SHOWN]
+    started: Shown[datetime]
+    finished: Shown[datetime]
+    seconds: Annotated[float, Rounded(3), SHOWN]
+    config: Shown[ConfigFile | None] = None
+    release: Annotated[Release | None, OMITTED, "as declared in the policy file", SHOWN] = None
+    verdict: Shown[Verdict]
+    reason: Annotated[str, "one sentence", SHOWN]
+    only: Annotated[tuple[str, ...], "the tables and patterns selected; empty: all of the policy file", SHOWN] = ()
+    complete: Annotated[bool, "every selected table was reached", SHOWN] = True
+    interrupted: Annotated[bool, "by Ctrl-C or SIGTERM; not by a spent budget", SHOWN] = False
+    fail_on: Shown[FailOn] = FailOn.ANY
+    exit_code: Shown[Code]
+    baseline: Shown[Baseline | None] = None
+    statements: Annotated[int, "of this run", SHOWN] = 0
+    spared: Annotated[
+        int, "statements of earlier audits whose verdicts stand, as their tables are unchanged", SHOWN
+    ] = 0
+    notes: Shown[tuple[str, ...]] = ()
+    coverage: Annotated[Coverage | None, "null if the catalogs were not read", SHOWN] = None
     min_count: Annotated[int | None, OMITTED, "the M of --min-count: counts of rows are hidden"] = None
-    accepted: Annotated[int, "findings that exceptions accept, in tables that pass"] = 0
+    accepted: Annotated[int, "findings that exceptions accept, in tables that pass", SHOWN] = 0
     tables: PackedTables
 
     @property

@@ -9,15 +9,11 @@ from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict, worst
 from qidsql.measures.criteria import Criterion, Key, Violates
 from qidsql.measures.profiles import ClassProfile
-from qidsql.operations.hidden_counts import HiddenAudit
 from qidsql.operations.table_run import CAUSES, Finding, FindingKind, Measures
 from qidsql.wording.texts import percent, plural
 
 if TYPE_CHECKING:
     from qidsql.operations.coverage import Coverage
-
-
-Audit: TypeAlias = AuditResult | HiddenAudit
 
 
 def findings(result: AuditResult, source: str) -> list[Finding]:
@@ -76,7 +72,7 @@ def criteria(policy: Policy) -> tuple[Criterion, ...]:
     return *policy.criteria, Key()
 
 
-def complete_kinds(audit: Audit) -> set[FindingKind]:
+def complete_kinds(audit: AuditResult) -> set[FindingKind]:
     """The kinds whose findings an audit has listed completely."""
     if audit.profile is None:
         return set()

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 from qidsql.commands.audit.command import AuditResult
 from qidsql.core.requirements import LIMITS
 from qidsql.core.results import Verdict
+from qidsql.declarations.hidden import SHOWN, Shown, Total
 from qidsql.declarations.results import OMITTED
 from qidsql.measures.profiles import ClassProfile
-from qidsql.operations.hidden_counts import HiddenAudit, Total
+from qidsql.operations.hidden_counts import HiddenAudit
 from qidsql.wording.texts import plural
 
 
@@ -122,14 +123,16 @@ class Acceptance:
 class Finding:
     """One finding on a table."""
 
-    id: Annotated[str, "the same in every run: source, table, kind, columns, and the sensitive column of a limit"]
-    kind: FindingKind
-    columns: tuple[str, ...]
+    id: Annotated[
+        str, "the same in every run: source, table, kind, columns, and the sensitive column of a limit", SHOWN
+    ]
+    kind: Shown[FindingKind]
+    columns: Shown[tuple[str, ...]]
     measures: Measures
     text: Annotated[str, "one sentence"]
-    state: FindingState = FindingState.NEW
+    state: Shown[FindingState] = FindingState.NEW
     was: Annotated[Measures | None, "its measures in the baseline"] = None
-    exception: Acceptance | None = None
+    exception: Shown[Acceptance | None] = None
 
     @property
     def is_open(self) -> bool:
@@ -141,13 +144,15 @@ class Finding:
 class TrendPoint:
     """The table in an earlier run."""
 
-    run: str
-    started: datetime
-    verdict: Verdict
+    run: Shown[str]
+    started: Shown[datetime]
+    verdict: Shown[Verdict]
     rows: Total
     smallest: int | None
     share_below_k: float | None
-    question: Annotated[str | None, "a fingerprint of the policy: figures are comparable where it is equal"] = None
+    question: Annotated[str | None, "a fingerprint of the policy: figures are comparable where it is equal", SHOWN] = (
+        None
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,19 +172,19 @@ class Unchanged:
 class TableRun:
     """One table of a run. Its audit is null if the table could not be audited (see `error`)."""
 
-    source: Annotated[str, "its name in the policy file"]
-    source_label: Annotated[str, "the source, without secrets"]
-    table: str
-    line: Annotated[int | None, "its line in the policy file"] = None
-    owner: str | None = None
-    verdict: Verdict
-    reason: str
-    error: str | None = None
-    resumed: Annotated[bool, "taken from an interrupted run, since the source is unchanged"] = False
+    source: Annotated[str, "its name in the policy file", SHOWN]
+    source_label: Annotated[str, "the source, without secrets", SHOWN]
+    table: Shown[str]
+    line: Annotated[int | None, "its line in the policy file", SHOWN] = None
+    owner: Shown[str | None] = None
+    verdict: Shown[Verdict]
+    reason: Shown[str]
+    error: Shown[str | None] = None
+    resumed: Annotated[bool, "taken from an interrupted run, since the source is unchanged", SHOWN] = False
     fingerprint: Annotated[
         str | None, OMITTED, "of all that was read, and how: where it is the same again, the verdict stands"
     ] = None
-    unchanged: Annotated[Unchanged | None, OMITTED, "the audit whose verdict stands"] = None
+    unchanged: Annotated[Unchanged | None, OMITTED, "the audit whose verdict stands", SHOWN] = None
     audit: AuditResult | HiddenAudit | None = None
     findings: tuple[Finding, ...] = ()
     trend: Annotated[tuple[TrendPoint, ...], "oldest first"] = ()
@@ -187,6 +192,7 @@ class TableRun:
         tuple[str, ...],
         "the settings of the policy that differ from the baseline, such as k 5 -> 2; findings are compared only if "
         "there are none",
+        SHOWN,
     ] = ()
 
     @property

@@ -12,12 +12,12 @@ import duckdb
 import pytest
 
 from qidsql.core.results import Verdict
+from qidsql.declarations.hidden import Range
 from qidsql.declarations.results import plain
 from qidsql.formats.min_count import total, without_small_counts
 from qidsql.formats.registry import NAMES, rendered
 from qidsql.operations.document import RunResult
 from qidsql.operations.findings import FailOn
-from qidsql.operations.hidden_counts import Range
 from qidsql.operations.table_run import FindingState
 from tests.commandline import inside
 from tests.exhaustive import always

@@ -33,6 +33,7 @@ from qidsql.core.requirements import Requirements
 from qidsql.core.results import Account, Disclosed, Result
 from qidsql.core.tables import Nulls, Role
 from qidsql.declarations.commands import Command
+from qidsql.declarations.hidden import COUNTED, SHOWN, Shown
 from qidsql.declarations.options import Option, parameters
 from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, reported
 from qidsql.errors import UsageError
@@ -47,19 +48,19 @@ from qidsql.wording.texts import count, plural, setting
 class ColumnFinding:
     """A column: its role in the audit, the reason for it, and its own profile where it was measured."""
 
-    name: str
-    type: str
-    role: Role
-    reason: Annotated[str, "empty for an audited column, unless it is NULL in every row and may have values"]
-    profile: ClassProfile | None
+    name: Shown[str]
+    type: Shown[str]
+    role: Shown[Role]
+    reason: Annotated[str, "empty for an audited column, unless it is NULL in every row and may have values", SHOWN]
+    profile: Shown[ClassProfile | None]
     nulls: int | None
     without: Annotated[
-        ClassProfile | None, "of the other audited columns together: the effect of withholding this one"
+        ClassProfile | None, "of the other audited columns together: the effect of withholding this one", SHOWN
     ] = None
     without_about: Annotated[Fraction | None, UNWRITTEN] = None  # an estimate of the share below k, if not measured
     unfound: Annotated[bool | None, OMITTED, "NULL in every row, and nothing shows that its values were found"] = None
-    recognised: Annotated[bool, "a direct identifier that was not declared"] = False
-    proposed: Annotated[bool, "its role, which leaves it out, is a proposal that nobody has confirmed"] = False
+    recognised: Annotated[bool, "a direct identifier that was not declared", SHOWN] = False
+    proposed: Annotated[bool, "its role, which leaves it out, is a proposal that nobody has confirmed", SHOWN] = False
 
     @reported
     def audited(self) -> bool:
@@ -70,7 +71,7 @@ class ColumnFinding:
 class Persons:
     """A column that may identify the persons, and the classes of the audited columns counted in its values."""
 
-    column: str
+    column: Shown[str]
     profile: Annotated[ClassProfile | None, "null: it is published itself, or a requirement measures rows"] = None
     unnamed: Annotated[int, "rows without a value of the column"] = 0
 
@@ -79,64 +80,71 @@ class Persons:
 class ColumnSetFinding:
     """A minimal column set that meets a criterion, with its measures."""
 
-    criterion: str
-    columns: tuple[str, ...]
-    profile: Annotated[ClassProfile, FLAT]
+    criterion: Shown[str]
+    columns: Shown[tuple[str, ...]]
+    profile: Annotated[ClassProfile, FLAT, SHOWN]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchFinding:
     """The state of the search for the minimal column sets that meet one criterion; they are among `column_sets`."""
 
-    criterion: str
-    complete: Annotated[bool, "the list is proved complete"]
-    complete_to_size: int
-    algorithm: str
-    impossible: Annotated[str, "why there can be none, so that no search was needed"] = ""
-    unfinished: Annotated[str, "why the list is not complete"] = ""
+    criterion: Shown[str]
+    complete: Annotated[bool, "the list is proved complete", SHOWN]
+    complete_to_size: Shown[int]
+    algorithm: Shown[str]
+    impossible: Annotated[str, "why there can be none, so that no search was needed", SHOWN] = ""
+    unfinished: Annotated[str, "why the list is not complete", SHOWN] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Withheld:
     """The table without these columns."""
 
-    columns: tuple[str, ...]
-    passes: Annotated[bool, "the policy would be met then"]
-    still: Annotated[str, "the remaining obstacles, in words"]
-    profile: Annotated[ClassProfile, FLAT]
+    columns: Shown[tuple[str, ...]]
+    passes: Annotated[bool, "the policy would be met then", SHOWN]
+    still: Annotated[str, "the remaining obstacles, in words", SHOWN]
+    profile: Annotated[ClassProfile, FLAT, SHOWN]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LeastWithheld:
     """The fewest columns to withhold so that the others reach k: one choice of them, and the proved minimum."""
 
-    columns: tuple[str, ...]
-    at_least: int
+    columns: Shown[tuple[str, ...]]
+    at_least: Shown[int]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AuditResult(Result):
     """The result of one audit."""
 
+    hidden: ClassVar[bool] = False  # its counts, by --min-count
+
     format: int = field(default=3, init=False)
-    account: Annotated[Account, FLAT]
-    entities: int | None
-    columns: tuple[ColumnFinding, ...]
-    profile: Annotated[ClassProfile | None, "of all audited columns together"]
+    account: Annotated[Account, FLAT, SHOWN]
+    entities: Annotated[int | None, COUNTED]
+    columns: Shown[tuple[ColumnFinding, ...]]
+    profile: Annotated[ClassProfile | None, "of all audited columns together", SHOWN]
     profile_with_proposed: Annotated[
-        ClassProfile | None, OMITTED, "of the audited columns and those left out by proposal together"
+        ClassProfile | None, OMITTED, "of the audited columns and those left out by proposal together", SHOWN
     ] = None
     estimate: Annotated[ClassEstimate | None, OMITTED, "instead of the profile, by a sample of the classes"] = None
     class_sizes: tuple[SizeBin, ...]
     disclosed: Annotated[tuple[Disclosed, ...], "what the audited columns disclose about each sensitive column"] = ()
     persons: Annotated[
-        tuple[Persons, ...] | None, OMITTED, "columns that are named like the persons and repeat, if rows were counted"
+        tuple[Persons, ...] | None,
+        OMITTED,
+        "columns that are named like the persons and repeat, if rows were counted",
+        SHOWN,
     ] = None
-    column_sets: Annotated[tuple[ColumnSetFinding, ...], "of each search the smallest first, then by rows below k"]
-    searches: tuple[SearchFinding, ...]
-    withheld: tuple[Withheld, ...]
-    least_withheld: LeastWithheld | None
-    assumptions: Annotated[tuple[str, ...], "assumptions behind the verdict"]
+    column_sets: Annotated[
+        tuple[ColumnSetFinding, ...], "of each search the smallest first, then by rows below k", SHOWN
+    ]
+    searches: Shown[tuple[SearchFinding, ...]]
+    withheld: Shown[tuple[Withheld, ...]]
+    least_withheld: Shown[LeastWithheld | None]
+    assumptions: Annotated[tuple[str, ...], "assumptions behind the verdict", SHOWN]
     interrupted: Annotated[bool, UNWRITTEN] = False  # the user asked to stop
 
     @property
@@ -168,7 +176,7 @@ class AuditResult(Result):
 
 def _fewer(profile: ClassProfile, before: ClassProfile | None) -> bool:
     """Whether fewer rows are below k, or in classes that disclose too much."""
-    if before is None or profile.rows_below_k < before.rows_below_k:
+    if before is None or profile.rows_below_k is None or profile.rows_below_k < before.rows_below_k:  # None: hidden
         return True
     return sum(each.rows for each in profile.disclosing) < sum(each.rows for each in before.disclosing)
 

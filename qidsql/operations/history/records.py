@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, cast
 
-from qidsql.commands.audit.command import AuditResult
 from qidsql.core.budget import check_time, limit
 from qidsql.core.policy import Policy, question
 from qidsql.core.results import Verdict
@@ -383,7 +382,7 @@ class History:
 
 
 def _audit_row(table: TableRun) -> dict[str, Any]:
-    assert table.audit is None or isinstance(table.audit, AuditResult), "a history has exact counts"
+    assert table.audit is None or not table.audit.hidden, "a history has exact counts"
     account, profile = (table.audit.account, table.audit.profile) if table.audit else (None, None)
     return {
         **{name: getattr(table, name) for name in ("source", "source_label", "owner", "reason", "error", "resumed")},
