@@ -49,7 +49,7 @@ def _parts(kind: Any) -> dict[str, tuple[Any, tuple[Any, ...], bool]]:
     return found
 
 
-def shown(value: Any) -> dict[str, Any]:
+def fields_shown(value: Any) -> dict[str, Any]:
     """The fields of a dataclass that are shown, as they are."""
     kind: Any = type(value)
     return {name: getattr(value, name) for name, (_, _, is_shown) in _parts(kind).items() if is_shown}
@@ -88,5 +88,5 @@ def hidden(value: Any, made: Callable[[Any], Any]) -> Any:
     kind: Any = type(value)
     if not hasattr(kind, FIELDS):
         return value
-    kept = {n: each if WHOLE in _parts(kind)[n][1] else hidden(each, made) for n, each in shown(value).items()}
+    kept = {n: each if WHOLE in _parts(kind)[n][1] else hidden(each, made) for n, each in fields_shown(value).items()}
     return hidden_form(kind)(**kept)

@@ -32,7 +32,7 @@ from qidsql.commands.audit.command import AuditResult
 from qidsql.core.policy import question
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Role
-from qidsql.declarations.hidden import Range, Total, hidden, shown
+from qidsql.declarations.hidden import Range, Total, fields_shown, hidden
 from qidsql.formats.run_summary import TITLES, unit_of
 from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.document import PackedTables, RunResult, verdict_on_new
@@ -68,7 +68,7 @@ def without_small_counts(document: RunResult, least: int) -> RunResult:
         "exit_code": exit_code(document.fail_on, document.verdict, on_new, document.coverage),
         "notes": tuple(note for note in document.notes if not any(sign.isdigit() for sign in note)),
     }
-    return RunResult(**shown(document) | changed, min_count=least, tables=tables)
+    return RunResult(**fields_shown(document) | changed, min_count=least, tables=tables)
 
 
 def total(rows: int | None, least: int) -> Total:
@@ -81,7 +81,7 @@ def total(rows: int | None, least: int) -> Total:
 def _table(table: TableRun, least: int) -> TableRun:
     audit = table.audit
     assert audit is None or not audit.hidden, "counts are already hidden"
-    kept = shown(table) | {"reason": table.reason if audit is None else _reason(table.verdict, audit)}
+    kept = fields_shown(table) | {"reason": table.reason if audit is None else _reason(table.verdict, audit)}
     return TableRun(
         **kept,
         audit=audit and _audit(audit, least),
@@ -116,7 +116,7 @@ def _finding(finding: Finding) -> Finding:
     whole = finding.kind is FindingKind.K_ANONYMITY
     columns = "all audited columns" if whole else " + ".join(finding.columns)
     return Finding(
-        **shown(finding) | {"state": STATES.get(finding.state, finding.state)},
+        **fields_shown(finding) | {"state": STATES.get(finding.state, finding.state)},
         measures=Measures(),
         text=f"{columns}: {TITLES[finding.kind].lower()}",
     )
@@ -128,7 +128,7 @@ def _point(point: TrendPoint, audit: AuditResult | None, least: int) -> TrendPoi
     whole = audit and not _is_part(audit) and not audit.account.policy.entity
     same = audit and point.question == question(audit.account.policy)
     rows = point.rows if isinstance(point.rows, Range) else total(point.rows, least)
-    return TrendPoint(**shown(point), rows=rows if whole and same else None, smallest=None, share_below_k=None)
+    return TrendPoint(**fields_shown(point), rows=rows if whole and same else None, smallest=None, share_below_k=None)
 
 
 def _is_part(audit: AuditResult) -> bool:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from qidsql.commands.audit.command import AuditResult
 from qidsql.core.results import Account
-from qidsql.declarations.hidden import COUNTED, WHOLE, Range, Shown, hidden, hidden_form, shown
+from qidsql.declarations.hidden import COUNTED, WHOLE, Range, Shown, fields_shown, hidden, hidden_form
 from qidsql.declarations.results import loaded, plain, schema_of
 from qidsql.operations.document import RunResult
 from qidsql.operations.table_run import Finding, TableRun
@@ -54,7 +54,7 @@ def test_a_field_without_a_mark_is_hidden() -> None:
     }
     assert found.words == "pass of None"
     assert isinstance(found, Outcome)
-    assert shown(OUTCOME).keys() == {"verdict", "parts", "worst", "policy"}
+    assert fields_shown(OUTCOME).keys() == {"verdict", "parts", "worst", "policy"}
 
 
 def test_a_hidden_form_is_read_as_it_is_written_and_has_a_schema() -> None:
