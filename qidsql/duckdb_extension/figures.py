@@ -13,7 +13,24 @@ if TYPE_CHECKING:
     from qidsql.commands.turns.command import TurnsResult
 
 Row: TypeAlias = tuple[Any, ...]
-Columns: TypeAlias = dict[str, str]
+Columns: TypeAlias = dict[str, str]  # name: type as in values.py
+
+# The SQL types of columns by their names; of all others BIGINT.
+NAMES = {
+    "VARCHAR": "algorithm change column_name criterion finding key left_name line note population purpose reason "
+    "right_name role statement table_name type verdict",
+    "VARCHAR[]": "columns left_out proposed published script tables withheld",
+    "DOUBLE": "average contribution distinct_ratio estimate expected highest journalist_average journalist_max "
+    "marketer percent_below_k presence_max presence_min score seconds separation_ratio share_below_k",
+    "BOOLEAN": "complete meets optimal safe",
+    "HUGEINT": "colliding_pairs",
+}
+TYPES = {name: kind for kind, names in NAMES.items() for name in names.split()}
+
+
+def columns_named(names: str) -> Columns:
+    """The columns of a table function, with their types."""
+    return {name: TYPES.get(name, "BIGINT") for name in names.split()}
 
 
 def row_of(kinds: Columns, figures: object = None, /, **cells: object) -> Row:
@@ -25,18 +42,7 @@ def row_of(kinds: Columns, figures: object = None, /, **cells: object) -> Row:
     )
 
 
-ANONYMIZE = {
-    "finding": "VARCHAR",
-    "columns": "VARCHAR[]",
-    "cells": "BIGINT",
-    "rows": "BIGINT",
-    "cost": "BIGINT",
-    "lower_bound": "BIGINT",
-    "optimal": "BOOLEAN",
-    "verdict": "VARCHAR",
-    "script": "VARCHAR[]",
-    "reason": "VARCHAR",
-}
+ANONYMIZE = columns_named("finding columns cells rows cost lower_bound optimal verdict script reason")
 
 
 def anonymize_rows(result: "AnonymizeResult") -> Iterable[Row]:
@@ -58,21 +64,10 @@ def anonymize_rows(result: "AnonymizeResult") -> Iterable[Row]:
         yield row_of(ANONYMIZE, finding="column", columns=[name], cells=cells)
 
 
-TURNS = {
-    "turn": "BIGINT",
-    "change": "VARCHAR",
-    "values_before": "BIGINT",
-    "values_after": "BIGINT",
-    "columns": "VARCHAR[]",
-    "rows_below_k": "BIGINT",
-    "combinations": "BIGINT",
-    "rows_unsafe": "BIGINT",
-    "cells": "BIGINT",
-    "weight": "BIGINT",
-    "verdict": "VARCHAR",
-    "script": "VARCHAR[]",
-    "reason": "VARCHAR",
-}
+TURNS = columns_named(
+    "turn change values_before values_after columns rows_below_k combinations rows_unsafe cells weight "
+    "verdict script reason"
+)
 
 
 def turns_rows(result: "TurnsResult") -> Iterable[Row]:
@@ -85,19 +80,9 @@ def turns_rows(result: "TurnsResult") -> Iterable[Row]:
         yield row_of(TURNS, each, turn=each.number)
 
 
-IMPACT = {
-    "column_name": "VARCHAR",
-    "cells": "BIGINT",
-    "suppressed": "BIGINT",
-    "values_before": "BIGINT",
-    "values_after": "BIGINT",
-    "vanished": "BIGINT",
-    "added": "BIGINT",
-    "rows_before": "BIGINT",
-    "rows_after": "BIGINT",
-    "verdict": "VARCHAR",
-    "reason": "VARCHAR",
-}
+IMPACT = columns_named(
+    "column_name cells suppressed values_before values_after vanished added rows_before rows_after verdict reason"
+)
 
 
 def impact_rows(result: "ImpactResult") -> Iterable[Row]:
@@ -111,20 +96,9 @@ def impact_rows(result: "ImpactResult") -> Iterable[Row]:
         yield row_of(IMPACT, each, column_name=each.name)
 
 
-RISK = {
-    "finding": "VARCHAR",
-    "columns": "VARCHAR[]",
-    "rows": "BIGINT",
-    "unique_rows": "BIGINT",
-    "estimate": "DOUBLE",
-    "rows_below_k": "BIGINT",
-    "rows_above": "BIGINT",
-    "highest": "DOUBLE",
-    "average": "DOUBLE",
-    "expected": "DOUBLE",
-    "verdict": "VARCHAR",
-    "reason": "VARCHAR",
-}
+RISK = columns_named(
+    "finding columns rows unique_rows estimate rows_below_k rows_above highest average expected verdict reason"
+)
 
 
 def risk_rows(result: "RiskResult") -> Iterable[Row]:
@@ -144,19 +118,10 @@ def risk_rows(result: "RiskResult") -> Iterable[Row]:
         yield row_of(RISK, weighted, finding="survey weights", estimate=weighted.population)
 
 
-LINK = {
-    "finding": "VARCHAR",
-    "left_name": "VARCHAR",
-    "right_name": "VARCHAR",
-    "rows": "BIGINT",
-    "matching_none": "BIGINT",
-    "matching_one": "BIGINT",
-    "matching_below_k": "BIGINT",
-    "singled_out": "BIGINT",
-    "common_values": "BIGINT",
-    "verdict": "VARCHAR",
-    "reason": "VARCHAR",
-}
+LINK = columns_named(
+    "finding left_name right_name rows matching_none matching_one matching_below_k singled_out "
+    "common_values verdict reason"
+)
 
 
 def link_rows(result: "LinkResult") -> Iterable[Row]:
@@ -174,24 +139,10 @@ def link_rows(result: "LinkResult") -> Iterable[Row]:
         yield row_of(LINK, finding=finding, **cells, reason=each.ground)
 
 
-KMAP = {
-    "population": "VARCHAR",
-    "columns": "VARCHAR[]",
-    "rows": "BIGINT",
-    "people": "BIGINT",
-    "k_map": "BIGINT",
-    "rows_below_k": "BIGINT",
-    "rows_of_one": "BIGINT",
-    "rows_absent": "BIGINT",
-    "rows_exceeding": "BIGINT",
-    "journalist_max": "DOUBLE",
-    "journalist_average": "DOUBLE",
-    "marketer": "DOUBLE",
-    "presence_min": "DOUBLE",
-    "presence_max": "DOUBLE",
-    "verdict": "VARCHAR",
-    "reason": "VARCHAR",
-}
+KMAP = columns_named(
+    "population columns rows people k_map rows_below_k rows_of_one rows_absent rows_exceeding "
+    "journalist_max journalist_average marketer presence_min presence_max verdict reason"
+)
 
 
 def kmap_rows(result: "KmapResult") -> Iterable[Row]:
@@ -200,15 +151,7 @@ def kmap_rows(result: "KmapResult") -> Iterable[Row]:
     yield row_of(KMAP, result.figures, columns=[str(each) for each in result.columns], **words)
 
 
-GRAPH = {
-    "finding": "VARCHAR",
-    "columns": "VARCHAR[]",
-    "tables": "VARCHAR[]",
-    "optimal": "BOOLEAN",
-    "complete": "BOOLEAN",
-    "verdict": "VARCHAR",
-    "reason": "VARCHAR",
-}
+GRAPH = columns_named("finding columns tables optimal complete verdict reason")
 
 
 def graph_rows(result: "GraphResult") -> Iterable[Row]:

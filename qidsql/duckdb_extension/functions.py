@@ -18,6 +18,7 @@ from qidsql.duckdb_extension.figures import (
     RISK,
     TURNS,
     anonymize_rows,
+    columns_named,
     graph_rows,
     impact_rows,
     kmap_rows,
@@ -44,23 +45,14 @@ if TYPE_CHECKING:
     from qidsql.engines.postgres.attached import AttachedEngine
     from qidsql.measures.profiles import ClassProfile
 
-Row: TypeAlias = tuple[Any, ...]
 Columns: TypeAlias = dict[str, str]  # name: type as in values.py
+Row: TypeAlias = tuple[Any, ...]
 
-MEASURES = {
-    "rows": "BIGINT",
-    "classes": "BIGINT",
-    "smallest": "BIGINT",
-    "largest": "BIGINT",
-    "k": "BIGINT",
-    "classes_below_k": "BIGINT",
-    "rows_below_k": "BIGINT",
-    "unique_rows": "BIGINT",
-    "colliding_pairs": "HUGEINT",
-    "distinct_ratio": "DOUBLE",
-    "separation_ratio": "DOUBLE",
-    "share_below_k": "DOUBLE",
-}
+MEASURED = (
+    "rows classes smallest largest k classes_below_k rows_below_k unique_rows colliding_pairs "
+    "distinct_ratio separation_ratio share_below_k"
+)
+MEASURES = columns_named(MEASURED)
 WORDS = ("note", "reason", "line")  # columns whose text can name options
 GUARD = {
     "seen": "VARCHAR[]",
@@ -82,7 +74,7 @@ REQUIREMENT = f"""WHEN {FIRST.format(name="verdict")} IS DISTINCT FROM 'pass'
     THEN system.main.error(system.main.concat(
       'qidsql: ', {FIRST.format(name="verdict")}, ': ', {FIRST.format(name="reason")}
     ))"""
-TRACE = {"step": "BIGINT", "seconds": "DOUBLE", "purpose": "VARCHAR", "statement": "VARCHAR"}
+TRACE = columns_named("step seconds purpose statement")
 
 
 @dataclass(frozen=True)
@@ -311,21 +303,10 @@ def measure_cells(profile: "ClassProfile | None") -> Row:
 
 # audit
 
-AUDIT = {  # a shell shows as many of the first and the last as fit
-    "finding": "VARCHAR",
-    "columns": "VARCHAR[]",
-    "smallest": "BIGINT",
-    "rows_below_k": "BIGINT",
-    "share_below_k": "DOUBLE",
-    **MEASURES,
-    "nulls": "BIGINT",
-    "criterion": "VARCHAR",
-    "complete": "BOOLEAN",
-    "type": "VARCHAR",
-    "note": "VARCHAR",
-    "role": "VARCHAR",
-    "verdict": "VARCHAR",
-}
+# a shell shows as many of the first and the last as fit
+AUDIT = columns_named(
+    f"finding columns smallest rows_below_k share_below_k {MEASURED} nulls criterion complete type note role verdict"
+)
 
 
 def _audit_rows(result: "AuditResult") -> Iterable[Row]:
@@ -375,17 +356,7 @@ def _audit_rows(result: "AuditResult") -> Iterable[Row]:
 
 # keys
 
-KEYS = {
-    "columns": "VARCHAR[]",
-    "weight": "BIGINT",
-    "meets": "BOOLEAN",
-    **MEASURES,
-    "criterion": "VARCHAR",
-    "verdict": "VARCHAR",
-    "complete": "BOOLEAN",
-    "optimal": "BOOLEAN",
-    "reason": "VARCHAR",
-}
+KEYS = columns_named(f"columns weight meets {MEASURED} criterion verdict complete optimal reason")
 
 
 def _keys_rows(result: "KeysResult") -> Iterable[Row]:
@@ -399,20 +370,9 @@ def _keys_rows(result: "KeysResult") -> Iterable[Row]:
 
 # mask
 
-MASK = {
-    "published": "VARCHAR[]",
-    "withheld": "VARCHAR[]",
-    "weight": "BIGINT",
-    "bound": "BIGINT",
-    "optimal": "BOOLEAN",
-    "safe": "BOOLEAN",
-    **MEASURES,
-    "criterion": "VARCHAR",
-    "algorithm": "VARCHAR",
-    "verdict": "VARCHAR",
-    "script": "VARCHAR[]",
-    "reason": "VARCHAR",
-}
+MASK = columns_named(
+    f"published withheld weight bound optimal safe {MEASURED} criterion algorithm verdict script reason"
+)
 
 
 def _mask_rows(result: "MaskResult") -> Iterable[Row]:
@@ -423,30 +383,14 @@ def _mask_rows(result: "MaskResult") -> Iterable[Row]:
 
 # uniques
 
-UNIQUES = {
-    "finding": "VARCHAR",
-    "columns": "VARCHAR[]",
-    "size": "BIGINT",
-    "combinations": "BIGINT",
-    "rows": "BIGINT",
-    "contribution": "DOUBLE",
-    "record": "BIGINT",
-    "key": "VARCHAR",
-    "score": "DOUBLE",
-    "verdict": "VARCHAR",
-    "complete": "BOOLEAN",
-    "reason": "VARCHAR",
-}
+UNIQUES = columns_named("finding columns size combinations rows contribution record key score verdict complete reason")
 
 
 def _uniques_rows(result: "UniquesResult") -> Iterable[Row]:
     """The table, then combinations by size and by column, the column sets with the most, and scored records."""
-
-    def row(finding: str, **cells: object) -> Row:
-        return tuple({"finding": finding, **cells}.get(name) for name in UNIQUES)
-
-    yield row(
-        "table",
+    yield row_of(
+        UNIQUES,
+        finding="table",
         columns=result.account.columns,
         combinations=result.combinations,
         rows=result.rows_unsafe,
@@ -455,33 +399,22 @@ def _uniques_rows(result: "UniquesResult") -> Iterable[Row]:
         reason=result.reason,
     )
     for size, combinations in result.by_size.items():
-        yield row("size", size=size, combinations=combinations, rows=result.by_smallest.get(size, 0))
+        yield row_of(
+            UNIQUES, finding="size", size=size, combinations=combinations, rows=result.by_smallest.get(size, 0)
+        )
     for column in result.by_column:
-        share = float(column.contribution)
-        yield row("column", columns=[column.name], combinations=column.combinations, contribution=share)
+        yield row_of(UNIQUES, column, finding="column", columns=[column.name])
     for found in result.column_sets:
-        yield row("column set", columns=found.columns, size=len(found.columns), combinations=found.combinations)
+        yield row_of(UNIQUES, found, finding="column set", size=len(found.columns))
     for record in result.scores.top if result.scores else ():
-        cells = {"record": record.record, "key": record.key, "score": float(record.score), "size": record.smallest}
-        yield row("record", combinations=record.combinations, **cells)
+        yield row_of(UNIQUES, record, finding="record", size=record.smallest)
 
 
 # suppress
 
-SUPPRESS = {
-    "finding": "VARCHAR",
-    "columns": "VARCHAR[]",
-    "cells": "BIGINT",
-    "rows": "BIGINT",
-    "values": "BIGINT",
-    "values_touched": "BIGINT",
-    "values_gone": "BIGINT",
-    "cost": "BIGINT",
-    "optimal": "BOOLEAN",
-    "verdict": "VARCHAR",
-    "script": "VARCHAR[]",
-    "reason": "VARCHAR",
-}
+SUPPRESS = columns_named(
+    "finding columns cells rows values values_touched values_gone cost optimal verdict script reason"
+)
 
 
 def _suppress_rows(result: "SuppressResult") -> Iterable[Row]:

@@ -4,36 +4,18 @@ import io
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from qidsql.duckdb_extension.figures import columns_named
+
 if TYPE_CHECKING:
     from qidsql.commands.audit.command import AuditResult
 
 WIDTH = 76  # of a line: with DuckDB's frame it fits a terminal of 80 columns
 
-REPORT = {"line": "VARCHAR"}
-VERDICT = {
-    "table_name": "VARCHAR",
-    "verdict": "VARCHAR",
-    "reason": "VARCHAR",
-    "rows": "BIGINT",
-    "entities": "BIGINT",
-    "columns": "VARCHAR[]",
-    "left_out": "VARCHAR[]",
-    "proposed": "VARCHAR[]",
-    "k": "BIGINT",
-    "smallest": "BIGINT",
-    "rows_below_k": "BIGINT",
-    "share_below_k": "DOUBLE",
-    "complete": "BOOLEAN",
-}
-ROLES = {
-    "column_name": "VARCHAR",
-    "role": "VARCHAR",
-    "proposed": "BOOLEAN",
-    "type": "VARCHAR",
-    "classes": "BIGINT",
-    "smallest": "BIGINT",
-    "percent_below_k": "DOUBLE",
-}
+REPORT = columns_named("line")
+VERDICT = columns_named(
+    "table_name verdict reason rows entities columns left_out proposed k smallest rows_below_k share_below_k complete"
+)
+ROLES = columns_named("column_name role proposed type classes smallest percent_below_k") | {"proposed": "BOOLEAN"}
 
 
 def report_rows(result: "AuditResult") -> Iterable[tuple[Any, ...]]:
