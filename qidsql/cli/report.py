@@ -1,7 +1,7 @@
 """qidsql report"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,6 +59,7 @@ class ReportRequest:
             argument=True,
         ),
     ] = ()
+    only: Annotated[Names, Option("of a run only this table or pattern (repeat)", "TABLE")] = ()
     schema: Annotated[
         str | None,
         Option(
@@ -136,7 +137,22 @@ def _result(request: ReportRequest, name: str) -> "Found":
 
         return result_in(Path(name))
     history = opened_history(request.config, request.history)
-    return history.result(history.find(name).run)
+    return _part(history.result(history.find(name).run), names(request.only))
+
+
+def _part(document: "RunResult", only: Sequence[str]) -> "RunResult":
+    """The run with only these tables. Raises UnknownName."""
+    from qidsql.core.tables import fits
+    from qidsql.errors import UnknownName
+    from qidsql.operations.document import PackedTables
+
+    if not only:
+        return document
+    there = [table.table for table in document.tables]
+    if unknown := [wanted for wanted in only if not any(fits(wanted, name) for name in there)]:
+        raise UnknownName("table", unknown, f"run {document.run}", there)
+    found = (table for table in document.tables if any(fits(wanted, table.table) for wanted in only))
+    return replace(document, only=tuple(only), tables=PackedTables.of(found))
 
 
 def _is_file(name: str) -> bool:

@@ -7,6 +7,7 @@ from pathlib import PurePath
 from shlex import quote
 
 from qidsql.core.results import Verdict
+from qidsql.formats.causes import told
 from qidsql.formats.texts import number, percentage, rank_of
 from qidsql.operations.coverage import RENAMED, Coverage, GapState, Severity
 from qidsql.operations.document import BROKEN, RunResult
@@ -76,6 +77,7 @@ class _Row:
     waived: str
     states: str
     changes: tuple[Finding, ...]
+    causes: tuple[str, ...]  # of many findings
     is_large_enough: bool  # in violation, not by k: for a reason that its row does not show
 
     @classmethod
@@ -94,6 +96,7 @@ class _Row:
             below_k="" if share is None else percentage(float(share)),
             states=", ".join(f"{states[state]} {state}" for state in STATES if states[state]),
             changes=tuple(finding for finding in table.findings if finding.state in SIGNS),
+            causes=tuple(told(table.open_findings, SHOWN_CHANGES)) if len(table.open_findings) > SHOWN_CHANGES else (),
             is_large_enough=bool(
                 audit and table.verdict is Verdict.VIOLATION and (smallest or 0) >= audit.account.policy.k
             ),
@@ -110,6 +113,7 @@ def report(document: RunResult, recorded: bool = True) -> Report:
     if document.coverage:
         yield from coverage_report(document.coverage)
     yield from _changes(document, rows)
+    yield from _causes(rows)
     yield from _reasons(document, rows)
     if document.notes:
         notes = Fields()
@@ -162,6 +166,18 @@ def _changes(document: RunResult, rows: Sequence[_Row]) -> Report:
     if len(changed) > SHOWN_CHANGES:
         more = f"... and {count(len(changed) - SHOWN_CHANGES)} more (--format json lists them all)"
         yield Sentence(more, close=True, inset=True)
+
+
+def _causes(rows: Sequence[_Row]) -> Report:
+    """Of the worst tables with many findings, the few columns that cause them."""
+    many = [row for row in rows if row.causes]
+    for row in many[:SHOWN_TABLES]:
+        yield Sentence(f"Causes in {row.table.table}:", close=row is not many[0])
+        listed = Fields(close=True, inset=True)
+        listed.add_all("", row.causes)
+        yield listed
+    if len(many) > SHOWN_TABLES:
+        yield Sentence(f"... and {count(len(many) - SHOWN_TABLES)} more tables with many findings", close=True)
 
 
 def policy_changes(tables: Sequence[TableRun]) -> dict[str, list[str]]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from qidsql.core.results import Verdict
+from qidsql.formats.causes import told
 from qidsql.operations.coverage import Coverage
 from qidsql.operations.document import RunResult
 from qidsql.operations.table_run import FindingKind, FindingState, TableRun
@@ -29,7 +30,9 @@ def _coverage(document: RunResult, coverage: Coverage) -> str:
     if not coverage.gaps and coverage.verdict is Verdict.PASS:
         return ""
     level = LEVELS[coverage.verdict].replace("notice", "warning")
-    message = [coverage.text, *(gap.text for gap in coverage.by_severity)]
+    gaps = coverage.by_severity
+    more = [f"... and {len(gaps) - FINDINGS} more"] if len(gaps) > FINDINGS else []
+    message = [coverage.text, *(gap.text for gap in gaps[:FINDINGS]), *more]
     return _command(level, {**_place(document, 1), "title": "qidsql: coverage"}, message)
 
 
@@ -37,6 +40,8 @@ def _line(document: RunResult, table: TableRun) -> str:
     properties = {**_place(document, table.line), "title": f"qidsql {table.verdict}: {table.place}"}
     findings = [finding for finding in table.open_findings if finding.kind is not FindingKind.K_ANONYMITY]
     state = {FindingState.NEW: "new: ", FindingState.WORSE: "worse: "} if document.baseline else {}
+    if len(findings) > FINDINGS:
+        return _command(LEVELS[table.verdict], properties, [table.sentence, *told(findings, FINDINGS)])
     message = [table.sentence, *(state.get(finding.state, "") + finding.text for finding in findings)]
     return _command(LEVELS[table.verdict], properties, message)
 
@@ -47,9 +52,7 @@ def _place(document: RunResult, line: int | None) -> dict[str, str]:
 
 
 def _command(level: str, properties: Mapping[str, str], message: list[str]) -> str:
-    """One annotation: its first sentence, and the first findings."""
-    if len(message) > 1 + FINDINGS:
-        message = [*message[: 1 + FINDINGS], f"... and {len(message) - 1 - FINDINGS} more"]
+    """One annotation."""
     given = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     return f"::{level} {given}::{_data(chr(10).join(message))}\n"
 

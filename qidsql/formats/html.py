@@ -25,6 +25,8 @@ from qidsql.operations.table_run import Finding, FindingKind, FindingState, Tabl
 from qidsql.wording.pages import page
 from qidsql.wording.texts import few, moment, percent, plural
 
+MANY = 100  # tables; of more, a page has the rows of the worst and the details of few, to stay below 300 kB
+LISTED, DETAILED = 200, 6
 SETS = 15  # minimal sets listed for each search
 CHANGES = (FindingState.NEW, FindingState.WORSE, FindingState.BETTER, FindingState.GONE)
 
@@ -74,6 +76,8 @@ def _filled(template: str, document: RunResult, prefix: str = "") -> str:
         rows=rows,
         views=_Views(document, [row.index for row in rows]),
         shown_sets=SETS,
+        listed=LISTED if len(rows) > MANY else len(rows),
+        detailed=DETAILED if len(rows) > MANY else len(rows),
         renamed=RENAMED,
     )
 
@@ -119,7 +123,7 @@ class _Views:
         return len(self._order)
 
     def __iter__(self) -> Iterator[_View]:
-        for index in self._order:
+        for index in self._order[: DETAILED if len(self) > MANY else None]:
             yield _view(index, self._document, self._document.tables[index - 1])
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from qidsql.commands.audit.command import AuditResult, Withheld
 from qidsql.core.results import Verdict
+from qidsql.formats.causes import told
 from qidsql.formats.run_summary import unit_of
 from qidsql.formats.texts import duration, most_severe, number, rank_of, share_of
 from qidsql.operations.coverage import Severity
@@ -21,6 +22,7 @@ SIGNS = {
 }
 COUNTED = (FindingState.NEW, FindingState.WORSE, FindingState.GONE, FindingState.EXCEPTED)
 SETS = 10  # findings listed for each table
+ROWS, DETAILS = 200, 30_000  # tables, and characters of their details: a comment on GitHub has 65,536 at most
 
 
 def written(document: RunResult) -> Iterator[str]:
@@ -33,10 +35,17 @@ def written(document: RunResult) -> Iterator[str]:
     if document.tables:
         yield f"\n| Table | Verdict | {'k required' if hidden else 'Smallest class | Below k'} | Findings |\n"
         yield f"|---|---|--:|{'' if hidden else '--:|'}---|\n"
-        yield from (_row(document, document.tables[place]) + "\n" for place in order)
+        yield from (_row(document, document.tables[place]) + "\n" for place in order[:ROWS])
+        yield from [f"\n... and {len(order) - ROWS} more tables\n"] if len(order) > ROWS else []
     yield from (line + "\n" for line in _coverage(document))
-    for place in order:
-        yield from (line + "\n" for line in _details(document, document.tables[place], alone))
+    room = DETAILS
+    for many, place in enumerate(order):
+        details = "".join(line + "\n" for line in _details(document, document.tables[place], alone))
+        room -= len(details)
+        if room < 0 and many:
+            yield f"\nWithout the details of {len(order) - many} tables: `qidsql report last --only TABLE`\n"
+            break
+        yield details
     yield f"\n<sub>{_foot(document)}</sub>\n"
 
 
@@ -91,14 +100,13 @@ def _details(document: RunResult, table: TableRun, alone: bool) -> list[str]:
     lines = [] if alone and not table.error else ["", escaped(table.sentence)]
     if table.policy_changed:
         lines.append(f"- policy changed ({escaped(', '.join(table.policy_changed))}): findings are not compared")
-    for finding in table.open_findings[:SETS]:
+    few = len(table.open_findings) <= SETS
+    lines += [] if few else [f"- {escaped(text)}" for text in told(table.open_findings, SETS)]
+    for finding in table.open_findings if few else ():
         changed = document.baseline and finding.state not in (FindingState.UNCHANGED, FindingState.POLICY_CHANGED)
         state = f"**{finding.state}** " if changed else ""
         was = f" (was: {escaped(_measures(finding.was))})" if changed and finding.was not in (None, Measures()) else ""
         lines.append(f"- {state}{escaped(finding.text)}{was}")
-    more = len(table.open_findings) - SETS
-    if more > 0:
-        lines.append(f"- ... and {more} more")
     if audit := table.audit:
         for option in audit.helpful:
             lines.append(f"- without {escaped(', '.join(option.columns))}: {_outcome(option, audit)}")

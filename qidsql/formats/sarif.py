@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from itertools import chain
+from itertools import chain, islice
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -28,6 +28,7 @@ STATES = {
     FindingState.GONE: "absent",
     FindingState.POLICY_CHANGED: "updated",
 }  # any other: unchanged
+MOST = 5_000  # results: GitHub shows no more of a file, and takes no file with five times as many
 SEVERITIES = {"error": "8.0", "warning": "5.0", "note": "2.0"}  # GitHub: high from 7, medium from 4, low below
 MANUAL: dict[str, tuple[str, str]] = {
     FindingKind.DIRECT_IDENTIFIER: ("audit", "The columns"),
@@ -63,9 +64,17 @@ def written(document: RunResult) -> Iterator[str]:
         "results": [],
     }
     frame = json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
-    results = (result for table in document.tables for result in _results(document, table, list(rules)))
+    results = (
+        result
+        for causes in (False, True)  # why a table fails comes last: of so many results not all are taken
+        for table in document.tables
+        for result in _results(document, table, list(rules))
+        if (result["ruleId"] in CAUSES) is causes
+    )
     uncovered = (_uncovered(document, gap, list(rules)) for gap in document.gaps)
-    yield from filled(frame, (json.dumps(each, ensure_ascii=False) for each in chain(results, uncovered)), STEP * 4)
+    yield from filled(
+        frame, (json.dumps(each, ensure_ascii=False) for each in islice(chain(uncovered, results), MOST)), STEP * 4
+    )
 
 
 def _rule(kind: str, title: str, help: str) -> dict[str, Any]:
@@ -105,6 +114,10 @@ def _invocation(document: RunResult) -> dict[str, Any]:
     for source in document.coverage.sources if document.coverage else ():
         if source.error:
             notices.append({"level": "error", "message": {"text": f"{source.source}: {source.error}"}})
+    number = len(document.gaps) + sum(len(each.findings) + (each.verdict in BROKEN) for each in document.tables)
+    if number > MOST:
+        left_out = f"{MOST:,} of {number:,} results are listed, causes last; --format json lists all findings"
+        notices.append({"level": "note", "message": {"text": left_out}})
     found: dict[str, Any] = {
         "executionSuccessful": not any(notice["level"] == "error" for notice in notices),
         "startTimeUtc": _utc(document.started),

@@ -13,6 +13,8 @@ import pytest
 from lxml import etree
 from prometheus_client.parser import text_string_to_metric_families
 
+from qidsql.formats import sarif
+from qidsql.formats.causes import told as causes
 from qidsql.formats.registry import rendered
 from qidsql.operations.document import RunResult
 from qidsql.wording.texts import without_controls
@@ -164,8 +166,19 @@ def test_github_takes_each_table_as_one_annotation(document: RunResult) -> None:
             assert (given["file"], given["line"]) == ("audits/qid sql.toml", str(table.line))
         told = UNESCAPED.sub(lambda m: MEANT[m[1]], message)
         assert told.startswith(without_controls(table.sentence))
-        shown = [finding for finding in table.open_findings if finding.kind != "k-anonymity"][:5]
-        assert all(without_controls(finding.text) in told for finding in shown)
+        open_ones = [finding for finding in table.open_findings if finding.kind != "k-anonymity"]
+        assert all(without_controls(text) in told for text in causes(open_ones, 5))
+
+
+def test_sarif_has_no_more_results_than_github_shows(document: RunResult, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the policy forbids comes before its causes."""
+    whole = json.loads(rendered(document, "sarif"))["runs"][0]["results"]
+    monkeypatch.setattr(sarif, "MOST", len(whole) // 2)
+    [part] = json.loads(rendered(document, "sarif"))["runs"]
+    assert len(part["results"]) == len(whole) // 2
+    kinds = [each["ruleId"] in ("below-k", "key") for each in whole]
+    assert kinds == sorted(kinds)
+    assert "--format json lists all" in json.dumps(part["invocations"]) or not whole
 
 
 def test_a_metrics_file_is_replaced_at_once(tmp_path: Path) -> None:

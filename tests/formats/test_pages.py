@@ -13,11 +13,12 @@ from lxml import html as lxml_html
 from markdown_it import MarkdownIt
 
 from qidsql.core.results import Verdict
+from qidsql.formats.causes import told
 from qidsql.formats.min_count import without_small_counts
 from qidsql.formats.registry import rendered
 from qidsql.formats.texts import without_options
-from qidsql.operations.document import Baseline, RunResult
-from qidsql.operations.table_run import TrendPoint
+from qidsql.operations.document import Baseline, PackedTables, RunResult
+from qidsql.operations.table_run import Finding, FindingKind, Measures, TrendPoint
 from qidsql.wording.texts import share, without_controls
 from tests.formats.documents import HOSTILE, with_tables
 
@@ -225,5 +226,36 @@ def test_markdown_tells_what_is_found(documents: Mapping[str, RunResult]) -> Non
     for name in ("violation", "hostile"):
         text = plain(rendered(documents[name], "markdown"))
         [table] = documents[name].tables
-        for finding in table.open_findings[:10]:
-            assert without_spaces(without_controls(finding.text)) in text
+        for each in told(table.open_findings, 10):
+            assert without_spaces(without_controls(each)) in text
+
+
+def finding(number: int, *columns: str, kind: FindingKind = FindingKind.BELOW_K) -> Finding:
+    return Finding(id=str(number), kind=kind, columns=columns, measures=Measures(), text=" + ".join(columns))
+
+
+def test_many_findings_are_told_by_the_columns_that_cause_them() -> None:
+    """Each finding is in one line: alone, in a group of a column, or among those that are only counted."""
+    wide = [finding(n, "resume_id", f"c{n}") for n in range(14)]
+    deep = [finding(100 + n, "a", f"c{n}", f"d{n}") for n in range(4)]
+    rare = [finding(200, "age"), finding(201, "x", "y"), finding(202, "z", "w")]
+    key = finding(300, "resume_id", "a", kind=FindingKind.KEY)
+    assert told([*wide, *deep, *rare, key], 10) == [
+        "age",
+        "resume_id with any of 14 columns: 14 column sets below k",
+        "a with some of 8 columns: 4 column sets below k",
+        *("x + y", "z + w", "resume_id + a"),
+        "22 findings in all; --format json lists them",
+    ]
+    assert told(rare, 3) == ["age", "x + y", "z + w"]
+
+
+def test_a_page_of_a_thousand_tables_is_small_and_names_each(documents: Mapping[str, RunResult]) -> None:
+    [table] = documents["violation"].tables
+    tables = [replace(table, table=f"main.t{number:03}") for number in range(1_000)]
+    document = replace(documents["run"], tables=PackedTables.of(tables))
+    page = rendered(document, "html")
+    assert len(page.encode()) < 300_000
+    assert all(f"main.t{number:03}" in page.replace("<wbr>", "") for number in range(1_000))
+    assert "1,000 tables in all" in page
+    assert len(rendered(document, "markdown")) < 65_536
