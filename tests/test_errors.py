@@ -49,6 +49,8 @@ NOT_FOR_USERS = {  # errors that an engine catches itself; their texts can be a 
     "ServerGone",
     "_Enough",
     "_Late",
+    "_NoFingerprint",
+    "_Stands",
     "_Untraceable",
 }
 
