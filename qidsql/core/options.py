@@ -61,6 +61,16 @@ OneRow: TypeAlias = Annotated[
         "row: each row of the table that is matched with is another person, which you confirm", "row", panel=COLUMNS
     ),
 ]
+Known: TypeAlias = Annotated[
+    str | None,
+    Option(
+        "so many rows of a person may be known, if they can be linked (a pseudonym, a card number): k persons have to "
+        "have all of them, whichever they are; default: 1",
+        "1|2|all",
+        panel=COLUMNS,
+        in_policies=True,
+    ),
+]
 Empty: TypeAlias = Annotated[
     Names,
     Option(

@@ -17,6 +17,7 @@ from qidsql.declarations.options import FORMS, FileName, Option, Ratio, Weights,
 from qidsql.declarations.results import OMITTED, plain
 from qidsql.errors import TomlFileError, UsageError
 from qidsql.measures.criteria import Criterion
+from qidsql.measures.histories import KnownRows
 from qidsql.wording.texts import setting
 
 # For what and to whom the audited tables are released, as declared in the policy file.
@@ -154,6 +155,7 @@ class Policy(Requirements):
     where: str | None = None
     entity: str | None = None
     each_row: Annotated[bool | None, OMITTED, "somebody has confirmed that each row is another person"] = None
+    known_rows: Annotated[str | None, OMITTED, "of a person, by whoever looks: 2 or all; none: 1"] = None
     empty: Annotated[tuple[str, ...], OMITTED, "columns that may be NULL in every row"] = ()
     nulls: str = Nulls.EQUAL
     max_size: int | None = None
@@ -177,6 +179,14 @@ class Policy(Requirements):
             limit: float | None = getattr(self, name)
             if limit is not None and limit <= 0:
                 raise UsageError(f"{setting(name)} must be more than 0")
+        if self.known_rows == KnownRows.ONE:
+            object.__setattr__(self, "known_rows", None)
+        if self.known_rows not in (None, *KnownRows):
+            raise UsageError(f"{setting('known_rows')} must be 1, 2 or all, got {self.known_rows}")
+        if self.known_rows and self.entity is None:
+            raise UsageError(
+                f"{setting('known_rows')} is about rows of persons: name their column ({setting('entity')})"
+            )
         if self.nulls not in set(Nulls):
             raise UsageError(
                 f"{setting('nulls')} must be equal (a NULL is one more value) or wildcard (it matches anything), got "

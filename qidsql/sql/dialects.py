@@ -38,6 +38,7 @@ class Dialect:
     the maximum bytes of a name, beyond which the engine silently truncates; None if unlimited. `materialized`: a common
     table expression that says so is evaluated once; without it a numbering of its rows must be decided by their
     contents (see `decided`). `nested_recursion`: a step of a recursion may group and join, in a WITH of its own.
+    `ordered_lists`: values are collected in an order, and lists of them grouped.
     `texts_among`: counts the texts among the values of a column, of rows, if columns of any
     type can hold them. `hex_number`: the number of eight hexadecimal digits, `hex_digits`: those of the first bytes of
     some; where both are there, cells can be searched by regular expressions and hashed by md5. `cancel`: the seconds
@@ -84,6 +85,7 @@ class Dialect:
     quote: str = ""
     materialized: bool = True
     nested_recursion: bool = False
+    ordered_lists: bool = False
     texts_among: Callable[[exp.Expr, exp.Expr], exp.Expr] | None = None
     hex_number: Callable[[exp.Expr], exp.Expr] | None = None
     hex_digits: Callable[[exp.Expr], exp.Expr] | None = None

@@ -14,6 +14,7 @@ from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.engines.spark.dialect import SPARK
+from qidsql.measures.histories import KnownRows
 from qidsql.measures.least_squares import Covariate
 from qidsql.sql.classes import (
     class_profiles,
@@ -36,6 +37,7 @@ from qidsql.sql.copies import (
 )
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.distributions import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
+from qidsql.sql.histories import histories, pairs_of_rows
 from qidsql.sql.matching_rows import Domain, matching_profile, witness_rows
 from qidsql.sql.population import population_match, survey_weights
 from qidsql.sql.regions import Region, bucket_sizes, profiles_in_regions
@@ -94,6 +96,10 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "class_sizes", class_sizes(dialect, plain, ALL)
     yield "entity_profile", entity_profile(dialect, plain, ALL, 5, "person")
     yield "entity_sizes", class_sizes(dialect, plain, ALL, "person")
+    if dialect.ordered_lists:
+        yield "known_rows", histories(dialect, plain, ALL, 5, "person", KnownRows.TWO)
+        yield "whole_histories", histories(dialect, plain, ALL, 5, "person", KnownRows.ALL)
+        yield "pairs_of_rows", pairs_of_rows(dialect, plain, ALL, "person")
     yield "row_patterns", Statement(row_patterns(dialect, plain, ALL), "row patterns", lambda rows: rows)
     keyed = coded_rows(dialect, plain, ALL, "person", "a key")
     yield "coded_rows", Statement(keyed, "coded rows", lambda rows: rows)

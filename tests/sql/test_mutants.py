@@ -713,6 +713,7 @@ ELSEWHERE = {
     "contents",
     "copies/given_back",
     "hierarchies",
+    "histories",
     "local_recoding",
     "history",
     "postgres",

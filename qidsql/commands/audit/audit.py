@@ -90,6 +90,7 @@ def _result(draft: Draft, policy: Policy, accounting: Accounting, lost: Sequence
         profile_with_proposed=draft.profile_with_proposed,
         estimate=draft.estimate,
         class_sizes=draft.class_sizes,
+        histories=draft.histories,
         disclosed=tuple(draft.disclosed),
         persons=draft.persons or None,
         column_sets=tuple(draft.column_sets),

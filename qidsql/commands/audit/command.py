@@ -18,6 +18,7 @@ from qidsql.core.options import (
     Entity,
     Exclude,
     Identifiers,
+    Known,
     MaxBytes,
     MaxSeconds,
     MaxSize,
@@ -37,6 +38,7 @@ from qidsql.declarations.hidden import COUNTED, SHOWN, Shown
 from qidsql.declarations.options import Option, parameters
 from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, reported
 from qidsql.errors import UsageError
+from qidsql.measures.histories import Histories
 from qidsql.measures.profiles import ClassProfile, SizeBin
 from qidsql.measures.sampling import ClassEstimate
 from qidsql.wording.texts import count, plural, setting
@@ -131,6 +133,7 @@ class AuditResult(Result):
     ] = None
     estimate: Annotated[ClassEstimate | None, OMITTED, "instead of the profile, by a sample of the classes"] = None
     class_sizes: tuple[SizeBin, ...]
+    histories: Annotated[Histories | None, OMITTED, "with --known-rows: persons by what is known of their rows"] = None
     disclosed: Annotated[tuple[Disclosed, ...], "what the audited columns disclose about each sensitive column"] = ()
     persons: Annotated[
         tuple[Persons, ...] | None,
@@ -220,6 +223,7 @@ class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
     unconfirmed: Mapping[str, str] = field(default_factory=dict, repr=False)  # roles marked CHECK in the policy file
     where: Where = None
     entity: Entity = None
+    known_rows: Known = None
     empty: Empty = ()
     nulls: NullRule = "equal"
     weights: ColumnWeights = None

@@ -12,11 +12,13 @@ from qidsql.core.policy import Policy
 from qidsql.core.roles import EMPTY, identifies
 from qidsql.core.tables import Role, Table
 from qidsql.errors import StatementError, Stopped, UsageError
+from qidsql.measures.histories import KnownRows
 from qidsql.measures.profiles import ClassProfile, bin_starts, size_bins
 from qidsql.measures.sampling import share_for
 from qidsql.profiling.disclosing import disclosing, disclosures
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import TableOverview, column_counts
+from qidsql.sql.histories import histories, pairs_of_rows
 from qidsql.wording.texts import count, percent, setting
 
 
@@ -67,6 +69,7 @@ def measure(
         if any(criterion.met_by(draft.profile) for criterion in policy.criteria):
             return audited, limited
         draft.unnamed = _rows_without_entity(every, draft)
+        _measure_histories(audited, policy, draft, on_stage)
         draft.todo = ["what a row is"]
         published = [each.name for each in draft.columns if each.audited or each.proposed]
         draft.persons = unconfirmed_persons(every, table, policy, published, counts_of(draft.columns, every))
@@ -95,6 +98,28 @@ def _measure_with_proposed(
         wide = disclosing(every.narrowed([name for name in every.names if name in names]), table, policy.criteria)
         draft.profile_with_proposed = wide.profile(wide.everything)
         draft.todo = []
+
+
+PAIRS = 30_000_000  # of rows of a person, that are compared: about 8 CPU seconds
+
+
+def _measure_histories(audited: TableProfiler, policy: Policy, draft: Draft, on_stage: Callable[[str], None]) -> None:
+    """What whoever knows more than one row of a person finds, if the policy asks for it: one statement or two."""
+    if policy.known_rows is None or policy.entity is None:
+        return
+    known, engine = KnownRows(policy.known_rows), audited.engine
+    draft.todo = [f"the persons by {known.words}"]
+    if not engine.dialect.ordered_lists:
+        raise UsageError(f"this engine does not compare the rows of persons: leave out {setting('known_rows')}")
+    on_stage(f"comparing persons by {known.words}")
+    about = engine.dialect, audited.source, audited.names
+    if known is KnownRows.TWO:
+        [pairs] = audited.ask([pairs_of_rows(*about, policy.entity)])
+        if pairs > PAIRS:
+            draft.leave(f"{count(pairs)} pairs of rows of a person are more than the {count(PAIRS)} that are compared")
+            return
+    [draft.histories] = audited.ask([histories(*about, policy.k, policy.entity, known)])
+    draft.todo = []
 
 
 def _rows_without_entity(profiler: TableProfiler, draft: Draft) -> int:

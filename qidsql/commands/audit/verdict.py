@@ -13,6 +13,7 @@ from qidsql.core.roles import EMPTY, NO_RIGHT
 from qidsql.core.tables import Nulls, Role, Table, TableName
 from qidsql.measures.criteria import Violates
 from qidsql.measures.disclosure_limits import limits_among
+from qidsql.measures.histories import KnownRows
 from qidsql.measures.profiles import ClassProfile
 from qidsql.measures.sampling import ClassEstimate
 from qidsql.wording.texts import are, count, few, percent, plural, role, setting
@@ -24,6 +25,8 @@ def verdict_on(draft: Draft, policy: Policy) -> tuple[Verdict, str]:
     verdict, reason = judge(name, policy, draft.rows, draft.columns, draft.profile, whole, draft.estimate)
     if verdict is Verdict.PASS and policy.entity is not None:
         verdict, reason = of_persons(policy, whole or draft.profile, draft.unnamed, reason)
+        if policy.known_rows is not None:
+            verdict, reason = of_histories(policy, draft, verdict, reason)
     elif verdict is not Verdict.VIOLATION:
         verdict, reason = of_rows(policy, draft, verdict, reason)
     if not draft.interrupted:
@@ -46,6 +49,7 @@ def judged(result: AuditResult, unnamed: int | None = 0) -> AuditResult:
         result.estimate,
         unnamed,
         result.persons if result.persons or account.unfinished else (),
+        histories=result.histories,
         interrupted=any("interrupted" in each for each in account.unfinished),
     )
     verdict, reason = verdict_on(facts, account.policy)
@@ -175,6 +179,37 @@ def of_persons(policy: Policy, profile: ClassProfile | None, unnamed: int | None
     )
 
 
+def of_histories(policy: Policy, draft: Draft, verdict: Verdict, reason: str) -> tuple[Verdict, str]:
+    """The verdict on persons of whom more than one row is known, on a table that passes if one is.
+
+    A violation without the columns left out by proposal is one with them; a pass is not. Rows without a person may be
+    of persons counted already, who then have more candidates, or less.
+    """
+    found, known = draft.histories, KnownRows(policy.known_rows or KnownRows.ONE)
+    if found is None:
+        return Verdict.INCONCLUSIVE, f"{reason}; what {known.words} tell was not examined"
+    if draft.unnamed:
+        return Verdict.INCONCLUSIVE, (
+            f"{reason}; but {plural(draft.unnamed, 'row has', 'rows have')} no {policy.entity}, and of {known.words} "
+            f"nothing is known there: leave these rows out ({setting('where')})"
+        )
+    if found.smallest < policy.k:
+        part = percent(Fraction(found.persons_below_k, found.persons))
+        share = "have the same rows" if known is KnownRows.ALL else "share"
+        what = "all their rows" if known is KnownRows.ALL else "two rows"
+        return Verdict.VIOLATION, (
+            f"{draft.table.name}: {count(found.persons_below_k)} of {count(found.persons)} values of {policy.entity} "
+            f"({part}) have {what} that fewer than k = {policy.k} {share}; one known row leaves "
+            f"{count(draft.profile.smallest if draft.profile else 0)} or more"
+        )
+    if proposed := [each.name for each in draft.columns if each.proposed]:
+        return Verdict.INCONCLUSIVE, (
+            f"{reason}; but {known.words} were compared without {few(proposed)}, left out by proposal: confirm the "
+            f"roles ({setting('roles')} accepted), or audit these columns too ({setting('roles')} none)"
+        )
+    return verdict, f"{reason}; {known.words} leave {count(found.smallest)} or more"
+
+
 def of_rows(policy: Policy, draft: Draft, verdict: Verdict, reason: str) -> tuple[Verdict, str]:
     """The verdict by rows: inconclusive if a row may be one of several of a person, and the table fails by persons."""
     if draft.persons is None:
@@ -247,6 +282,9 @@ def assumptions(policy: Policy, columns: Sequence[ColumnFinding], verdict: Verdi
     if policy.entity:
         taken.append(
             f"{policy.entity} is not published: with it, the rows of an entity could be joined and reveal more"
+            if policy.known_rows is None
+            else f"the rows of a value of {policy.entity} can be linked, and each is one person: who has two of them "
+            f"has two shorter histories"
         )
     elif policy.each_row:
         taken.append(f"each row is another person, as confirmed ({setting('entity')} {EACH_ROW})")

@@ -26,7 +26,7 @@ from qidsql.wording.texts import count, plural, setting
 AUDITED = "the audited"  # columns, in messages
 MOST = 500  # column sets that are measured to prove one list
 OF_COLUMN = ("type", "role", "reason", "nulls", "profile", "recognised", "proposed")
-OF_TABLE = ("profile", "profile_with_proposed", "estimate", "class_sizes", "disclosed")
+OF_TABLE = ("profile", "profile_with_proposed", "estimate", "class_sizes", "histories", "disclosed")
 
 
 class AuditClaims:

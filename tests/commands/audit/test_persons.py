@@ -52,7 +52,9 @@ def test_the_reason_says_what_to_do_and_the_first_line_what_was_counted(tmp_path
     )
     assert " --entity id" in inside("audit", url, "panel", "--k", "4").out.partition("Next: qidsql audit")[2]
     hidden = inside("audit", url, "panel", "-c", "sex", "--min-count", "5", "--format", "json").out
-    assert "4-anonymous" not in hidden and json.loads(hidden)["tables"][0]["audit"]["persons"] == [{"column": "id"}]
+    assert "4-anonymous" not in hidden and json.loads(hidden)["tables"][0]["audit"]["persons"] == [
+        {"column": "id", "profile": None, "unnamed": None}
+    ]
 
 
 @pytest.mark.parametrize(
