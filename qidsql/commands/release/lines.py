@@ -112,7 +112,9 @@ def _policy(facts: Facts, k: int | None = None) -> Measured:
     """The verdict of the audit on the released rows."""
     audit = facts.audit if k is None else facts.audited_at(k)
     criteria = audit.account.policy.criteria
-    threshold = "; ".join([f"k = {audit.account.policy.k}", *(each.name for each in criteria[1:])])
+    limits = limits_among(criteria)
+    more = [f"no {each.name}" for each in criteria[1:] if each not in limits]
+    threshold = "; ".join([f"k = {audit.account.policy.k}", *(f"no class {each.excess}" for each in limits), *more])
     state = STATES.get(audit.verdict, NOT_EXAMINED)
     if state is MET and facts.request.missing_entity:
         return Measured(NOT_EXAMINED, _persons(facts), threshold)
@@ -187,7 +189,7 @@ def _inference(facts: Facts, line: Requirement) -> Measured:
     """By the limits of the policy on what classes disclose; a value that is certain is never accepted."""
     sensitive = [each.name for each in facts.columns if each.role == PolicyRole.SENSITIVE]
     limits = limits_among(facts.audit.account.policy.criteria)
-    threshold = "; ".join(each.name for each in limits)
+    threshold = "; ".join(f"no class {each.excess}" for each in limits)
     if not sensitive:
         return Measured(NOT_EXAMINED, "the policy names no sensitive column of these bytes", threshold)
     for each in facts.audit.disclosed:

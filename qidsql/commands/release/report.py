@@ -109,12 +109,13 @@ def _in_groups(digits: str) -> str:
 
 
 def _lines(found: list[Line]) -> Grid:
-    heads = [Head(each, text=True) for each in ("Line", "State", "Limit", "Required, and measured")]
+    heads = [Head(each, text=True) for each in ("Line", "State", "Required → measured")]
     rows: list[list[str | Cell]] = []
     for each in found:
         state = Cell("accepted", Tone.UNKNOWN) if each.exception else Cell(str(each.state), TONES[each.state])
         accepted = f"; accepted: {each.exception}" if each.exception else ""
-        rows.append([each.name, state, each.threshold, f"{each.asks} → {each.measured}{accepted}"])
+        limit = f" ({each.threshold})" if each.threshold else ""
+        rows.append([each.name, state, f"{each.asks}{limit} → {each.measured}{accepted}"])
     return Grid(heads, rows)
 
 
