@@ -148,7 +148,7 @@ class Measured:
 
 def worst_of(found: Sequence[Measured]) -> Measured:
     """The worst of several comparisons, with what was measured in each."""
-    states = (LineState.NOT_MET, LineState.NOT_EXAMINED, LineState.MET)
+    states = (LineState.NOT_MET, LineState.NOT_EXAMINED, LineState.PERSON, LineState.MET)
     state = next(state for state in states if any(each.state is state for each in found))
     return Measured(state, "; ".join(each.measured for each in found), found[0].threshold)
 

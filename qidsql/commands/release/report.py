@@ -124,7 +124,8 @@ def _boxes(found: list[Line]) -> Iterator[Block]:
         yield Heading("For a person to say", "no computation can answer these")
         boxes = Fields()
         for each in found:
-            boxes.add(f"☐ {each.name}", f"{each.asks} ({each.text})")
+            measured = f" → {each.measured}" if each.measured else ""
+            boxes.add(f"☐ {each.name}", f"{each.asks} ({each.text}){measured}")
         yield boxes
 
 
