@@ -213,3 +213,19 @@ def test_earlier_releases_are_tables_too(store: Store, tmp_path: Path) -> None:
     joint = Counter((PEOPLE[n][:2], later[n][:2]) for n in range(45))
     below = sum(rows for rows in joint.values() if rows < 5)
     assert f"jointly {min(joint.values())}, {below} of 45 rows below 5" in lines["releases together"].measured
+
+
+@pytest.mark.exhaustive
+def test_a_person_whose_values_changed_is_found_only_with_a_key(tmp_path: Path) -> None:
+    """Person 0 moves into another class, and new persons come: by the files alone rows were only added."""
+    policy(tmp_path)
+    old_copy = keyed(tmp_path, list(enumerate(PEOPLE)), "old.parquet")
+    table(tmp_path)
+    record(tmp_path, "--keyed", old_copy)
+    later = [(30, *PEOPLE[0][1:]), *PEOPLE[1:], *[PEOPLE[0]] * 6, *[(30, *PEOPLE[0][1:])] * 4]
+    new_copy = keyed(tmp_path, list(enumerate(later)), "new.parquet")
+    table(tmp_path, later)
+    assert state(check(tmp_path), "policy added and removed") == "met"
+    assert state(check(tmp_path), "policy releases together") == "for a person to say"
+    found = check(tmp_path, "--keyed", new_copy, "--key", "id")
+    assert line(found, "policy releases together").endswith("jointly 1, 1 of 48 rows below 5, 1 alone")
