@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qidsql.cli.exit_codes import ExitCode
 from qidsql.cli.history import write_listing
 from qidsql.cli.options import LISTINGS, Format, HistoryUrl, Output, PolicyArgument, Quiet, report_format
 from qidsql.cli.streams import say
+from qidsql.core.results import ExitCode
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import QidsqlError, UsageError
@@ -104,7 +104,7 @@ def _failed_run(reason: str) -> "RunResult":
         seconds=0.0,
         verdict=Verdict.ERROR,
         reason=reason,
-        exit_code=2,
+        exit_code=ExitCode.ERROR,
         tables=PackedTables(),
     )
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from qidsql.cli.exit_codes import ExitCode
 from qidsql.cli.memory import bounded_memory
 from qidsql.cli.options import HeadedCommand, number_expected
 from qidsql.cli.streams import say
 from qidsql.core.budget import Ending, ending
+from qidsql.core.results import ExitCode
 from qidsql.errors import QidsqlError, Stopped, UsageError, internal
 from qidsql.version import __version__
 

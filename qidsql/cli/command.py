@@ -19,7 +19,6 @@ import typer
 
 from qidsql.cli.completion import completer
 from qidsql.cli.dry_run import formatted_sql, write_dry_run
-from qidsql.cli.exit_codes import exit_with
 from qidsql.cli.memory import BESIDE, lower_memory
 from qidsql.cli.options import (
     CONNECTION,
@@ -39,6 +38,7 @@ from qidsql.cli.options import (
 )
 from qidsql.cli.progress import showing_progress
 from qidsql.cli.streams import lines, parts, put, report_text, safe_text, say, screen, write_output
+from qidsql.core.budget import settled
 from qidsql.core.options import size_in_bytes
 from qidsql.core.policy import PolicyOptions
 from qidsql.declarations.commands import Command
@@ -211,7 +211,8 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
             say(f"{result.verdict}: {result.reason}" if line.min_count is None else f"{result.verdict}{hidden}")
     elif line.output is not None:  # the file has the lines, the screen a summary
         write_output("".join(renderer(name, request, TERMINAL, replace(line, output=None))(result)), None)
-    exit_with(result.ending)
+    settled()
+    raise typer.Exit(result.ending.exit_code)
 
 
 def _logged(on_stage: Callable[[str], None]) -> Callable[[str], None]:

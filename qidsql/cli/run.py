@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qidsql.cli.command import hide_counts
-from qidsql.cli.exit_codes import ExitCode
 from qidsql.cli.options import (
     DOCUMENTS,
     TERMINAL,
@@ -28,6 +27,7 @@ from qidsql.cli.progress import showing_progress
 from qidsql.cli.streams import parts, report_text, say, screen
 from qidsql.core.budget import within
 from qidsql.core.options import STATEMENTS, size_in_bytes
+from qidsql.core.results import ExitCode
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Size
 from qidsql.errors import QidsqlError, UsageError

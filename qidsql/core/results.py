@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -15,6 +15,16 @@ from qidsql.measures.disclosure import Disclosure
 from qidsql.version import __version__
 
 
+class ExitCode(IntEnum):
+    """The exit code that scripts read, of each verdict."""
+
+    PASS = 0
+    FINISHED = 0
+    VIOLATION = 1
+    ERROR = 2
+    INCONCLUSIVE = 3
+
+
 class Verdict(StrEnum):
     """How a command ended. Of several verdicts the first one in this order counts."""
 
@@ -23,6 +33,10 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
     PASS = "pass"
     FINISHED = "finished"  # a result that is neither a pass nor a violation
+
+    @property
+    def exit_code(self) -> ExitCode:
+        return ExitCode[self.name]
 
 
 def worst(verdicts: Iterable[str]) -> Verdict:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime
-from enum import StrEnum
+from enum import Enum, StrEnum
 from fractions import Fraction
 from functools import cache
 from inspect import getdoc
@@ -189,7 +189,7 @@ def _reader(kind: Any) -> Reader:
     return cast(Reader, kind) if isinstance(kind, type) and issubclass(kind, CONVERTED) else lambda document: document
 
 
-CONVERTED = (StrEnum, Path, float)
+CONVERTED = (Enum, Path, float)
 
 
 def _of_kind(kind: type, document: Any) -> Any:
@@ -292,8 +292,8 @@ def _schema(kind: Any, marks: tuple[Any, ...], definitions: dict[str, Schema]) -
         return _reference(kind, definitions)
     if hasattr(kind, "plain_schema"):
         return cast(Schema, kind.plain_schema(definitions))
-    if isinstance(kind, type) and issubclass(kind, StrEnum):
-        return {"enum": [str(each) for each in kind]}
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return {"enum": [each.value for each in kind]}
     if kind in (date, datetime):
         return {"type": "string", "format": "date" if kind is date else "date-time"}
     if kind in (None, NoneType):

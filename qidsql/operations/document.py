@@ -9,12 +9,12 @@ from typing import Annotated, Any, TypeAlias, overload
 
 from qidsql.commands.audit.command import AuditResult
 from qidsql.core.policy import Release
-from qidsql.core.results import Verdict
+from qidsql.core.results import ExitCode, Verdict
 from qidsql.declarations.hidden import SHOWN, Shown
 from qidsql.declarations.results import OMITTED, Rounded, described, loaded, plain
 from qidsql.errors import StoreError, UsageError
 from qidsql.operations.coverage import Coverage, Gap
-from qidsql.operations.findings import Code, FailOn, exit_code, findings
+from qidsql.operations.findings import FailOn, exit_code, findings
 from qidsql.operations.table_run import FindingState, TableRun, passes_with, plain_measures
 from qidsql.version import __version__
 
@@ -188,7 +188,7 @@ class RunResult:
     complete: Annotated[bool, "every selected table was reached", SHOWN] = True
     interrupted: Annotated[bool, "by Ctrl-C or SIGTERM; not by a spent budget", SHOWN] = False
     fail_on: Shown[FailOn] = FailOn.ANY
-    exit_code: Shown[Code]
+    exit_code: Shown[ExitCode]
     baseline: Shown[Baseline | None] = None
     statements: Annotated[int, "of this run", SHOWN] = 0
     spared: Annotated[

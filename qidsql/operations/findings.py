@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from qidsql.commands.audit.command import AuditResult, ColumnSetFinding
 from qidsql.core.policy import Policy
-from qidsql.core.results import Verdict, worst
+from qidsql.core.results import ExitCode, Verdict, worst
 from qidsql.measures.criteria import Criterion, Key, Violates
 from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.table_run import CAUSES, Finding, FindingKind, Measures
@@ -108,10 +108,6 @@ def _sentence(found: ColumnSetFinding, criterion: Criterion) -> str:
 # The exit code of a run.
 
 
-Code: TypeAlias = Literal[0, 1, 2, 3]
-CODES: dict[Verdict, Code] = {Verdict.PASS: 0, Verdict.VIOLATION: 1, Verdict.ERROR: 2, Verdict.INCONCLUSIVE: 3}
-
-
 class FailOn(StrEnum):
     """Which violations set the exit code."""
 
@@ -119,7 +115,7 @@ class FailOn(StrEnum):
     NEW = "new"  # only those with a finding that is new or worse than in the baseline
 
 
-def exit_code(fail_on: FailOn, verdict: Verdict, on_new: Iterable[Verdict], covered: "Coverage | None") -> Code:
+def exit_code(fail_on: FailOn, verdict: Verdict, on_new: Iterable[Verdict], covered: "Coverage | None") -> ExitCode:
     """0 pass, 1 violation, 2 error, 3 inconclusive; with `fail_on` new, known violations count as 0.
 
     `on_new` are the verdicts of the tables, a pass for each known violation.
@@ -127,4 +123,4 @@ def exit_code(fail_on: FailOn, verdict: Verdict, on_new: Iterable[Verdict], cove
     tables = list(on_new)
     if fail_on is FailOn.NEW and tables:
         verdict = worst([*tables, *([covered.verdict_on_new] if covered else [])])
-    return CODES[verdict]
+    return verdict.exit_code
