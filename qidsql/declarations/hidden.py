@@ -10,11 +10,13 @@ that is shown, its own fields decide; under `WHOLE` all of it is kept, as of a p
 """
 
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field, fields, make_dataclass
+from dataclasses import MISSING, dataclass, field, make_dataclass
 from functools import cache, reduce
 from operator import or_
-from types import GenericAlias, UnionType
-from typing import Annotated, Any, Final, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+from types import GenericAlias
+from typing import Annotated, Any, Final, TypeAlias, TypeVar, get_args, get_origin
+
+from qidsql.declarations.annotations import Declared, declared_fields, is_union
 
 Kind = TypeVar("Kind")
 
@@ -39,30 +41,30 @@ FORMS: dict[type, type] = {}  # hidden forms that no declaration gives
 
 
 @cache
-def _parts(kind: Any) -> dict[str, tuple[Any, tuple[Any, ...], bool]]:
-    """The fields that are given: type, marks, and whether the hidden form shows it."""
-    hints = get_type_hints(kind, include_extras=True)
-    found = {}
-    for name in (each.name for each in fields(kind) if each.init):
-        hint, *marks = get_args(hints[name]) if get_origin(hints[name]) is Annotated else (hints[name],)
-        found[name] = hint, tuple(marks), any(mark is SHOWN or mark is WHOLE for mark in marks)
-    return found
+def _parts(kind: Any) -> dict[str, Declared]:
+    """The fields that are given."""
+    return {name: declared for name, (field, declared) in declared_fields(kind).items() if field.init}
 
 
 def fields_shown(value: Any) -> dict[str, Any]:
     """The fields of a dataclass that are shown, as they are."""
     kind: Any = type(value)
-    return {name: getattr(value, name) for name, (_, _, is_shown) in _parts(kind).items() if is_shown}
+    return {name: getattr(value, name) for name, each in _parts(kind).items() if each.marked(SHOWN, WHOLE)}
 
 
 @cache
 def hidden_form(kind: Any) -> Any:
     """The subclass of a dataclass without what is hidden; its attribute `hidden` is true."""
-    own = []
-    for name, (hint, marks, is_shown) in _parts(kind).items():
-        whole = any(mark is WHOLE for mark in marks)
-        empty = (tuple[None, ...], ()) if get_origin(hint) is tuple else (Total if COUNTED in marks else None, None)
-        form, default = (hint if whole else _form(hint), MISSING) if is_shown else empty
+    own: list[tuple[str, Any, Any]] = []
+    form: Any
+    default: Any
+    for name, declared in _parts(kind).items():
+        hint, marks = declared
+        form, default = (tuple[None, ...], ()) if get_origin(hint) is tuple else (None, None)
+        if declared.marked(SHOWN, WHOLE):
+            form, default = hint if declared.marked(WHOLE) else _form(hint), MISSING
+        elif declared.marked(COUNTED):
+            form = Total
         own.append((name, Annotated[form, *marks] if marks else form, field(default=default)))
     about = {"hidden": True, "__doc__": kind.__doc__, "__module__": kind.__module__}
     return make_dataclass(
@@ -72,7 +74,7 @@ def hidden_form(kind: Any) -> Any:
 
 def _form(hint: Any) -> Any:
     origin, arguments = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
+    if is_union(hint):
         return reduce(or_, map(_form, arguments))
     if origin is tuple:
         return GenericAlias(tuple, tuple(map(_form, arguments)))
@@ -88,5 +90,6 @@ def hidden(value: Any, made: Callable[[Any], Any]) -> Any:
     kind: Any = type(value)
     if not hasattr(kind, FIELDS):
         return value
-    kept = {n: each if WHOLE in _parts(kind)[n][1] else hidden(each, made) for n, each in fields_shown(value).items()}
+    parts = _parts(kind)
+    kept = {n: each if parts[n].marked(WHOLE) else hidden(each, made) for n, each in fields_shown(value).items()}
     return hidden_form(kind)(**kept)

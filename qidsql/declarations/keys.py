@@ -13,13 +13,13 @@ without a `FileKey` are no keys of the file.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, dataclass, is_dataclass, replace
 from datetime import date, datetime
 from enum import StrEnum
 from inspect import getdoc
-from types import NoneType, UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin
 
+from qidsql.declarations.annotations import Declared, declared_fields, is_optional, present
 from qidsql.declarations.results import Schema
 
 Kind = TypeVar("Kind")
@@ -53,38 +53,24 @@ def read_keys(kind: Callable[..., Kind], table: Mapping[str, Any], **others: Any
     values = {
         field.name: _value(hint, table[name]) if name in table else None
         for name, (field, hint, _) in _keys(kind).items()
-        if name in table or _optional(hint)
+        if name in table or is_optional(hint)
     }
     return kind(**values, **others)
 
 
 def _keys(kind: Any) -> dict[str, tuple[Field[Any], Any, FileKey]]:
     """The keys by name: the field, its type and its declaration."""
-    hints = get_type_hints(kind, include_extras=True)
-    found = {}
-    for field in fields(kind):
-        hint, key = _declared(hints[field.name])
-        if key is not None:
-            found[key.name or field.name] = (field, hint, key)
-    return found
+    keys = {name: (field, declared.kind, _key(declared)) for name, (field, declared) in declared_fields(kind).items()}
+    return {key.name or name: (field, hint, key) for name, (field, hint, key) in keys.items() if key is not None}
 
 
-def _declared(hint: Any) -> tuple[Any, FileKey | None]:
-    """The type and the declaration of an annotation."""
-    if get_origin(hint) is not Annotated:
-        return hint, None
-    kind, *marks = get_args(hint)
-    key = next((mark for mark in marks if isinstance(mark, FileKey)), None)
-    words = next((mark for mark in marks if isinstance(mark, str)), "")
-    return kind, key if key is None or key.words else replace(key, words=words)
-
-
-def _optional(hint: Any) -> bool:
-    return get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)
+def _key(declared: Declared) -> FileKey | None:
+    key = declared.mark(FileKey)
+    return key if key is None or key.words else replace(key, words=declared.mark(str) or "")
 
 
 def _is_required(field: Field[Any], hint: Any) -> bool:
-    return field.default is MISSING and field.default_factory is MISSING and not _optional(hint)
+    return field.default is MISSING and field.default_factory is MISSING and not is_optional(hint)
 
 
 def _item(hint: Any) -> Any:
@@ -99,8 +85,7 @@ def _is_mapping(hint: Any) -> bool:
 
 def _schema(hint: Any, key: FileKey, may_be_empty: bool = False) -> Schema:
     words = {"description": key.words} if key.words else {}
-    if _optional(hint):
-        [hint] = [each for each in get_args(hint) if each is not NoneType]
+    hint = present(hint)
     if key.choices:
         return {"enum": [*key.choices], **words}
     if _is_mapping(hint):
@@ -122,18 +107,14 @@ def _schema(hint: Any, key: FileKey, may_be_empty: bool = False) -> Schema:
 
 
 def _item_schema(hint: Any) -> Schema:
-    kind, key = _declared(hint)
-    return (
-        keys_schema(kind)
-        if isinstance(kind, type) and is_dataclass(kind) and key is None
-        else _schema(kind, key or FileKey())
-    )
+    declared = Declared.of(hint)
+    kind, key = declared.kind, _key(declared)
+    plain = isinstance(kind, type) and is_dataclass(kind) and key is None
+    return keys_schema(kind) if plain else _schema(kind, key or FileKey())
 
 
 def _value(hint: Any, given: Any) -> Any:
-    hint = _declared(hint)[0]
-    if _optional(hint):
-        [hint] = [each for each in get_args(hint) if each is not NoneType]
+    hint = present(Declared.of(hint).kind)
     if _is_mapping(hint):
         return tuple((name, _value(get_args(_item(hint))[1], each)) for name, each in given.items())
     if get_origin(hint) in (tuple, frozenset):

@@ -18,14 +18,14 @@ help texts. The request checks the values in `__post_init__`, wherever they come
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Annotated, Any, ParamSpec, Protocol, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar, get_type_hints
 
+from qidsql.declarations.annotations import declared_fields, present
 from qidsql.errors import UsageError
 
 Names: TypeAlias = Iterable[str] | str  # one name or several
@@ -113,24 +113,19 @@ class Parameter:
 @cache
 def parameters(request: type) -> tuple[Parameter, ...]:
     """The fields of a request that have an `Option`, in order. Raises TypeError for a type without a `Form`."""
-    hints = get_type_hints(request, include_extras=True)
     found = []
-    for field in fields(request):
-        if not field.init or get_origin(hints[field.name]) is not Annotated:
-            continue
-        kind, *marks = get_args(hints[field.name])
-        option = next((mark for mark in marks if isinstance(mark, Option)), None)
+    for name, (field, declared) in declared_fields(request).items():
+        option = declared.mark(Option) if field.init else None
         if option is not None:
             default = inspect.Parameter.empty if field.default is MISSING else field.default
-            found.append(Parameter(field.name, _form(kind), default, option))
+            found.append(Parameter(name, _form(declared.kind), default, option))
     return tuple(found)
 
 
 def _form(kind: Any) -> Form:
     if kind in FORMS:
         return FORMS[kind]
-    if get_origin(kind) in (Union, UnionType):
-        [kind] = [each for each in get_args(kind) if each is not NoneType] or [kind]
+    kind = present(kind)
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return Form(kind, "VARCHAR")
     if kind not in FORMS:

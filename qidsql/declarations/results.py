@@ -10,28 +10,27 @@ format; it is written but not read.
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from datetime import date, datetime
 from enum import Enum, StrEnum
 from fractions import Fraction
 from functools import cache
 from inspect import getdoc
 from pathlib import Path
-from types import NoneType, UnionType
+from types import NoneType
 from typing import (
-    Annotated,
     Any,
     Final,
     Literal,
     TypeAlias,
     TypeVar,
-    Union,
     cast,
     get_args,
     get_origin,
     get_type_hints,
 )
 
+from qidsql.declarations.annotations import Declared, declared_fields, is_optional, is_union
 from qidsql.declarations.options import Ratio
 from qidsql.wording.texts import decimal
 
@@ -70,34 +69,25 @@ _REPORTED: set[property] = set()
 @dataclass(frozen=True, slots=True)
 class _Key:
     name: str
-    kind: Any
-    marks: tuple[Any, ...]
+    declared: Declared
     computed: bool  # written but not read
     constant: Any = None  # the value of a constant
-
-    def marked(self, mark: object) -> bool:
-        return any(each is mark for each in self.marks)
 
 
 @cache
 def _keys(kind: Any) -> tuple[_Key, ...]:
     """The keys of a dataclass: its fields and the properties under `@reported`."""
-    hints = get_type_hints(kind, include_extras=True)
     found = [
-        _key(field.name, hints[field.name], not field.init, None if field.init else field.default)
-        for field in fields(kind)
+        _Key(name, declared, not field.init, None if field.init else field.default)
+        for name, (field, declared) in declared_fields(kind).items()
+        if not declared.marked(UNWRITTEN)
     ]
-    found = [key for key in found if not key.marked(UNWRITTEN)]
     for owner in reversed(kind.__mro__):
         for name, value in vars(owner).items():
             if isinstance(value, property) and value in _REPORTED:
-                found.append(_key(name, get_type_hints(value.fget, include_extras=True)["return"], True))
+                hint = get_type_hints(value.fget, include_extras=True)["return"]
+                found.append(_Key(name, Declared.of(hint), True))
     return tuple(found)
-
-
-def _key(name: str, hint: Any, computed: bool, constant: Any = None) -> _Key:
-    kind, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    return _Key(name, kind, tuple(marks), computed, constant)
 
 
 def plain(value: Any, rounded: Rounded | None = None) -> Any:
@@ -142,9 +132,9 @@ def _written_keys(kind: Any) -> tuple[tuple[str, bool, bool, Rounded | None], ..
     return tuple(
         (
             key.name,
-            key.marked(FLAT),
-            key.marked(OMITTED),
-            next((mark for mark in key.marks if isinstance(mark, Rounded)), None),
+            key.declared.marked(FLAT),
+            key.declared.marked(OMITTED),
+            key.declared.mark(Rounded),
         )
         for key in _keys(kind)
     )
@@ -163,10 +153,9 @@ MISMATCH = (ArithmeticError, AssertionError, AttributeError, LookupError, Recurs
 @cache
 def _reader(kind: Any) -> Reader:
     """The function that reads a value of this type; cached for each type, since documents are large."""
+    kind = Declared.of(kind).kind
     origin, arguments = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        return _reader(arguments[0])
-    if origin in (Union, UnionType):
+    if is_union(kind):
         return _union_reader(arguments)
     if hasattr(kind, "of_plain"):
         return cast(Reader, kind.of_plain)
@@ -237,12 +226,12 @@ def _key_readers(kind: Any) -> tuple[tuple[str, Reader], ...]:
 
 
 def _key_reader(key: _Key) -> Reader:
-    name, read = key.name, _reader(key.kind)
-    if key.marked(OMITTED):
+    name, read = key.name, _reader(key.declared.kind)
+    if key.declared.marked(OMITTED):
         return lambda document: read(document.get(name))
-    if not key.marked(FLAT):
+    if not key.declared.marked(FLAT):
         return lambda document: read(document[name])
-    if NoneType not in get_args(key.kind):
+    if not is_optional(key.declared.kind):
         return read
 
     def read_optional(document: Any) -> Any:
@@ -268,16 +257,16 @@ def described(kind: Any, definitions: dict[str, Schema]) -> Schema:
 
 
 def _schema(kind: Any, marks: tuple[Any, ...], definitions: dict[str, Schema]) -> Schema:
+    kind, own = Declared.of(kind)
+    marks = (*marks, *own)
     origin, arguments = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        return _schema(arguments[0], (*marks, *arguments[1:]), definitions)
     words = next((mark for mark in marks if isinstance(mark, str)), None)
     if words is not None:
         others = tuple(mark for mark in marks if not isinstance(mark, str))
         return {**_schema(kind, others, definitions), "description": words}
     if kind == Ratio:
         return {"anyOf": [{"type": "string"}, {"type": "null"}]}
-    if origin in (Union, UnionType):
+    if is_union(kind):
         return {"anyOf": [_schema(each, marks, definitions) for each in arguments]}
     if origin is Literal:
         return {"enum": list(arguments)}
@@ -327,16 +316,16 @@ def _object(kind: Any, definitions: dict[str, Schema]) -> Schema:
     properties: Schema = {}
     required: list[str] = []
     for key in _keys(kind):
-        if key.marked(FLAT):
-            own = _flat(key.kind, definitions)
+        if key.declared.marked(FLAT):
+            own = _flat(key.declared.kind, definitions)
             properties |= own["properties"]
             required += own["required"]
             continue
         if key.constant is not None:
             properties[key.name] = {"const": key.constant}
         else:
-            properties[key.name] = _schema(key.kind, key.marks, definitions)
-        if not key.marked(OMITTED):
+            properties[key.name] = _schema(*key.declared, definitions)
+        if not key.declared.marked(OMITTED):
             required.append(key.name)
     words = (getdoc(kind) or "").split("\n\n")[0].replace("\n", " ")
     return {"type": "object", "description": words, "properties": properties, "required": required}
