@@ -33,7 +33,7 @@ from qidsql.declarations.options import Names, Option, Size
 from qidsql.errors import QidsqlError, UsageError
 from qidsql.formats.registry import document_format
 from qidsql.operations.findings import FailOn
-from qidsql.operations.presets import PRESETS
+from qidsql.operations.policy_entries import PRESETS
 from qidsql.wording.texts import plural
 
 if TYPE_CHECKING:

@@ -15,20 +15,25 @@ from qidsql.duckdb_extension.figures import (
     IMPACT,
     KMAP,
     LINK,
+    REPORT,
     RISK,
+    ROLES,
     TURNS,
+    VERDICT,
     anonymize_rows,
     columns_named,
     graph_rows,
     impact_rows,
     kmap_rows,
     link_rows,
+    report_rows,
     risk_rows,
+    roles_rows,
     row_of,
     turns_rows,
+    verdict_rows,
 )
 from qidsql.duckdb_extension.guard import NAME as GUARD_NAME
-from qidsql.duckdb_extension.sentences import REPORT, ROLES, VERDICT, report_rows, roles_rows, verdict_rows
 from qidsql.errors import Interrupted, UsageError
 from qidsql.sql import quoted, sql_file
 

@@ -14,7 +14,6 @@ from markupsafe import Markup
 from qidsql.commands.audit.command import AuditResult
 from qidsql.commands.release.command import ReleaseResult
 from qidsql.core.results import Result, Verdict
-from qidsql.formats.glossary import terms_in
 from qidsql.formats.html import page_body
 from qidsql.formats.markdown import SIGNS, escaped
 from qidsql.formats.person import sentences
@@ -24,6 +23,7 @@ from qidsql.operations.document import BROKEN, RunResult, as_document
 from qidsql.report.blocks import Block, Cell, Chart, Fields, Grid, Head, Heading, Labelled, Report, Sentence, Verbatim
 from qidsql.version import __version__
 from qidsql.wording.pages import page
+from qidsql.wording.terms import terms_in
 from qidsql.wording.texts import moment, plural
 
 UNSETTLED = "This ended without a certain answer and is no approval: solve what is named below, then repeat it."

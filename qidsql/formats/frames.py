@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin
 
 from qidsql.core.results import Result
+from qidsql.declarations.annotations import declared_fields
 from qidsql.declarations.results import plain
 from qidsql.errors import UnknownName, UsageError
 
@@ -35,13 +36,10 @@ def _is_missing(head: str, heads: Iterable[str], rows: Sequence[Mapping[str, Any
 
 def _lists(kind: type) -> list[str]:
     """The fields that are lists of objects, in order."""
-    hints = get_type_hints(kind, include_extras=True)
-    return [name for name, hint in hints.items() if _is_list(hint) and not name.startswith("_")]
+    return [name for name, (_, declared) in declared_fields(kind).items() if _is_list(declared.kind)]
 
 
 def _is_list(hint: Any) -> bool:
-    if get_origin(hint) is Annotated:
-        hint = get_args(hint)[0]
     return get_origin(hint) is tuple and is_dataclass(get_args(hint)[0])
 
 

@@ -14,7 +14,6 @@ from qidsql.commands.audit.command import AuditResult, ColumnFinding
 from qidsql.core.policy import question
 from qidsql.formats import charts, texts
 from qidsql.formats.charts import TrendStep
-from qidsql.formats.glossary import glossary_of_audits
 from qidsql.formats.person import RequirementRow, requirement_rows, sentences
 from qidsql.formats.run_summary import banner, criterion_of, summary_rows, unit_of
 from qidsql.formats.texts import VERDICTS, Profile, breakable, unbroken, without_options
@@ -23,6 +22,7 @@ from qidsql.operations.coverage import RENAMED
 from qidsql.operations.document import RunResult
 from qidsql.operations.table_run import Finding, FindingKind, FindingState, TableRun, TrendPoint
 from qidsql.wording.pages import page
+from qidsql.wording.terms import glossary_of_audits
 from qidsql.wording.texts import few, moment, percent, plural
 
 MANY = 100  # tables; of more, a page has the rows of the worst and the details of few, to stay below 300 kB

@@ -1,4 +1,4 @@
-"""The parts of a policy file whose keys are declared here: sources and exceptions."""
+"""The parts of a policy file: sources and exceptions, whose keys are declared here, and presets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,3 +45,18 @@ class Exemption:
     def covers(self, kind: str, columns: Sequence[str]) -> bool:
         """Whether it accepts findings of this kind, of these columns."""
         return self.finding in (None, kind) and (self.columns is None or self.columns == frozenset(columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A minimum class size and its source."""
+
+    k: int
+    source: str
+
+
+PRESETS = {
+    "five": Preset(5, "k = 5, the value most often recommended (El Emam & Dankar 2008, a risk of 0.2)"),
+    "cms": Preset(11, "k = 11: no cell of 1 to 10 persons (CMS cell size suppression policy)"),
+    "ema": Preset(12, "k >= 12: a risk of at most 0.09 (EMA Policy 0070, Health Canada), strictly read as 1/k < 0.09"),
+}

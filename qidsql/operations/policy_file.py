@@ -20,9 +20,8 @@ from qidsql.declarations.keys import read_keys
 from qidsql.engines.registry import STORE_SCHEMES, STORES
 from qidsql.errors import TomlFileError, UnknownName, UsageError, names_a_secret, near_misses, redacted
 from qidsql.measures.disclosure_limits import limits_among
-from qidsql.operations.policy_entries import Exemption, SourceEntry
+from qidsql.operations.policy_entries import PRESETS, Exemption, SourceEntry
 from qidsql.operations.policy_schema import FORMAT, SETTINGS, problems
-from qidsql.operations.presets import PRESETS
 from qidsql.operations.schema_check import with_dates_as_text
 from qidsql.wording.texts import POLICY_FILE, written_as
 

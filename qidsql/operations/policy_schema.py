@@ -12,8 +12,7 @@ from qidsql.core.policy import Release
 from qidsql.declarations.keys import keys_schema
 from qidsql.declarations.options import FORMS, Names, Parameter, Ratio, parameters
 from qidsql.operations.alerts.settings import Alert
-from qidsql.operations.policy_entries import Exemption, SourceEntry
-from qidsql.operations.presets import PRESETS
+from qidsql.operations.policy_entries import PRESETS, Exemption, SourceEntry
 from qidsql.operations.schema_check import schema_problems
 
 Schema: TypeAlias = "dict[str, Any]"

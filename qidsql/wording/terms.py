@@ -8,6 +8,7 @@ from qidsql.wording.pages import page_text
 
 PAGE = "terms"
 SECTIONS = ("Of audits", "Of other commands", "Of laws and other tools")
+OF_AUDITS, OF_COMMANDS, _ = SECTIONS
 ENTRY = re.compile(r"^(#{2,3}) (.+)\n+(?:Words: (.+?)\s*\n(?:Elsewhere: (.+)\n)?\n((?:(?!#).+\n?)+))?", re.MULTILINE)
 NUMBER = r"\bN\b"  # stands for any number in a word: N-anonymous
 
@@ -51,3 +52,13 @@ def terms() -> tuple[TermEntry, ...]:
         else:
             found.append(TermEntry(section, name, tuple(words.split(", ")), elsewhere, " ".join(meaning.split())))
     return tuple(found)
+
+
+def glossary_of_audits() -> list[TermEntry]:
+    """The terms that the page of an audit or a run explains."""
+    return [each for each in terms() if each.section == OF_AUDITS]
+
+
+def terms_in(text: str) -> list[TermEntry]:
+    """The terms that occur in a report."""
+    return [each for each in terms() if each.section in (OF_AUDITS, OF_COMMANDS) and each.occurs_in(text)]

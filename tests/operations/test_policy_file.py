@@ -18,10 +18,9 @@ from qidsql.core.policy import Policy
 from qidsql.core.tables import fits
 from qidsql.declarations.results import plain
 from qidsql.errors import TomlFileError, UsageError
-from qidsql.operations.policy_entries import SourceEntry
+from qidsql.operations.policy_entries import PRESETS, SourceEntry
 from qidsql.operations.policy_file import PolicyFile, TableEntry, beside, read_policy_file
 from qidsql.operations.policy_schema import COMMON, POLICY_SCHEMA, problems
-from qidsql.operations.presets import PRESETS
 from qidsql.operations.run import run
 from tests.commandline import inside
 
