@@ -288,3 +288,37 @@ def prose(path: Path) -> list[ast.AST]:
 
 def test_nothing_prints_or_exits_but_by_the_command_lines_streams() -> None:
     assert [name_of(path) for path in FILES for call in calls(path) if call.func.id in ("print", "exit")] == []
+
+
+def is_number(node: ast.expr) -> bool:
+    """Whether it is written with numbers alone: 1 << 20, 3.5, -1, Fraction(1, 100)."""
+    parts = [part for part in ast.walk(node) if isinstance(part, ast.Constant | ast.Name)]
+    return (
+        bool(parts)
+        and all(
+            part.id == "Fraction" if isinstance(part, ast.Name) else type(part.value) in (int, float) for part in parts
+        )
+        and not any(
+            isinstance(part, ast.Tuple | ast.List | ast.Dict | ast.Set | ast.Subscript) for part in ast.walk(node)
+        )
+    )
+
+
+# Names of numbers that mean something else in each of several files, which nobody has renamed so far.
+DOUBLED = (
+    "BLOCK BUCKETS COLUMNS COMPARED COUNTED FEW FEWEST FEW_ROWS FIRST FORMAT GROUPS GROWN K KEPT LARGE LARGEST "
+    "LEAST LITTLE LONGEST LONGEST_PAUSE LOOK MANY MANY_SETS MAX_MASKS MEMORY MOST MOST_COLUMNS MOST_COMPARED "
+    "MOST_PAIRS MOST_SETS NAMED NOWHERE PAIR PAIRS_PER_ROW PART PARTING PATIENCE PAUSE ROWS SAMPLE SAMPLES "
+    "SECONDS SETS_AT_ONCE SHARE SHOWN SHOWN_TABLES SMALL STEPS TICK TOGETHER TOLERANCE WIDTH WORK"
+)
+
+
+def test_a_number_has_one_name_and_a_name_one_number() -> None:
+    found: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in tree(path).body:
+            target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+            if isinstance(target, ast.Name) and getattr(node, "value", None) is not None and is_number(node.value):
+                found.setdefault(target.id, []).append(name_of(path))
+    doubled = {name: files for name, files in found.items() if len(files) > 1 and name not in DOUBLED.split()}
+    assert doubled == {}

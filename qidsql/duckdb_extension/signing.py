@@ -13,7 +13,7 @@ from qidsql.duckdb_extension.settings import SUFFIX, Settings, user_settings
 from qidsql.errors import SourceError
 from qidsql.sql import quoted
 
-PART = 1 << 20  # bytes per hashed part
+HASHED_PART = 1 << 20  # bytes per hashed part
 
 
 def sign_repository(folder: Path, key: Path, hosts: Sequence[Host]) -> list[Path]:
@@ -41,7 +41,9 @@ def signature(content: bytes, key: Path) -> bytes:
     """DuckDB's signature of a file without its last 256 bytes: PKCS #1 v1.5 over the SHA-256 of the SHA-256s of its
     parts. Raises SourceError.
     """
-    hashes = b"".join(hashlib.sha256(content[at : at + PART]).digest() for at in range(0, len(content), PART))
+    hashes = b"".join(
+        hashlib.sha256(content[at : at + HASHED_PART]).digest() for at in range(0, len(content), HASHED_PART)
+    )
     signed = _openssl(["dgst", "-sha256", "-sign", str(key)], hashes)
     if len(signed) != SIGNATURE:
         raise SourceError(f"{key} must be an RSA key of {8 * SIGNATURE} bits: openssl genrsa -out key.pem 2048")

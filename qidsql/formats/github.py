@@ -15,7 +15,7 @@ LEVELS = {
     Verdict.ERROR: "error",
     Verdict.INCONCLUSIVE: "warning",
 }
-FINDINGS = 5  # listed in one annotation
+FINDINGS_OF_AN_ANNOTATION = 5  # listed in one annotation
 
 
 def written(document: RunResult) -> Iterator[str]:
@@ -31,8 +31,8 @@ def _coverage(document: RunResult, coverage: Coverage) -> str:
         return ""
     level = LEVELS[coverage.verdict].replace("notice", "warning")
     gaps = coverage.by_severity
-    more = [f"... and {len(gaps) - FINDINGS} more"] if len(gaps) > FINDINGS else []
-    message = [coverage.text, *(gap.text for gap in gaps[:FINDINGS]), *more]
+    more = [f"... and {len(gaps) - FINDINGS_OF_AN_ANNOTATION} more"] if len(gaps) > FINDINGS_OF_AN_ANNOTATION else []
+    message = [coverage.text, *(gap.text for gap in gaps[:FINDINGS_OF_AN_ANNOTATION]), *more]
     return _command(level, {**_place(document, 1), "title": "qidsql: coverage"}, message)
 
 
@@ -40,8 +40,8 @@ def _line(document: RunResult, table: TableRun) -> str:
     properties = {**_place(document, table.line), "title": f"qidsql {table.verdict}: {table.place}"}
     findings = [finding for finding in table.open_findings if finding.kind is not FindingKind.K_ANONYMITY]
     state = {FindingState.NEW: "new: ", FindingState.WORSE: "worse: "} if document.baseline else {}
-    if len(findings) > FINDINGS:
-        return _command(LEVELS[table.verdict], properties, [table.sentence, *told(findings, FINDINGS)])
+    if len(findings) > FINDINGS_OF_AN_ANNOTATION:
+        return _command(LEVELS[table.verdict], properties, [table.sentence, *told(findings, FINDINGS_OF_AN_ANNOTATION)])
     message = [table.sentence, *(state.get(finding.state, "") + finding.text for finding in findings)]
     return _command(LEVELS[table.verdict], properties, message)
 

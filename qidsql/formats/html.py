@@ -27,7 +27,7 @@ from qidsql.wording.texts import few, moment, percent, plural
 
 MANY = 100  # tables; of more, a page has the rows of the worst and the details of few, to stay below 300 kB
 LISTED, DETAILED = 200, 6
-SETS = 15  # minimal sets listed for each search
+SETS_LISTED = 15  # minimal sets listed for each search
 CHANGES = (FindingState.NEW, FindingState.WORSE, FindingState.BETTER, FindingState.GONE)
 
 
@@ -75,7 +75,7 @@ def _filled(template: str, document: RunResult, prefix: str = "") -> str:
         banner=banner(document, rows),
         rows=rows,
         views=_Views(document, [row.index for row in rows]),
-        shown_sets=SETS,
+        shown_sets=SETS_LISTED,
         listed=LISTED if len(rows) > MANY else len(rows),
         detailed=DETAILED if len(rows) > MANY else len(rows),
         renamed=RENAMED,

@@ -17,7 +17,7 @@ from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.table_run import CAUSES, Finding, FindingKind, FindingState, TableRun
 from qidsql.wording.texts import decimal, without_controls
 
-FINDINGS = 20  # listed in one failure
+FINDINGS_OF_A_FAILURE = 20  # listed in one failure
 
 
 def written(document: RunResult) -> Iterator[str]:
@@ -140,8 +140,8 @@ def _case(suite: ElementTree.Element, classname: str, kind: FindingKind, policy:
 
 
 def _first(texts: list[str]) -> list[str]:
-    more = len(texts) - FINDINGS
-    return [*texts[:FINDINGS], *([f"... and {more} more"] if more > 0 else [])]
+    more = len(texts) - FINDINGS_OF_A_FAILURE
+    return [*texts[:FINDINGS_OF_A_FAILURE], *([f"... and {more} more"] if more > 0 else [])]
 
 
 def _text(value: str) -> str:

@@ -21,7 +21,7 @@ SIGNS = {
     Verdict.FINISHED: "ℹ️ finished",
 }
 COUNTED = (FindingState.NEW, FindingState.WORSE, FindingState.GONE, FindingState.EXCEPTED)
-SETS = 10  # findings listed for each table
+FINDINGS_OF_A_TABLE = 10  # findings listed for each table
 ROWS, DETAILS = 200, 30_000  # tables, and characters of their details: a comment on GitHub has 65,536 at most
 
 
@@ -85,8 +85,11 @@ def _coverage(document: RunResult) -> list[str]:
     found = document.coverage.by_severity if document.coverage else []
     if not found:
         return []
-    lines = [f"- {'❌' if gap.severity is Severity.VIOLATION else '⚠️'} {escaped(gap.text)}" for gap in found[:SETS]]
-    more = len(found) - SETS
+    lines = [
+        f"- {'❌' if gap.severity is Severity.VIOLATION else '⚠️'} {escaped(gap.text)}"
+        for gap in found[:FINDINGS_OF_A_TABLE]
+    ]
+    more = len(found) - FINDINGS_OF_A_TABLE
     return [
         "",
         "Not covered, not confirmed, or changed:",
@@ -100,8 +103,8 @@ def _details(document: RunResult, table: TableRun, alone: bool) -> list[str]:
     lines = [] if alone and not table.error else ["", escaped(table.sentence)]
     if table.policy_changed:
         lines.append(f"- policy changed ({escaped(', '.join(table.policy_changed))}): findings are not compared")
-    few = len(table.open_findings) <= SETS
-    lines += [] if few else [f"- {escaped(text)}" for text in told(table.open_findings, SETS)]
+    few = len(table.open_findings) <= FINDINGS_OF_A_TABLE
+    lines += [] if few else [f"- {escaped(text)}" for text in told(table.open_findings, FINDINGS_OF_A_TABLE)]
     for finding in table.open_findings if few else ():
         changed = document.baseline and finding.state not in (FindingState.UNCHANGED, FindingState.POLICY_CHANGED)
         state = f"**{finding.state}** " if changed else ""

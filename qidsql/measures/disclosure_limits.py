@@ -21,7 +21,7 @@ from qidsql.measures.criteria import Criterion, Progress
 from qidsql.measures.profiles import ClassProfile, Disclosing
 from qidsql.wording.texts import are, count, decimal, percent, plural
 
-MILLION = 1_000_000
+MILLIONTHS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class DisclosureLimit(Criterion):
 
     def worst(self, profile: ClassProfile) -> float:
         """What the worst class discloses, to six decimals: for display."""
-        return self.of(profile).worst / MILLION
+        return self.of(profile).worst / MILLIONTHS
 
     def measured_by(self, profile: ClassProfile) -> bool:
         return not profile.rows or any(each.limit == self.label for each in profile.disclosing)

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 Function: TypeAlias = Callable[[float], float]
 
-STEPS = 200
+MOST_HALVINGS = 200
 
 
 def root(function: Function, low: float, high: float) -> float:
@@ -29,7 +29,7 @@ def root(function: Function, low: float, high: float) -> float:
     1.414214
     """
     rising = function(high) > 0
-    for _ in range(STEPS):
+    for _ in range(MOST_HALVINGS):
         middle = (low + high) / 2
         if middle in (low, high):
             break

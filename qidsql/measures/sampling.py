@@ -200,7 +200,7 @@ def _least(holds: Callable[[int], bool], high: int = 1) -> int:
 
 CONFIDENCE = 0.99
 SURE = log(2 / (1 - CONFIDENCE))  # for both ends
-STEPS = 100  # halvings of an interval
+HALVINGS = 100  # halvings of an interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +284,7 @@ def _means(found: float) -> tuple[float, float]:
 
 def _edge(found: float, outside: float, inside: float) -> float:
     """Where a mean begins to be unlikely, between one that is and one that is not."""
-    for _ in range(STEPS):
+    for _ in range(HALVINGS):
         middle = (outside + inside) / 2
         unlikely = _exponent(found, middle) > SURE
         outside, inside = (middle, inside) if unlikely else (outside, middle)

@@ -15,7 +15,7 @@ from qidsql.protection.row_patterns import Records, narrow
 from qidsql.protection.suppression.combinations import LostCells
 from qidsql.protection.suppression.verification import bound_by_prices
 
-MOST_SETS = 1 << 18  # column sets that are grouped to find the least loss of each row
+MOST_GROUPED_SETS = 1 << 18  # column sets that are grouped to find the least loss of each row
 MOST_COMPARED = 30_000_000_000  # cells of pairs of rows that are compared instead
 MOST_UNIONS = 3_000_000_000  # differences between rows that are put together then
 MOST_PRICED = 16  # columns whose sets are all grouped to add up prices of rows
@@ -118,9 +118,9 @@ def losses_of_rows(
     By all column sets, or by all pairs of records: what the row differs in from the nearest ones.
     """
     pairs, sets = records.count**2 * records.columns, 1 << records.columns
-    by_sets = not wildcard and sets <= MOST_SETS and (k > 2 or sets <= records.count)
+    by_sets = not wildcard and sets <= MOST_GROUPED_SETS and (k > 2 or sets <= records.count)
     if by_sets or pairs > MOST_COMPARED:
-        few = sets <= MOST_SETS and not wildcard
+        few = sets <= MOST_GROUPED_SETS and not wildcard
         return least_losses(records, k, weights, lambda work: check()) if few else None
     found, left = np.zeros(records.count, dtype=np.int64), MOST_UNIONS
     for row in np.flatnonzero(records.sizes < k).tolist():

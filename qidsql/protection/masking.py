@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import accumulate
 from operator import or_
 
+from qidsql.core.options import DELTA
 from qidsql.core.tables import positions, weight_of
 from qidsql.errors import BudgetSpent, StatementError, Stopped, UsageError
 from qidsql.measures.criteria import Criterion, Unit
@@ -17,7 +18,6 @@ from qidsql.search.result import Certificate, checked_weights, gain, stopped_by
 from qidsql.search.smallest import Foresight, Lightest, Witnesses, later_steps
 
 EXACT = "implicit hitting set"
-DELTA = Fraction(1, 100)
 SAMPLE_ROWS, SAMPLE_PAIRS = 30_000, 50_000  # [Motwani & Xu, Tables 2 and 3]
 
 

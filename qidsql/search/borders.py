@@ -189,10 +189,10 @@ def _power(number: int) -> bool:
 
 
 ALGORITHM = "borders"
-CANDIDATES = 128  # tested in one batch
+BATCH_OF_CANDIDATES = 128  # tested in one batch
 GROWN = 16  # failing candidates grown in one batch
-GROWING = 8  # with a breadth, one failing set in so many candidates grows at the same time
-LIMIT = 100_000
+CANDIDATES_PER_GROWING_SET = 8  # with a breadth, one failing set in so many candidates grows at the same time
+MOST_BORDER_SETS = 100_000
 HINTED = 5_000  # minimal solutions of a sample to search; more are no help for the table
 
 
@@ -201,7 +201,7 @@ def borders(
     criterion: Criterion,
     max_size: int | None = None,
     hints: Profiler | None = None,
-    limit: int = LIMIT,
+    limit: int = MOST_BORDER_SETS,
     on_found: OnFound = ignore_found,
     breadth: int = 0,
 ) -> SearchResult:
@@ -272,7 +272,9 @@ class _Search:
         self.settled, self.cut = 0, True
         self._profiler, self._limit, self._on_found = profiler, limit, on_found
         self._at_once = breadth > 0
-        self._candidates, self._growing = (breadth, -(-breadth // GROWING)) if breadth else (CANDIDATES, GROWN)
+        self._candidates, self._growing = (
+            (breadth, -(-breadth // CANDIDATES_PER_GROWING_SET)) if breadth else (BATCH_OF_CANDIDATES, GROWN)
+        )
 
     def run(self, last: int) -> None:
         """Find every minimal solution of at most `last` columns. Raises Stopped."""

@@ -10,7 +10,7 @@ from qidsql.search.hitting_sets import MinimalHittingSets
 from qidsql.search.result import Found, SearchResult
 
 ALGORITHM = "the last list, measured again"
-MOST = 2_000  # sets that fail; of more, a search is better
+MOST_FAILING_SETS = 2_000  # sets that fail; of more, a search is better
 
 
 def certified(profiler: Profiler, criterion: Criterion, earlier: Sequence[int]) -> SearchResult | None:
@@ -27,8 +27,10 @@ def certified(profiler: Profiler, criterion: Criterion, earlier: Sequence[int]) 
     >>> certified(people, Violates(2), [2])
     """
     everything = (1 << profiler.columns) - 1
-    largest = [everything ^ mask for mask in islice(MinimalHittingSets(earlier), MOST) if mask != everything]
-    if not earlier or len(largest) >= MOST:
+    largest = [
+        everything ^ mask for mask in islice(MinimalHittingSets(earlier), MOST_FAILING_SETS) if mask != everything
+    ]
+    if not earlier or len(largest) >= MOST_FAILING_SETS:
         return None
     profiles = dict(zip([*earlier, *largest], profiler.profiles([*earlier, *largest]), strict=True))
     if any(criterion.met_by(profiles[mask]) is not (mask in earlier) for mask in profiles):

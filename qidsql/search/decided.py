@@ -13,7 +13,7 @@ from qidsql.search.result import Found, SearchResult
 
 ALGORITHM = "decided by regions"
 LEVEL = 4  # columns of the sets that are tried one size after the other
-MOST = 1_000  # sets tried at a time; of more, a search by sizes is better
+MOST_SETS_TRIED = 1_000  # sets tried at a time; of more, a search by sizes is better
 
 
 class Parts(Protocol):
@@ -79,7 +79,7 @@ class _Search:
     def _try(self, sets: Sequence[int]) -> bool:
         """Learn from the parts; False if there are too many sets."""
         sets = [mask for mask in sets if mask not in self._known]
-        if len(sets) > MOST:
+        if len(sets) > MOST_SETS_TRIED:
             return False
         self._learn([m for m, p in zip(sets, self._parts.profiles(sets), strict=True) if self._criterion.met_by(p)])
         return True

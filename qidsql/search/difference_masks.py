@@ -44,7 +44,7 @@ class RowPairs(Protocol):
 
 BEAM = 24  # sets kept at each size in the search for an anchor
 SOME = 5_000  # masks kept of an incomplete answer: they refute candidates, and prove nothing else
-MOST = 500_000  # masks kept in all
+MOST_MASKS = 500_000  # masks kept in all
 FEW = 3_000  # pairs that a query for masks could well have more of: a scan costs as much
 PAIR = 1.5  # cost of comparing two rows, in steps of a scan
 NEARNESS = 0.3  # weight of how many pairs a set has lost, against how many candidates contain it
@@ -144,9 +144,9 @@ class Anchors:
         self._incomplete |= not all(self._answers[chosen].complete for chosen in sets)
         self.masks = minimal_masks(masks, lambda: self._profiler.profiles([]))
         self.anchors += complete  # only now: an anchor decides nothing without its masks
-        if len(self.masks) > MOST:
+        if len(self.masks) > MOST_MASKS:
             raise BudgetSpent(
-                f"the rows differ in more than {MOST:,} ways; search fewer columns, or up to a --max-size"
+                f"the rows differ in more than {MOST_MASKS:,} ways; search fewer columns, or up to a --max-size"
             )
 
     def agreeing(self, sets: Sequence[int]) -> list[AgreeingPairs]:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from qidsql.core.tables import positions, weight_of
 from qidsql.errors import Interrupted, Stopped
 
-TICK = 4096  # steps between two checks of the clock, if masks are few
+STEPS_PER_CHECK = 4096  # steps between two checks of the clock, if masks are few
 
 
 def minimal_masks(masks: Iterable[int], tick: Callable[[], object] = lambda: None) -> list[int]:
@@ -122,7 +122,7 @@ class MinimalHittingSets(Iterator[int]):
                 avoided.setdefault(place, []).append(avoid)
         # chosen elements, masks not hit yet, elements that may be chosen, per chosen element the masks it alone hits
         stack: list[tuple[int, int, int, list[int]]] = [(0, everything, (1 << columns) - 1, [])]
-        steps, pause = 0, max(1, TICK * 64 // (64 + len(masks)))  # the time of a step grows with the masks
+        steps, pause = 0, max(1, STEPS_PER_CHECK * 64 // (64 + len(masks)))  # the time of a step grows with the masks
         while stack:
             steps += 1
             if steps % pause == 0:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from qidsql.errors import BudgetSpent, Interrupted, Stopped
 
 TOLERANCE = 1e-6
-TICK = 0.02  # seconds between checks of the solver
+CHECK_SECONDS = 0.02  # seconds between checks of the solver
 
 
 @dataclass(slots=True)
@@ -134,7 +134,7 @@ def run_solver(solver: "highspy.Highs", tick: Callable[[], object]) -> Stopped |
         try:
             running = solver.is_solver_running()
             if running:
-                time.sleep(TICK)
+                time.sleep(CHECK_SECONDS)
                 if stopped is None:
                     tick()
         except Stopped as stop:

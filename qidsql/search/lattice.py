@@ -6,6 +6,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import TypeAlias
 
+from qidsql.core.options import DELTA
 from qidsql.core.tables import positions
 from qidsql.errors import BudgetSpent, Stopped, UsageError
 from qidsql.measures.criteria import Criterion, Unit
@@ -15,7 +16,7 @@ from qidsql.search.result import Certificate, Found, OnFound, SearchResult, igno
 from qidsql.search.smallest import Foresight
 
 CHUNK = 512  # column sets profiled at a time; findings so far survive an early end
-CANDIDATES = 20_000  # of one size
+CANDIDATES_OF_A_SIZE = 20_000  # of one size
 
 Enough: TypeAlias = Callable[[int, Sequence[int]], str]
 """Why a size is not started whose column sets are these, when so many sets are found; empty: it is."""
@@ -25,7 +26,7 @@ def levelwise(
     profiler: Profiler,
     criterion: Criterion,
     max_size: int | None = None,
-    max_candidates: int = CANDIDATES,
+    max_candidates: int = CANDIDATES_OF_A_SIZE,
     on_found: OnFound = ignore_found,
     breadth: int = 0,
     known: Mapping[int, ClassProfile] = MappingProxyType({}),
@@ -149,9 +150,8 @@ def _next_level(failing: Sequence[int]) -> Iterator[int]:
 # All minimal column sets, with random sub-tables searched first, so that fewer sets are profiled on the full table.
 
 
-DELTA = Fraction(1, 100)
 SHARES = (100, 10)  # sub-tables of one in so many rows [Motwani & Xu, 5.3]
-LEAST = 100  # rows or pairs in a sub-table
+LEAST_ROWS = 100  # rows or pairs in a sub-table
 
 
 def pruned(
@@ -308,4 +308,4 @@ def above(
 
 
 def _sizes(sampler: Sampler, shares: Sequence[int]) -> tuple[int, ...]:
-    return tuple(max(LEAST, sampler.rows() // share) for share in shares)
+    return tuple(max(LEAST_ROWS, sampler.rows() // share) for share in shares)

@@ -95,16 +95,16 @@ ALGORITHM = "hitting-sets"
 OPEN = 5_000  # candidates examined before the next queries
 TOGETHER = 2  # queries at a time, in parallel
 LARGE = 1_000_000  # rows; above, one query keeps all cores busy, and its result improves the choice of the next
-LIMIT = 200_000
+MOST_CANDIDATE_KEYS = 200_000
 EFFORT = 16_000  # clock checks during the enumeration of candidates before trials search some keys in between
-PATIENCE = 1.0  # seconds spent on candidates to find proved keys after the search was stopped
+PROVING_SECONDS = 1.0  # seconds spent on candidates to find proved keys after the search was stopped
 
 
 def minimal_keys(
     profiler: Profiler,
     row_pairs: RowPairs,
     max_size: int | None = None,
-    limit: int = LIMIT,
+    limit: int = MOST_CANDIDATE_KEYS,
     on_found: OnFound = ignore_found,
     known: Mapping[int, ClassProfile] = MappingProxyType({}),
     together: int = TOGETHER,
@@ -240,7 +240,7 @@ def _smallest(masks: Sequence[int], last: int, limit: int, reduced: WithoutTwins
 
 def _proved(anchors: Anchors, settled: int, limit: int) -> tuple[list[int], int]:
     """Proved keys that need no long search, smallest first, and the size up to which the list is complete."""
-    end = monotonic() + PATIENCE
+    end = monotonic() + PROVING_SECONDS
     keys: list[int] = []
     for size in dict.fromkeys((settled, None)):  # first of the settled sizes, then of any
         sets = MinimalHittingSets(anchors.masks, size, minimal=True)

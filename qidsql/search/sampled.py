@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from qidsql.core.options import DELTA
 from qidsql.core.tables import positions
 from qidsql.errors import Stopped
 from qidsql.measures.criteria import Criterion, Key, Ratio, Separation, Unit
@@ -13,7 +14,6 @@ from qidsql.search.greedy import cover_guarantee, greedy
 from qidsql.search.hitting_sets import transposed
 from qidsql.search.result import Certificate, Found, SearchResult
 
-DELTA = Fraction(1, 100)
 NOTHING = "nothing: the sample contains duplicate rows, so that no column set is a key"
 
 

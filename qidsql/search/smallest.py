@@ -21,8 +21,8 @@ from qidsql.search.result import ENDINGS, Found, OnBounds, SearchResult, ignore_
 
 
 UNPROVED = "the solver could not prove its smallest hitting set"
-LEAST = 16  # hitting sets tested in one round
-GROWING = 8  # one failing set grows at the same time for so many of them
+LEAST_BREADTH = 16  # hitting sets tested in one round
+BREADTH_PER_GROWING_SET = 8  # one failing set grows at the same time for so many of them
 TRIMMED = 2  # the lightest solutions, which are tested without each of their columns
 LOOKED_AT = 20  # hitting sets enumerated for one that is tested
 
@@ -50,8 +50,8 @@ class Lightest:
         self.certificates: Sequence[int] = ()
         self._failing, self._costs, self._tick = failing, costs, tick
         self._hitting_sets = LeastHittingSets(costs, tick=tick)
-        self._breadth = max(LEAST, breadth)
-        self._growing = -(-self._breadth // GROWING)
+        self._breadth = max(LEAST_BREADTH, breadth)
+        self._growing = -(-self._breadth // BREADTH_PER_GROWING_SET)
 
     @property
     def best(self) -> int:
@@ -333,7 +333,7 @@ def later_steps(chosen: int, guessed: Sequence[int], steps: int | None = None) -
 # Witness rows: rows of small classes that prove of many column sets that they have a class below k.
 
 
-PATIENCE = 64  # sets measured before the witnesses are queried: a search of so few does not gain from them
+SETS_BEFORE_WITNESSES = 64  # sets measured before the witnesses are queried: a search of so few does not gain from them
 
 
 class Witnesses:
@@ -344,7 +344,11 @@ class Witnesses:
     """
 
     def __init__(
-        self, query: Callable[[], Sequence[Mapping[int, int]]], columns: int, k: int, patience: int = PATIENCE
+        self,
+        query: Callable[[], Sequence[Mapping[int, int]]],
+        columns: int,
+        k: int,
+        patience: int = SETS_BEFORE_WITNESSES,
     ) -> None:
         self._proved: list[int] = []
         self._query, self._columns, self._k, self._left = query, columns, k, patience

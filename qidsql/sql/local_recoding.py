@@ -11,9 +11,8 @@ from sqlglot import exp
 
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.masks import big
+from qidsql.sql.row_codes import BITS
 from qidsql.sql.templates import fill_query, union_all
-
-BITS = 63  # of the integer with the sensitive values of a group: with more values, several share a bit
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def _sum_of_counts(counts: exp.Expr, value: exp.Expr, otherwise: int) -> exp.Exp
 
 
 STEPS = 1000
-LARGEST = 10**15
+LARGEST_WEIGHT = 10**15
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def survey_weights(dialect: Dialect, source: Relation, columns: ColumnNames, wei
         columns=source.columns(columns),
         weight=exp.cast(source.column(weight), exp.DataType.Type.DOUBLE),
         steps=STEPS,
-        largest=LARGEST,
+        largest=LARGEST_WEIGHT,
     )
 
     def read(rows: list[Row]) -> SurveyWeights:

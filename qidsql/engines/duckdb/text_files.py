@@ -219,7 +219,7 @@ OPTION = "missing"  # after the ? of a path
 # The only texts of a file that a note may name: programs write them, and they say nothing of anybody.
 USUAL = ("NA", "N/A", "#N/A", "n/a", "na", "NaN", "nan", "NULL", "null", "None", r"\N", "?", "*", "-", "--", ".", "..")
 NUMBERS = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "DATE", "TIMESTAMP")  # types of columns, once marks are NULL
-FEW = 6  # columns that a note names
+COLUMNS_NAMED = 6  # columns that a note names
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,11 +288,11 @@ def note_of_marks(reader: FileReader, table: str, types: Mapping[str, Sequence[s
     if not marked:
         return ""
     said, seen = [], set()
-    for name in marked[:FEW]:
+    for name in marked[:COLUMNS_NAMED]:
         marks, text = _marks_in(reader, table, name, among[name])
         seen |= marks
         said.append(text)
-    more = f" and {count(len(marked) - FEW)} more columns" if len(marked) > FEW else ""
+    more = f" and {count(len(marked) - COLUMNS_NAMED)} more columns" if len(marked) > COLUMNS_NAMED else ""
     return (
         f"texts that often mean a missing value: {'; '.join(said)}{more}; to read them as NULL, put "
         f"?{OPTION}={','.join(sorted(seen))} after the path"

@@ -17,7 +17,7 @@ from qidsql.wording.texts import count, few, plural
 
 PATIENCE = 3_600_000  # qidsql's own limit for a statement, in milliseconds
 HOUR = 3_600_000
-FEW = 5  # connections
+FEW_CONNECTIONS = 5  # connections
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def _connection(facts: _Session, sessions: int, snapshot: str) -> Iterator[Check
             "only one session could be opened: statements run one after the other",
             "raise the role's CONNECTION LIMIT, or connect to the server directly, not through a pooler",
         )
-    if facts.connections_left < FEW:
+    if facts.connections_left < FEW_CONNECTIONS:
         left = plural(max(0, integer(facts.connections_left)), "connection")
         yield Check(State.WARNING, f"{left} left on the server", "audit at another time, or raise max_connections")
 

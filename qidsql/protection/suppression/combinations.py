@@ -23,10 +23,10 @@ from qidsql.core.tables import weight_of
 from qidsql.errors import BudgetSpent, UsageError
 from qidsql.protection.certificates import BoundProof
 from qidsql.protection.row_patterns import Records, RowPatterns
-from qidsql.protection.suppression.plan import BY_ROWS, MAX_COLUMNS, SuppressionPlan, plan_masks
+from qidsql.protection.suppression.plan import BY_ROWS, MAX_COLUMNS, SETS_AT_ONCE, SuppressionPlan, plan_masks
 from qidsql.protection.suppression.restoration import Suppressed, restorable
 from qidsql.protection.suppression.row_bound import bound_by_rows
-from qidsql.protection.suppression.row_search import common, neighbours
+from qidsql.protection.suppression.row_search import CELLS, common, neighbours
 from qidsql.sql.masks import Packing, big
 from qidsql.sql.templates import fill, fill_query, integer, union_all
 
@@ -88,7 +88,6 @@ NOWHERE = -1
 LOOK = 20_000  # the work of looking at one core
 NEVER = -(1 << 60)
 LITTLE = 1_000  # the search ends after a round that saves less than this part of the cost
-CELLS = 1 << 22  # compared at once
 
 
 class Cores:
@@ -374,9 +373,6 @@ def plan_for_combinations(
 
 
 # A plan with fewer cells than the best of every row on its own: suppressed cells of one row protect others too.
-
-
-SETS_AT_ONCE = 12
 
 
 def shared(plan: SuppressionPlan, *, deadline: float | None = None) -> SuppressionPlan:
