@@ -80,7 +80,7 @@ def test_a_search_that_is_stopped_lists_nothing_wrong(seed: int) -> None:
 
 
 def test_too_many_sets_are_left_to_another_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "MOST", 2)
+    monkeypatch.setattr(room, "MOST_SETS_TRIED", 2)
     rows = [tuple(Random(seed).randrange(3) for seed in range(row, row + 40, 7)) for row in range(300)]
     profiler = KnownProfiler(rows, 6, 2)
     profiler.profiles([*(1 << place for place in range(6)), 63])

@@ -32,7 +32,7 @@ LARGE = 70_000  # rows
 NO_SIZES = {  # they mean something, or stand for what is beyond all numbers
     *("agreement.MOST_COLUMNS", "column_lattice.WORD_COLUMNS", "matching_rows.MARKS", "packing.WORD"),
     *("certificate_check.LARGEST", "local_search.NOWHERE", "prices.LARGEST", "wishes.FARTHEST"),
-    *("survey_weights.LARGEST", "survey_weights.STEPS", "plan.MAX_COLUMNS"),
+    *("population.LARGEST_WEIGHT", "population.STEPS", "plan.MAX_COLUMNS"),
     # Limits beyond which a command refuses
     *("anonymizer.MOST_PAIRS", "by_pairs.MOST_COLUMNS", "known_people.MOST_PAIRS", "minimal_uniques.MOST_SETS"),
 }
