@@ -130,7 +130,7 @@ def _lines(alert: AlertState) -> list[str]:
         lines.append(f"  snoozed until {snooze.until}: {snooze.table}{reason}")
     for sent in alert.told:
         name = f"{sent.table} ({sent.source})" if sent.table else "the run as a whole"
-        lines.append(f"  last sent: {sent.verdict}  {name}")
+        lines.append(f"  {'last, not all delivered' if alert.kept else 'last sent'}: {sent.verdict}  {name}")
     for pending in alert.kept:
         tried = f"tried {plural(pending.attempts, 'time')}" + (f": {pending.failure}" if pending.failure else "")
         since = pending.since.isoformat(timespec="seconds")

@@ -23,7 +23,6 @@ ENDINGS = {each.ending: each.name for each in FORMATS} | {name: name for name in
 ENDINGS |= {"htm": "html", "gv": "dot", "mmd": "mermaid"}  # endings used by other programs
 LISTINGS = (TERMINAL, "json", "html", "markdown")  # the formats of what is in the history or a file
 PLAIN = ("", "txt", "text", "log", "out")  # endings of files with the terminal report
-UNNAMED = (TERMINAL, "github")  # formats without a usual ending
 
 
 def format_words(formats: tuple[str, ...]) -> str:
@@ -106,8 +105,8 @@ def chosen_format(formats: Iterable[str], given: str | None, output: Path | None
     if ending in PLAIN:
         return known[0]
     named = ENDINGS.get(ending, ending)
-    if named not in known or named in UNNAMED:
-        endings = ", ".join(f".{_ending(name)}" for name in known if name not in UNNAMED)
+    if named not in known or named == TERMINAL:
+        endings = ", ".join(f".{_ending(name)}" for name in known if name != TERMINAL)
         raise UsageError(
             f"--output {output}: this command cannot write .{ending} files; expected a name that ends in {endings} or "
             f".txt, or a --format"

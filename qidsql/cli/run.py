@@ -90,6 +90,14 @@ class RunRequest:
         Option("continue an interrupted run, for tables whose source is unchanged", flags=("--resume/--no-resume",)),
     ] = True
     fresh: Annotated[bool, Option("audit tables too that are unchanged since their last audit")] = False
+    check_only: Annotated[
+        bool,
+        Option(
+            "read policy and catalog, no table: unknown columns, what is not covered, a policy that asks for less than "
+            "in the last run; record and send nothing",
+            flags=("--check",),
+        ),
+    ] = False
     alerts: Annotated[bool, Option("send the alerts of the policy file", flags=("--alerts/--no-alerts",))] = True
     every: Annotated[
         str | None,
@@ -110,6 +118,8 @@ class RunRequest:
     def __post_init__(self) -> None:
         if self.every is None and (self.timezone is not None or self.heartbeat is not None):
             raise UsageError("--timezone and --heartbeat need --every")
+        if self.every is not None and self.check_only:
+            raise UsageError("--check looks at the policy once; leave out --every")
         if self.every is not None and self.no_history:
             raise UsageError("--every needs a history, for its lock and the time of the last run; remove --no-history")
 
@@ -119,6 +129,7 @@ COMMAND = Command(
     examples=(
         "qidsql run",
         'qidsql run qidsql.toml --only main.patients --only "main.visits_*"',
+        "qidsql run --check --format github",
         "qidsql run --fail-on new --output run.json --output report.html --output metrics.prom",
         "QIDSQL_K=11 qidsql run --max-seconds 3600",
         'qidsql run --every "0 3 * * *" --timezone Europe/Amsterdam',
@@ -137,6 +148,7 @@ COMMAND = Command(
         "alerts",
         "resume",
         "fresh",
+        "check_only",
         "format",
         "output",
         "min_count",
@@ -155,7 +167,7 @@ def run(request: RunRequest) -> None:
 
     def policy_file() -> "PolicyFile":
         file = policy(request)
-        disabled = request.no_history or not request.alerts
+        disabled = request.no_history or request.check_only or not request.alerts
         notifier.use(file, None if disabled else request.history or file.history_url)
         return file
 
@@ -172,8 +184,8 @@ def run(request: RunRequest) -> None:
         ended = not result.interrupted
         document = hide_counts(result, request.min_count)
         try:
-            write_reports(document, wanted, recorded=not (request.no_history or unrecorded))
-            if request.output and not request.quiet:
+            write_reports(document, wanted, recorded=not (request.no_history or request.check_only or unrecorded))
+            if None not in wanted and not request.quiet:
                 say(f"{document.waived or document.verdict}: {document.reason}")
         finally:
             if unrecorded:
@@ -202,10 +214,11 @@ def run(request: RunRequest) -> None:
 def reports(request: RunRequest) -> dict[Path | None, str]:
     """The format of each report, by its file (None: stdout), checked before any work. Raises UsageError."""
     many = len(request.output)
-    if request.format is not None and many > 1:
-        raise UsageError(f"--format cannot be combined with {many} --output files; their endings set the formats")
-    outputs: tuple[Path | None, ...] = tuple(request.output) or (None,)
-    wanted = {each: report_format(DOCUMENTS, request.format, each) for each in outputs}
+    beside = request.format is not None and many > 1  # then the files have the formats of their endings
+    outputs: tuple[Path | None, ...] = (*request.output, *([None] if beside or not many else []))
+    wanted = {each: report_format(DOCUMENTS, None if beside and each else request.format, each) for each in outputs}
+    if request.check_only and "prometheus" in wanted.values():
+        raise UsageError("--check comes to no verdict, and prometheus says when there last was one; leave it out")
     for format in wanted.values():
         check_min_count(request.min_count, format)
     return wanted
@@ -268,9 +281,10 @@ def run_and_record(file: "PolicyFile", request: RunRequest) -> "tuple[RunResult,
                 fail_on=request.fail_on,
                 resume=request.resume,
                 fresh=request.fresh,
+                check=request.check_only,
                 callbacks=RunCallbacks(stage, opened),
             )
-        if history is None:
+        if history is None or request.check_only:
             return result, ""
         try:
             with within(0.0 if result.interrupted else None):  # after Ctrl-C the user is waiting

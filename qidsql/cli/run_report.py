@@ -112,7 +112,8 @@ def report(document: RunResult, recorded: bool = True) -> Report:
         yield from _tables(rows)
     if document.coverage:
         yield from coverage_report(document.coverage)
-    yield from _changes(document, rows)
+    if any(row.k for row in rows):  # one was audited
+        yield from _changes(document, rows)
     yield from _causes(rows)
     yield from _reasons(document, rows)
     if document.notes:

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_args
@@ -271,9 +272,33 @@ def question(policy: Policy) -> str:
 
 
 def changed_settings(before: Policy, now: Policy) -> list[str]:
-    """The settings in which two policies differ, in words: k 5 -> 2."""
+    """The settings in which two policies differ, in words: k 5 -> 2. A smaller max_size only shortens lists."""
     was, current = settings_of(before), settings_of(now)
-    return [_change(name, was[name], current[name]) for name in current if was[name] != current[name]]
+    changed = [name for name in current if was[name] != current[name]]
+    shorter = now.max_size is not None and (before.max_size is None or now.max_size < before.max_size)
+    return [_change(name, was[name], current[name]) for name in changed if not (name == "max_size" and shorter)]
+
+
+LARGER = ("k", "l_diversity", "entropy_l")  # the larger, the stricter; of any other number the smaller
+UNAUDITED = ("exclude", "identifiers")  # the fewer of them, the stricter
+
+
+def relaxed_settings(before: Policy, now: Policy) -> list[str]:
+    """The settings in which a policy may ask for less than another, in words."""
+    changed = {text.partition(" ")[0]: text for text in changed_settings(before, now)}
+    return [text for name, text in changed.items() if not _stricter(name, getattr(before, name), getattr(now, name))]
+
+
+def _stricter(name: str, was: Any, current: Any) -> bool:
+    """Whether the change of a setting can only add findings."""
+    if name in UNAUDITED:
+        return set(current) < set(was)
+    if name == "quasi_identifiers" or (name == "columns" and was):
+        return set(was) < set(current)
+    number = isinstance(current, int | float | Fraction) and not isinstance(current, bool)
+    if name == "max_size" or name not in {each.name for each in parameters(Requirements)} or not number:
+        return name == "max_size"
+    return was is None or (current > was if name in LARGER else current < was)
 
 
 def settings_of(policy: Policy) -> dict[str, Any]:

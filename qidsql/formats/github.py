@@ -11,6 +11,7 @@ from qidsql.wording.texts import without_controls
 
 LEVELS = {
     Verdict.PASS: "notice",
+    Verdict.FINISHED: "notice",
     Verdict.VIOLATION: "error",
     Verdict.ERROR: "error",
     Verdict.INCONCLUSIVE: "warning",

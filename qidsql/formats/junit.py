@@ -11,6 +11,7 @@ from fractions import Fraction
 from xml.etree import ElementTree
 
 from qidsql.core.policy import Policy
+from qidsql.core.results import Verdict
 from qidsql.formats.run_summary import COVERAGE, DISCLOSURE, HELP, TITLES, UNCOVERED
 from qidsql.operations.coverage import Coverage, SourceCoverage
 from qidsql.operations.document import BROKEN, RunResult
@@ -38,7 +39,7 @@ def _suite(root: ElementTree.Element, number: int, document: RunResult, table: T
     properties = {"qidsql": document.qidsql, "run": document.run, "owner": table.owner, "kept": kept}
     started, seconds = (account.started, account.seconds) if account else (document.started, 0)
     suite = _begin_suite(root, number, name, started, seconds, properties)
-    if table.verdict in BROKEN:
+    if table.verdict in BROKEN or (account is None and table.verdict is Verdict.VIOLATION):
         case = ElementTree.SubElement(suite, "testcase", name="audited to a verdict", classname=name, time="0")
         ElementTree.SubElement(case, "error", type=table.verdict, message=_text(table.sentence))
     if account:

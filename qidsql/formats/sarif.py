@@ -34,6 +34,7 @@ MANUAL: dict[str, tuple[str, str]] = {
     FindingKind.DIRECT_IDENTIFIER: ("audit", "The columns"),
     Verdict.ERROR: ("reports", "Exit codes"),
     Verdict.INCONCLUSIVE: ("reports", "Exit codes"),
+    Verdict.VIOLATION: ("reports", "Exit codes"),
     COVERAGE: ("policy", "Coverage"),
     **dict.fromkeys(DISCLOSURE, ("limits", "")),
 }  # the section on a kind of results; any other kind: the figures of an audit
@@ -42,6 +43,10 @@ NO_VERDICT = {
     Verdict.INCONCLUSIVE: (
         "The audit is inconclusive",
         "It ended before a verdict; it must not be read as a pass.",
+    ),
+    Verdict.VIOLATION: (
+        "The policy may ask for less",
+        "The settings differ from those of the last audit of the table.",
     ),
 }
 
@@ -132,7 +137,7 @@ def _utc(moment: datetime) -> str:
 
 def _results(document: RunResult, table: TableRun, rules: list[str]) -> list[dict[str, Any]]:
     results = []
-    if table.verdict in BROKEN:
+    if table.verdict in BROKEN or (table.audit is None and table.verdict is Verdict.VIOLATION):
         results.append(_result(document, table, rules, table.verdict, table.sentence, ()))
     for finding in table.findings:
         result = _result(document, table, rules, finding.kind, finding.text, finding.columns)

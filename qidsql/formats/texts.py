@@ -118,7 +118,7 @@ def duration(value: float) -> str:
 # The order of the tables of a run in reports for people: violations first, then what has no verdict, then passes.
 
 
-ORDER = (Verdict.VIOLATION, Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.PASS)
+ORDER = (Verdict.VIOLATION, Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.FINISHED)
 
 
 def rank_of(table: TableRun) -> tuple[int, float]:

@@ -12,8 +12,9 @@ from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.command import AuditRequest, AuditResult
 from qidsql.commands.table_search import Accounting
 from qidsql.core.budget import within, within_bytes
-from qidsql.core.policy import Policy, changed_settings
+from qidsql.core.policy import Policy, changed_settings, relaxed_settings
 from qidsql.core.results import Verdict, worst
+from qidsql.core.roles import assign_roles
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
 from qidsql.errors import (
@@ -94,6 +95,7 @@ class _EarlierRuns:
     tables: dict[tuple[str, str], PastTable] = field(default_factory=dict)  # by source and name
     secret: str = ""  # of the history
     fresh: bool = False  # no earlier verdict stands
+    check: bool = False  # no table is read
 
     @property
     def baseline(self) -> RunSummary | None:
@@ -109,19 +111,21 @@ def run(
     fail_on: FailOn = FailOn.ANY,
     resume: bool = True,
     fresh: bool = False,
+    check: bool = False,
     today: date | None = None,
     callbacks: RunCallbacks | None = None,
 ) -> RunResult:
     """Audits every table of the file, or those selected by `only`, and compares with the last complete run.
 
-    A table that is as it was when it was last audited keeps its verdict, unless `fresh`.
+    A table that is as it was when it was last audited keeps its verdict, unless `fresh`. To `check` reads the catalog
+    and no table: no table passes, and the history is only read.
     Writes only unfinished tables to the history, for resuming; the caller records the result. A table that fails has
     the verdict error; after Ctrl-C or a spent budget the remaining tables are inconclusive. Raises UsageError,
     UnknownName (of `only` or `baseline`), StoreError.
     """
     callbacks = callbacks or RunCallbacks()
     started, clock = now(), time.monotonic()
-    past = _past(history, baseline, resume, fresh)
+    past = _past(history, baseline, resume, fresh, check)
     budget = _Budget(file.max_statements, None if file.max_seconds is None else clock + file.max_seconds)
     source = CurrentSource(callbacks.opened)
     name, notes = run_id(started), list[str]()
@@ -156,6 +160,8 @@ def run(
         covered = current.with_states(covered, plans if not only else [], gone)
     of_tables = worst(table.verdict for table in summaries)  # inconclusive if there are none
     verdict = worst([of_tables, *([covered.verdict] if covered else [])])
+    if check and verdict is Verdict.PASS:
+        verdict = of_tables
     return RunResult(
         run=current.run,
         started=started,
@@ -259,6 +265,8 @@ class _Run:
             policy = entry.policy(columns)
             weights = entry.weights_of(columns)
             narrowed = engine.narrowed(described, policy.where)
+            if self.past.check:
+                return self._checked(replace(blank, source_label=engine.label), narrowed, policy)
             kept = self.resumption.key(entry, engine, narrowed, policy, self.today)
             before = None if kept is None else self.resumption.resumed(kept)
             if before is not None:
@@ -289,6 +297,18 @@ class _Run:
         elif kept is not None and not result.account.unfinished:
             self.resumption.keep(kept, replace(table, findings=tuple(found), trend=()))
         return self._with_history(table, found, entry)
+
+    def _checked(self, blank: TableRun, table: Table, policy: Policy) -> TableRun:
+        """What the catalog tells about a policy, and the last audit: whether it asks for less. Reads no table."""
+        assign_roles(table, policy)
+        before = self._past_of(blank.source, blank.table)
+        audit = None if before.table is None else before.table.audit
+        relaxed = relaxed_settings(audit.account.policy, policy) if isinstance(audit, AuditResult) else []
+        if relaxed:
+            words = f"the policy of {blank.table} may ask for less than in run {before.run}: {', '.join(relaxed)}"
+            return replace(blank, verdict=Verdict.VIOLATION, reason=words, policy_changed=tuple(relaxed))
+        words = f"the policy of {blank.table} fits its columns; no row was read"
+        return replace(blank, verdict=Verdict.FINISHED, reason=words)
 
     def _result(
         self,
@@ -425,15 +445,15 @@ def _failed(blank: TableRun, error: str) -> TableRun:
     return replace(blank, verdict=Verdict.ERROR, reason=f"{blank.table} could not be audited: {error}", error=error)
 
 
-def _past(history: History | None, baseline: str | None, resume: bool, fresh: bool) -> _EarlierRuns:
+def _past(history: History | None, baseline: str | None, resume: bool, fresh: bool, check: bool) -> _EarlierRuns:
     if history is None:
         if baseline is not None:
             raise UsageError("--baseline needs a history; remove --no-history")
-        return _EarlierRuns(None)
-    secret = history.prepare()
+        return _EarlierRuns(None, check=check)
+    secret = "" if check else history.prepare()
     named = None if baseline is None else history.find(baseline)
-    unfinished = history.unfinished() if resume and not fresh else []
-    return _EarlierRuns(history, named, history.last_complete(), unfinished, secret=secret, fresh=fresh)
+    unfinished = history.unfinished() if resume and not fresh and not check else []
+    return _EarlierRuns(history, named, history.last_complete(), unfinished, secret=secret, fresh=fresh, check=check)
 
 
 @dataclass(frozen=True, slots=True)
@@ -475,12 +495,13 @@ def reason(tables: Sequence[TableRun], covered: Coverage | None, stopped: str, a
         Verdict.VIOLATION: ("violates the policy", "violate the policy"),
         Verdict.INCONCLUSIVE: ("came to no conclusion", "came to no conclusion"),
         Verdict.PASS: (f"passes{waived}", f"pass{waived}"),
+        Verdict.FINISHED: ("is not read, its policy fits", "are not read, their policies fit"),
     }
     parts = []
     for verdict, phrases in words.items():
         names = [table.table for table in tables if table.verdict is verdict]
         if names:
-            listed = f" ({few(names, SHOWN)})" if verdict is not Verdict.PASS else ""
+            listed = f" ({few(names, SHOWN)})" if verdict not in (Verdict.PASS, Verdict.FINISHED) else ""
             parts.append(f"{count(len(names))} {phrases[len(names) > 1]}{listed}")
     text = f"of {plural(len(tables), 'table')}, {', '.join(parts)}" if parts else "no table was audited"
     text = "; ".join([text, *([covered.text] if covered else []), *([stopped] if stopped else [])])

@@ -383,10 +383,40 @@ def test_one_run_writes_several_reports(tmp_path: Path) -> None:
     for name, beginning in files.items():
         assert (tmp_path / name).read_text().startswith(beginning)
     assert len(history_of(tmp_path).runs()) == 1
-    assert "cannot be combined with" in inside("run", "--format", "json", *outputs, cwd=tmp_path).line
+    beside = inside("run", "-q", "--format", "github", *outputs, "-o", "a.github", cwd=tmp_path).out
+    assert beside == (tmp_path / "a.github").read_text()
+    assert beside.startswith("::")
+    assert len(history_of(tmp_path).runs()) == 2
     assert "its folder must exist" in inside("run", *outputs, "-o", "none/a.md", cwd=tmp_path).line
     assert "--min-count needs a format" in inside("run", "--min-count", "11", *outputs, "-o", "a", cwd=tmp_path).line
-    assert len(history_of(tmp_path).runs()) == 1, "all three were said before the work"
+    assert len(history_of(tmp_path).runs()) == 2, "both were said before the work"
+
+
+def test_a_check_reads_no_table_and_passes_nothing(store: Store, tmp_path: Path) -> None:
+    fill(store, risky=RISKY)
+    roles = '[tables.roles]\nsex = "quasi-identifier"\nward = "quasi-identifier"'
+    policy_file(tmp_path, store.url, entries("risky", more=roles))
+    code, checked = ran(tmp_path, "--check")
+    assert (code, checked["verdict"], checked["statements"]) == (0, "finished", 0)
+    assert not (tmp_path / "qidsql-history.duckdb").exists()
+    ran(tmp_path)
+    for more, expected in (
+        (f"k = 3\n{roles}", "violation"),  # k was 5
+        (f"k = 7\n{roles}", "finished"),
+        (roles.replace('ward = "quasi', 'wart = "quasi'), "error"),
+        (roles.replace('ward = "quasi-identifier"', 'ward = "other"'), "violation"),
+        (roles.replace('\nward = "quasi-identifier"', ""), "violation"),  # it may be recognised as an identifier
+    ):
+        policy_file(tmp_path, store.url, entries("risky", more=more))
+        code, checked = ran(tmp_path, "--check")
+        assert checked["tables"][0]["verdict"] == expected, more
+        assert code == {"finished": 0, "violation": 1, "error": 2}[checked["verdict"]]
+    assert (code, checked["verdict"]) == (1, "violation")
+    assert "risky.ward is not in the policy" in checked["coverage"]["gaps"][0]["text"]
+    assert len(history_of(tmp_path).runs()) == 1
+    for each in NAMES:
+        outcome = inside("run", "-q", "--check", "--format", each, cwd=tmp_path)
+        assert outcome.out or "leave it out" in outcome.line, each
 
 
 def test_a_long_change_goes_on_under_its_beginning(tmp_path: Path) -> None:

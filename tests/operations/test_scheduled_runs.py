@@ -184,7 +184,7 @@ def test_what_is_not_delivered_is_said_kept_and_delivered_by_the_next_run(
     assert outcome.line.startswith("the alert team was not delivered: the server returned status 500; 1 message kept")
     listed = here("history", "alerts", **url)
     assert listed.code == 0
-    assert "last sent: violation  main.risky (main)" in listed.out
+    assert "last, not all delivered: violation  main.risky (main)" in listed.out
     assert "tried 1 time: the server returned status 500" in listed.out
     document = json.loads(here("history", "alerts", "--format", "json", **url).out)
     assert document["alerts"][0]["kept"][0]["attempts"] == 1
