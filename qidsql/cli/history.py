@@ -1,6 +1,6 @@
 """qidsql history: the recorded runs, what changed between two of them, and what alerts sent."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
@@ -63,7 +63,41 @@ def report(found: RecordedRuns) -> Report:
     head = "" if found.table is None else f"{found.source}: {found.table}, "
     yield Sentence(f"{head}{plural(len(found.runs), 'run')} in {found.history}")
     if found.runs:
+        yield from _trend([run for run in reversed(found.runs) if isinstance(run, RecordedTable)])
         yield _grid(found)
+
+
+LEVELS = "▁▂▃▄▅▆▇█"
+CUT = "|"  # between runs whose policy differs
+
+
+def _trend(runs: Sequence[RecordedTable]) -> Report:
+    """The figures of a table through its runs as small plots, the oldest first."""
+    known = [run for run in runs if run.share_below_k is not None or run.rows is not None]
+    if len(known) < 2:
+        return
+    plots = Fields()
+    figures = (("Below k", "share_below_k", percentage), ("Smallest", "smallest", count), ("Rows", "rows", count))
+    for label, name, written in figures:
+        values = [getattr(run, name) for run in known]
+        if there := [value for value in values if value is not None]:
+            ends = " -> ".join(dict.fromkeys(written(value) for value in (there[0], there[-1])))
+            plots.add(label, f"{plot(values, [run.question for run in known])}  {ends}")
+    yield plots
+
+
+def plot(values: Sequence[float | None], questions: Sequence[str | None]) -> str:
+    """A sign for each value, between 0 and the largest; a gap where there is none, a cut where the policy changed.
+
+    >>> plot([0, 1, None, 2], ["a", "a", "a", "b"])
+    '▁▄ |█'
+    """
+    most, signs, last = max((value for value in values if value is not None), default=0), "", None
+    for value, question in zip(values, questions, strict=True):
+        signs += CUT if question and last and question != last else ""
+        last = question or last
+        signs += " " if value is None else LEVELS[int(value / most * (len(LEVELS) - 1)) if most else 0]
+    return signs
 
 
 def _grid(found: RecordedRuns) -> Grid:

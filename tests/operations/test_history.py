@@ -17,6 +17,7 @@ from unittest.mock import Mock, patch
 import duckdb
 import pytest
 
+from qidsql.cli.history import plot
 from qidsql.core.budget import within
 from qidsql.core.results import Verdict
 from qidsql.engines.duckdb.store import DuckDBTransaction
@@ -432,7 +433,10 @@ def test_runs_under_another_policy_are_not_compared(tmp_path: Path) -> None:
         assert "2 tables unchanged" in inside("history", "diff", before, after, cwd=tmp_path).out
     found = json.loads(inside("history", "diff", "last~2", "last~1", "--format", "json", cwd=tmp_path).out)
     assert [(each["policy_changed"], each["findings"]) for each in found["tables"]] == [(["k 5 -> 2"], []), ([], [])]
-    lines = inside("history", "--table", "risky", cwd=tmp_path).out.splitlines()[3:]
+    listed = inside("history", "--table", "risky", cwd=tmp_path).out
+    assert re.search(r"Below k +██\|██  7\.7 %\n", listed), "a cut where the policy changed"
+    assert plot([0, 7, None, 14], ["a", "a", None, "b"]) == "▁▄ |█"
+    lines = listed[listed.index("Run  ") :].splitlines()[1:]
     assert [line.endswith("policy changed") for line in lines] == [False, True, False, False]
     page = inside("report", "last", "--format", "html", cwd=tmp_path).out
     drawn = [part.count('class="trend"') for part in page.split('aria-label="Trend, drawn"')[1:]]
