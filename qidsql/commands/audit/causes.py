@@ -74,7 +74,7 @@ def search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, p
     known = {found.mask for found in result.found}
     sets = (*result.found, *(found for found in early if found.mask not in known))
     draft.searches.append(_finding(result, policy))
-    for found in sorted(sets, key=lambda found: (found.size, -found.profile.rows_below_k, -found.profile.classes)):
+    for found in sorted(sets, key=_shown_first):
         names = names_of(found.mask, profiler.names)
         draft.column_sets.append(ColumnSetFinding(criterion=criterion.name, columns=names, profile=found.profile))
     if criterion == policy.criteria[0] and result.complete:
@@ -83,6 +83,11 @@ def search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, p
         draft.unfinished.append(f"{criterion.name}: {result.stopped}")
         if profiler.spent:
             raise result.stopped
+
+
+def _shown_first(found: Found) -> tuple[int, int, int, tuple[int, ...]]:
+    """The order of a list, the same for every search."""
+    return found.size, -found.profile.rows_below_k, -found.profile.classes, tuple(positions(found.mask))
 
 
 def _minimal_keys(profiler: TableProfiler, policy: Policy) -> tuple[SearchResult, tuple[Found, ...]]:
