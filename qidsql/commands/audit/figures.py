@@ -100,7 +100,7 @@ def _measure_with_proposed(
         draft.todo = []
 
 
-PAIRS = 30_000_000  # of rows of a person, that are compared: about 8 CPU seconds
+LINKED_PAIRS = 30_000_000  # of rows of a person, that are compared: about 8 CPU seconds
 
 
 def _measure_histories(audited: TableProfiler, policy: Policy, draft: Draft, on_stage: Callable[[str], None]) -> None:
@@ -115,8 +115,10 @@ def _measure_histories(audited: TableProfiler, policy: Policy, draft: Draft, on_
     about = engine.dialect, audited.source, audited.names
     if known is KnownRows.TWO:
         [pairs] = audited.ask([pairs_of_rows(*about, policy.entity)])
-        if pairs > PAIRS:
-            draft.leave(f"{count(pairs)} pairs of rows of a person are more than the {count(PAIRS)} that are compared")
+        if pairs > LINKED_PAIRS:
+            draft.leave(
+                f"{count(pairs)} pairs of rows of a person are more than the {count(LINKED_PAIRS)} that are compared"
+            )
             return
     [draft.histories] = audited.ask([histories(*about, policy.k, policy.entity, known)])
     draft.todo = []

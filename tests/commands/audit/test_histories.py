@@ -113,7 +113,7 @@ def test_what_is_not_measured_is_no_pass(store: Store, monkeypatch: pytest.Monke
     assert unnamed.verdict is Verdict.INCONCLUSIVE and "1 row has no person" in unnamed.reason
     where = qidsql.audit(store.url, "events", where="person IS NOT NULL", **given)
     assert where.verdict is Verdict.PASS and "two known rows leave 4 or more" in where.reason
-    monkeypatch.setattr(figures, "PAIRS", 3)
+    monkeypatch.setattr(figures, "LINKED_PAIRS", 3)
     many = qidsql.audit(store.url, "events", where="person IS NOT NULL", **given)
     assert many.verdict is Verdict.INCONCLUSIVE and "was not examined" in many.reason
     with pytest.raises(UsageError, match="name their column"):
