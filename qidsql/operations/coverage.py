@@ -138,6 +138,8 @@ class Coverage:
             f"{count(self.tables_covered)} of {plural(self.tables, 'table')}, "
             f"{count(self.columns_covered)} of {plural(self.columns, 'column')} covered"
         )
+        if not self.tables and not any(source.error for source in self.sources):
+            text = "no table is in sight: has a right been revoked?"
         text += " (of the tables selected by --only)" if self.part else ""
         if self.violations:
             text += f"; not in the policy: {few([gap.subject for gap in self.violations], NAMED)}"
