@@ -34,6 +34,7 @@ from qidsql.core.results import Verdict
 from qidsql.core.tables import Role
 from qidsql.declarations.hidden import Range, Total, fields_shown, hidden
 from qidsql.formats.run_summary import TITLES, unit_of
+from qidsql.measures.histories import KnownRows
 from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.document import PackedTables, RunResult, verdict_on_new
 from qidsql.operations.findings import exit_code
@@ -158,10 +159,19 @@ def _reason(verdict: Verdict, audit: AuditResult) -> str:
         proposed = [column.name for column in audit.columns if column.proposed]
         if proposed and not audit.account.unfinished and not unreadable:
             return f"{name}: nobody has confirmed that {few(proposed)} can be left out"
+        if policy.known_rows and not audit.account.unfinished and not unreadable:
+            return f"{name}: what {KnownRows(policy.known_rows).words} tell was not decided"
         left = "; ".join(audit.account.unfinished) or f"{few(unreadable)} could not be read"
         return f"{name} was not fully audited: {left}"
     if not profile and not recognised:
         return audit.reason  # one column alone is below k
+    if (
+        policy.known_rows
+        and audit.histories
+        and audit.histories.smallest < policy.k <= (profile.smallest if profile else 0)
+    ):
+        known = KnownRows(policy.known_rows).words
+        return f"{name}: {known} leave fewer than k = {policy.k} values of {policy.entity}"
     if profile and profile.smallest < policy.k:
         return f"{name} is not {policy.k}-anonymous on the {columns} audited"
     if recognised:

@@ -11,12 +11,13 @@ from typing import Any
 import duckdb
 import pytest
 
+import qidsql
 from qidsql.core.results import Verdict
 from qidsql.declarations.hidden import Range
 from qidsql.declarations.results import plain
 from qidsql.formats.min_count import total, without_small_counts
 from qidsql.formats.registry import NAMES, rendered
-from qidsql.operations.document import RunResult
+from qidsql.operations.document import RunResult, as_document
 from qidsql.operations.findings import FailOn
 from qidsql.operations.table_run import FindingState
 from tests.commandline import inside
@@ -24,6 +25,7 @@ from tests.exhaustive import always
 from tests.formats.contingency import Attacker, Cells, World, changed, counts, document, possible, shown, tables
 from tests.formats.documents import with_tables
 from tests.policies import entries, policy_file
+from tests.stores import DuckDBStore
 
 WORLDS = [World(2, 2, 16, 5, 3), World(2, 2, 16, 4, 6), World(2, 2, 18, 5, 5)]
 LARGE = [World(2, 2, 30, 6, 4), World(2, 2, 24, 4, 6), World(2, 3, 13, 5, 3)]
@@ -215,3 +217,14 @@ def test_large_counts_are_left_out_too() -> None:
 def test_the_attacker_wins_where_nothing_is_hidden() -> None:
     reports = {rendered(document(cells, 2, 3), "json"): counts(cells, 2, 3)["smallest of a"] for cells in tables(4, 9)}
     assert any(0 < smallest < 5 for smallest in reports.values())
+
+
+def test_what_known_rows_of_persons_tell_is_said_without_counts(tmp_path: Path) -> None:
+    with DuckDBStore(tmp_path / "visits.duckdb") as store:
+        rows = [(person, place) for person in range(60) for place in (person % 12, person * 7 // 12 % 12)]
+        store.table("visits", {"person": "INTEGER", "place": "INTEGER"}, rows)
+        found = qidsql.audit(store.url, "visits", columns=["place"], entity="person", k=3, known_rows="2")
+    assert found.histories is not None and found.histories.smallest < 3
+    [table] = without_small_counts(as_document(found), 11).tables
+    assert table.audit is not None and table.audit.histories is None
+    assert table.reason == "main.visits: two known rows leave fewer than k = 3 values of person"

@@ -116,9 +116,7 @@ def _measure_histories(audited: TableProfiler, policy: Policy, draft: Draft, on_
     if known is KnownRows.TWO:
         [pairs] = audited.ask([pairs_of_rows(*about, policy.entity)])
         if pairs > LINKED_PAIRS:
-            draft.leave(
-                f"{count(pairs)} pairs of rows of a person are more than the {count(LINKED_PAIRS)} that are compared"
-            )
+            draft.leave(f"more pairs of rows of a person than the {count(LINKED_PAIRS)} that are compared")
             return
     [draft.histories] = audited.ask([histories(*about, policy.k, policy.entity, known)])
     draft.todo = []
