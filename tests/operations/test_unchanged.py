@@ -11,6 +11,7 @@ from qidsql.operations import unchanged
 from qidsql.operations.policy_file import read_policy_file
 from qidsql.operations.run import run
 from tests.commandline import inside
+from tests.exhaustive import always
 from tests.policies import RISKY, SAFE, entries, fill, history_of, policy_file
 from tests.stores import TWO_ENGINES, Store
 
@@ -58,16 +59,18 @@ def test_an_unchanged_table_costs_one_statement_and_a_row_written_again_changes_
 
 @pytest.mark.parametrize(
     "change",
-    [
-        "UPDATE one SET ward = 'b' WHERE sex = 'x'",
-        "INSERT INTO one SELECT * FROM one",
+    always(
         "UPDATE one SET ward = CASE sex WHEN 'm' THEN 'a' WHEN 'f' THEN 'b' ELSE ward END",
-        "DELETE FROM one WHERE sex = 'x' AND ward = 'a'",
-        "ALTER TABLE one RENAME COLUMN ward TO place",
-    ],
+        longer=[
+            "UPDATE one SET ward = 'b' WHERE sex = 'x'",
+            "INSERT INTO one SELECT * FROM one",
+            "DELETE FROM one WHERE sex = 'x' AND ward = 'a'",
+            "ALTER TABLE one RENAME COLUMN ward TO place",
+        ],
+    ),
 )
 def test_a_change_of_rows_or_names_is_audited(folder: Path, store: Store, change: str) -> None:
-    """The third one keeps the counts of each column's values."""
+    """The first one keeps the counts of each column's values."""
     assert not nights(folder, lambda: store.execute(change))[0]
 
 
