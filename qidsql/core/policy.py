@@ -267,16 +267,16 @@ def question(policy: Policy) -> str:
 
     Settings at their defaults are left out, so that a setting added in a later version changes no fingerprint.
     """
-    settings = sorted((name, value) for name, value in settings_of(policy).items() if value != _DEFAULTS[name])
+    settings = sorted((name, value) for name, value in settings_of(policy).items() if value != _DEFAULTS.get(name))
     return hashlib.sha256(json.dumps(settings).encode()).hexdigest()[:12]
 
 
 def changed_settings(before: Policy, now: Policy) -> list[str]:
     """The settings in which two policies differ, in words: k 5 -> 2. A smaller max_size only shortens lists."""
     was, current = settings_of(before), settings_of(now)
-    changed = [name for name in current if was[name] != current[name]]
+    changed = [name for name in {**was, **current} if was.get(name) != current.get(name)]
     shorter = now.max_size is not None and (before.max_size is None or now.max_size < before.max_size)
-    return [_change(name, was[name], current[name]) for name in changed if not (name == "max_size" and shorter)]
+    return [_change(name, was.get(name), current.get(name)) for name in changed if not (name == "max_size" and shorter)]
 
 
 LARGER = ("k", "l_diversity", "entropy_l")  # the larger, the stricter; of any other number the smaller

@@ -14,7 +14,7 @@ class KnownRows(StrEnum):
 
     @property
     def words(self) -> str:
-        return {"1": "one known row", "2": "two known rows", "all": "all their rows"}[self.value]
+        return {"1": "one known row", "2": "two known rows", "all": "all known rows"}[self.value]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

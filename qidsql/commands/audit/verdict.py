@@ -195,8 +195,8 @@ def of_histories(policy: Policy, draft: Draft, verdict: Verdict, reason: str) ->
         )
     if found.smallest < policy.k:
         part = percent(Fraction(found.persons_below_k, found.persons))
-        share = "have the same rows" if known is KnownRows.ALL else "share"
-        what = "all their rows" if known is KnownRows.ALL else "two rows"
+        share = "have" if known is KnownRows.ALL else "share"
+        what = "rows, all together," if known is KnownRows.ALL else "two rows"
         return Verdict.VIOLATION, (
             f"{draft.table.name}: {count(found.persons_below_k)} of {count(found.persons)} values of {policy.entity} "
             f"({part}) have {what} that fewer than k = {policy.k} {share}; one known row leaves "

@@ -122,6 +122,35 @@ def test_what_is_not_measured_is_no_pass(store: Store, monkeypatch: pytest.Monke
         qidsql.audit(store.url, "events", entity="person", known_rows="3")
 
 
+@ONE_ENGINE
+def test_a_run_tells_its_finding_and_compares_it(store: Store, tmp_path: Path) -> None:
+    made(store, [(person, "a", day) for person in range(3) for day in (person, (person + 1) % 3)])
+    text = """format = 1
+[sources.events]
+url = "{url}"
+[[tables]]
+table = "*events"
+k = 2
+entity = "person"
+{known}
+[tables.roles]
+place = "quasi-identifier"
+day = "quasi-identifier"
+"""
+    file = tmp_path / "qidsql.toml"
+    for known, code, found in (
+        ("", 0, ""),
+        ('known_rows = "2"', 1, "known_rows"),
+        ('known_rows = "2"', 1, "No finding changed"),
+    ):
+        file.write_text(text.format(url=store.url, known=known))
+        outcome = inside("run", "--fresh", cwd=tmp_path)
+        assert (outcome.code, found in outcome.out) == (code, True), outcome
+    shown = inside("run", "--fresh", "--format", "junit", cwd=tmp_path).out
+    assert "is not 2-anonymous by two known rows of a person" in shown and "<failure" in shown
+    assert "have two rows that fewer than k = 2 share" in " ".join(inside("report", "last", cwd=tmp_path).out.split())
+
+
 @pytest.mark.engines("sqlite")
 def test_an_engine_that_has_no_lists_says_so(store: Store) -> None:
     made(store, [(person, "a", 1) for person in range(4)])
