@@ -57,7 +57,8 @@ def findings(result: AuditResult, source: str) -> list[Finding]:
         if not sets and kind not in CAUSES and whole is not None and _met(criterion, whole):
             text = f"all audited columns together are a {criterion.name}"  # the search for minimal sets ended early
             found.append(finding(kind, audited, whole, text, criterion.about))
-    if result.verdict is Verdict.VIOLATION and not found:
+    elsewhere = whole is None or result.histories is not None
+    if elsewhere and result.verdict is Verdict.VIOLATION and not found:
         # Shown by one column alone, by a sample of the classes, or by several rows of a person.
         known = "" if result.histories is None else f" by {result.histories.known_rows.words} of a person"
         found.append(finding(FindingKind.K_ANONYMITY, audited, whole, f"{name} is not {policy.k}-anonymous{known}"))
