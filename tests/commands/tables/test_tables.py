@@ -7,6 +7,7 @@ import duckdb
 import pytest
 
 import qidsql as package
+from qidsql.commands.tables import report
 from qidsql.commands.tables.command import TablesResult
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
@@ -105,3 +106,16 @@ def test_the_report_lists_columns_of_one_table(tmp_path: Path) -> None:
     assert "age, zip" in all_of_them.out and "ward" in all_of_them.out
     document = json.loads(inside("tables", tmp_path, "--format", "json").out)
     assert [table["table"] for table in document["tables"]] == ["main.people", "main.visits"]
+
+
+def test_very_many_tables_are_listed_in_part_and_in_full_in_the_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "LISTED", 3)
+    with duckdb.connect(str(tmp_path / "many.duckdb")) as connection:
+        for number in range(5):
+            connection.execute(f"CREATE TABLE t{number} (a INTEGER)")
+    said = inside("tables", "many.duckdb", cwd=tmp_path).out
+    assert "t2" in said and "t3" not in said and "2 more tables are in the JSON" in said
+    document = json.loads(inside("tables", "many.duckdb", "--format", "json", cwd=tmp_path).out)
+    assert len(document["tables"]) == 5
