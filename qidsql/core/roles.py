@@ -8,6 +8,7 @@ from qidsql.wording.texts import setting
 
 NO_RIGHT = "this user has no right to read it"
 EMPTY = "NULL in every row, as where files have another name or type for it"
+NO_PERSONS = "persons are counted by {}: name another column of theirs, or {} if each row is another person"
 IDENTIFIER_ROWS = 20  # with fewer rows, nearly every column looks like a key
 
 
@@ -28,7 +29,9 @@ def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
         Role.SENSITIVE: policy.sensitive,
         Role.QUASI_IDENTIFIER: (*policy.columns, *policy.quasi_identifiers),
     }
-    table.resolve([name for names in given.values() for name in names])  # one error with all wrong names
+    there = {column.name.lower() for column in table.columns}
+    hint = NO_PERSONS.format(policy.entity, EACH_ROW) if policy.entity and policy.entity.lower() not in there else ""
+    table.resolve([name for names in given.values() for name in names], hint)  # one error with all wrong names
     reasons = {
         Role.ENTITY: f"identifies the entities ({setting('entity')})",
         Role.EXCLUDED: "left out on request",

@@ -218,10 +218,10 @@ class Table:
         """The column of that name. Raises UnknownName."""
         return self.resolve([name])[0]
 
-    def resolve(self, names: Sequence[str]) -> tuple[Column, ...]:
+    def resolve(self, names: Sequence[str], hint: str = "") -> tuple[Column, ...]:
         """The columns of those names; a name in other letter case is accepted if it is unambiguous.
 
-        Raises UnknownName with all unknown names, UsageError for a name that matches several columns.
+        Raises UnknownName with all unknown names and the hint, UsageError for a name that matches several columns.
         """
         exact = {column.name: column for column in self.columns}
         folded: dict[str, list[Column]] = {}
@@ -241,7 +241,7 @@ class Table:
             else:
                 missing.append(name)
         if missing:
-            raise UnknownName("column", missing, str(self.name), exact)
+            raise UnknownName("column", missing, str(self.name), exact, hint)
         return tuple(found.values())
 
 

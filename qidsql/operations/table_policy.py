@@ -305,7 +305,9 @@ class _Entry:
         mine = self._named_here
         of_file = {role: self._resolved(getattr(policy, role)) for role in ROLES}
         entity = self.entry.entity
-        if entity is not None and ("entity" in self.given.given or "entity" not in type(self.given).taken()):
+        if entity is not None and "entity" in self.given.given:  # then the table may have lost it
+            of_file["identifiers"] += tuple(self._present((entity,)))
+        elif entity is not None and "entity" not in type(self.given).taken():
             of_file["identifiers"] += self._resolved((entity,))  # not published, also where it is not counted
         if names(getattr(self.given, "columns", ())):
             of_file["quasi_identifiers"] = ()

@@ -11,7 +11,7 @@ from qidsql.core.results import Result, Verdict
 from qidsql.core.tables import PolicyRole, TableName
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import FileName, Names, Option
-from qidsql.declarations.results import UNWRITTEN, Rounded, reported
+from qidsql.declarations.results import OMITTED, UNWRITTEN, Rounded, reported
 from qidsql.errors import UsageError
 from qidsql.wording.texts import setting
 
@@ -124,6 +124,9 @@ class InitResult(Result):
     added: Annotated[tuple[str, ...] | None, "by --update: tables and columns that were new to it"] = None
     retired: Annotated[tuple[str, ...], "entries that the source no longer has, commented out in the file"] = ()
     gone: Annotated[tuple[str, ...], "other entries that it no longer has, for a person to remove"] = ()
+    unfound_entities: Annotated[
+        tuple[str, ...], OMITTED, "columns of persons that it no longer has: they stay, and audits of their tables fail"
+    ] = ()
     url: Annotated[str, UNWRITTEN] = ""  # of the source, as written in the file
     name: Annotated[str, UNWRITTEN] = ""  # of the source in the file
     there: Annotated[tuple[tuple[TableName, tuple[str, ...]], ...], UNWRITTEN] = ()  # all tables, all columns

@@ -53,13 +53,14 @@ def draft(result: InitResult) -> str:
 
 
 class Update(NamedTuple):
-    """The new text of a file, the entries added, the entries commented out since the source no longer has them, and
-    other entries that the source no longer has, in words; and the columns of tables that are marked CHECK in it."""
+    """The new text of a file, the entries added, the entries commented out since the source no longer has them, other
+    entries that the source no longer has, and such entities, in words; and the columns that are marked CHECK in it."""
 
     text: str
     added: list[str]
     retired: list[str]
     left: list[str]
+    entities: list[str]
     marked: frozenset[tuple[TableName, str]]
 
 
@@ -75,7 +76,7 @@ def updated(file: TomlFile, result: InitResult) -> Update:
     path = str(file.path)
     try:
         _source(tomlkit.parse(file.text), result, path)
-        text, retired, left = without_vanished(file, result)
+        text, retired, left, entities = without_vanished(file, result)
         document = tomlkit.parse(text)
     except TOMLKitError:  # its message could quote the file
         raise UsageError(f"{path} cannot be updated; write another file (--output)") from None
@@ -104,7 +105,7 @@ def updated(file: TomlFile, result: InitResult) -> Update:
     text = tomlkit.dumps(document)
     if new:
         text = "\n".join([text if text.endswith("\n") else text + "\n", *new])
-    return Update(text, added, retired, left, _marked(parsed(file.path, text.encode()), source, result))
+    return Update(text, added, retired, left, entities, _marked(parsed(file.path, text.encode()), source, result))
 
 
 def _marked(file: TomlFile, source: str, result: InitResult) -> frozenset[tuple[TableName, str]]:
@@ -142,9 +143,9 @@ def _fill_in(entry: Any, table: TableProposal) -> None:
     entry["roles"] = tomlkit.table()
 
 
-def without_vanished(file: TomlFile, result: InitResult) -> tuple[str, list[str], list[str]]:
-    """The file's text with a # before the tables and roles that the source no longer has, the list of these, and a list
-    of what else is gone: an entity, since the audit changes without it, and entries that share a line with others.
+def without_vanished(file: TomlFile, result: InitResult) -> tuple[str, list[str], list[str], list[str]]:
+    """The file's text with a # before the tables and roles that the source no longer has, and the list of these. Lists
+    of what else is gone: entries that share a line with others, and entities, without which rows would be counted.
 
     Tables are left alone if only a part of the source was examined.
     """
@@ -155,6 +156,7 @@ def without_vanished(file: TomlFile, result: InitResult) -> tuple[str, list[str]
     lines = file.text.split("\n")
     retired: list[str] = []
     left: list[str] = []
+    entities: list[str] = []
     there: dict[str, list[tuple[TableName, tuple[str, ...]]]] = {}
     for each in result.there:
         for spelling in spellings(each[0]):
@@ -181,16 +183,17 @@ def without_vanished(file: TomlFile, result: InitResult) -> tuple[str, list[str]
                 (left if line is None else retired).append(f"{table}: {name}")
                 if line is not None:
                     lines[line] = _retired(lines[line])
-    return "\n".join(lines), list(dict.fromkeys(retired)), list(dict.fromkeys(left))
+            entity = str(entry.get("entity", EACH_ROW))
+            if entity != EACH_ROW and entity.casefold() not in known:
+                entities.append(f"{table}: {entity}")
+    return "\n".join(lines), list(dict.fromkeys(retired)), list(dict.fromkeys(left)), entities
 
 
 def _columns_named(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The columns that an entry names, each with its key."""
+    """The columns to which an entry gives a role or a weight, each with its key."""
     for key in ("roles", "weights"):
         if isinstance(entry.get(key), Mapping):
             yield from ((key, str(name)) for name in entry[key])
-    if entry.get("entity", EACH_ROW) != EACH_ROW:
-        yield "entity", str(entry["entity"])
 
 
 def _retired(line: str) -> str:

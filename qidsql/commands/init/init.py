@@ -93,8 +93,9 @@ def write_file(result: InitResult, request: InitRequest, file: Path) -> InitResu
     """Write the file, all of it or nothing. With `update` existing entries are unchanged. Raises UsageError."""
     result = replace(result, url=_from_folder(result.url, file.parent))
     if request.update:
-        text, added, retired, left, marked = updated(read_toml(file), result)
+        text, added, retired, left, entities, marked = updated(read_toml(file), result)
         result = replace(result, added=tuple(added), retired=tuple(retired), gone=tuple(left), marked=marked)
+        result = replace(result, unfound_entities=tuple(entities))
         if not added and not retired:
             return replace(result, output=str(file))
     else:

@@ -38,9 +38,13 @@ def report(result: InitResult) -> Report:
     if result.added is not None:
         added = few(result.added) or "nothing, it is up to date"
         yield Sentence(f"Added to {result.output}: {added}", close=True)
-    for gone, action in ((result.retired, "commented out in"), (result.gone, "remove from")):
+    for gone, action, why in (
+        (result.retired, "commented out in", ""),
+        (result.gone, "remove from", ""),
+        (result.unfound_entities, "and kept in", ", as persons are counted by it"),
+    ):
         if gone:
-            yield Sentence(f"No longer in the source, {action} {result.output}: {few(gone)}", close=True)
+            yield Sentence(f"No longer in the source, {action} {result.output}{why}: {few(gone)}", close=True)
     if result.added is None and result.output is not None:
         yield Sentence(f"Written: {result.output}", close=True)
     if result.output is not None:

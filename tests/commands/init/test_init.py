@@ -484,19 +484,38 @@ def test_an_update_puts_what_is_gone_behind_a_sign(clinic: Path) -> None:
 
 
 def test_what_cannot_go_behind_a_sign_is_told(clinic: Path) -> None:
-    """An entity, since the audit would be another; what shares its line; and tables where not all was looked at."""
+    """What shares its line; and tables where not all was looked at."""
     text = (
         '[sources.c]\nurl = "clinic.duckdb"\n[[tables]]\ntable = "main.visits"\nentity = "person"\n'
         'roles = { ward = "other", wing = "other" }\nweights.room = 2\n'
     )
     (clinic / "qidsql.toml").write_text(text)
     found = rewritten(clinic, update=True)
-    assert (found.retired, found.gone) == (("main.visits: room",), ("main.visits: wing", "main.visits: person"))
+    assert (found.retired, found.gone) == (("main.visits: room",), ("main.visits: wing",))
+    assert found.unfound_entities == ("main.visits: person",)
     assert "# no longer in the source: weights.room = 2\n" in (clinic / "qidsql.toml").read_text()
     (clinic / "qidsql.toml").write_text('[sources.c]\nurl = "clinic.duckdb"\n[[tables]]\ntable = "main.none"\n')
     written = package.init(str(clinic / "clinic.duckdb"), schema="main", output=clinic / "qidsql.toml", update=True)
     assert (written.retired, written.gone) == ((), ())
     assert rewritten(clinic, update=True).retired == ("main.none",)
+
+
+def test_persons_whose_column_is_gone_stay_in_the_file(clinic: Path) -> None:
+    """Without its line, rows would be counted, and might pass. Audits fail until somebody says what a row is."""
+    text = '[sources.c]\nurl = "clinic.duckdb"\n[[tables]]\ntable = "main.visits"\nentity = "person"\n'
+    (clinic / "qidsql.toml").write_text(f'{text}roles = {{ ward = "other" }}\n')
+    first = inside("init", "clinic.duckdb", "--no-statistics", "--update", cwd=clinic)
+    assert (
+        "No longer in the source, and kept in qidsql.toml, as persons are counted by it: main.visits: person"
+        in first.out
+    )
+    assert 'entity = "person"\n' in (clinic / "qidsql.toml").read_text()
+    assert rewritten(clinic, update=True).unfound_entities == ("main.visits: person",)
+    ran = inside("run", "--no-history", "--only", "main.visits", cwd=clinic)
+    assert ran.code not in (0, 1) and "or row if each row is another person" in " ".join(ran.out.split())
+    audit = ("audit", "clinic.duckdb", "visits", "--k", "2")
+    assert inside(*audit, cwd=clinic).code == 2
+    assert inside(*audit, "--entity", "row", cwd=clinic).code in (0, 1)
 
 
 def test_an_update_of_an_untouched_file_changes_no_byte(clinic: Path) -> None:
