@@ -31,7 +31,7 @@ PASSWORD = r"://[^/@:]*:[^@]+@|://[^/@]*@[^/@]*@|\bpassword\s*=|\bpasswd\s*=|mot
 
 @dataclass(frozen=True, slots=True)
 class TableEntry:
-    """A table to audit, or a pattern for several. `options` are those of `Policy` except the roles.
+    """A table to audit, or a pattern for several. `options` are those of `Policy` except the roles, and `keep`.
 
     `audit`: False if the table is known but not audited. `undecided` are the columns whose proposed role is still
     marked CHECK, the entity too; `decided` is False if the table itself is.
@@ -83,7 +83,7 @@ class TableEntry:
 
         with written_as(POLICY_FILE):
             return Policy.read(
-                **self.options,
+                **{name: value for name, value in self.options.items() if name != "keep"},
                 identifiers=of("direct identifier"),
                 sensitive=of("sensitive"),
                 exclude=of("other"),
@@ -289,6 +289,10 @@ class _Reader:
             undecided=self.undecided({**dict.fromkeys(defaults.get("roles", {}), ("defaults",)), **own}) | persons,
             decided=not self.toml.is_marked((*path, "audit")),
         )
+        roles = {name.lower(): role for name, role in {**entry.default_roles, **entry.roles}.items()}
+        for name in options.get("keep", ()):
+            if (role := roles.get(name.lower())) in (PolicyRole.DIRECT_IDENTIFIER, PolicyRole.QUASI_IDENTIFIER):
+                self.note((*(path if "keep" in given else ("defaults",)), "keep"), f"{name} is a {role}; choose one")
         try:
             entry.policy()
         except UsageError as error:
@@ -335,7 +339,7 @@ def beside(file: Path, path: str) -> Path:
 
 def _policy_options(given: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a Policy; a preset sets k."""
-    options = {key: value for key, value in given.items() if key in SETTINGS}
+    options = {key: value for key, value in given.items() if key in (*SETTINGS, "keep")}
     if "preset" in given:
         options["k"] = PRESETS[given["preset"]].k
     return options

@@ -4,10 +4,11 @@ Sources, exceptions and alerts declare their keys with their classes, settings w
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from qidsql.commands.audit.command import AuditRequest
 from qidsql.core.files import KeyPath
+from qidsql.core.options import Keep
 from qidsql.core.policy import Release
 from qidsql.declarations.keys import keys_schema
 from qidsql.declarations.options import FORMS, Names, Parameter, Ratio, parameters
@@ -80,6 +81,7 @@ COMMON: Schema = {
         "description": "k by name. " + "; ".join(f"{name}: {preset.source}" for name, preset in PRESETS.items()),
     },
     **{each.name: option_schema(each) for each in parameters(AuditRequest) if each.option.in_policies},
+    "keep": list_of(string_schema("a column"), f"of copies: {get_args(Keep)[1].help}"),
     "on_new": {
         "enum": list(ON_NEW),
         "description": "the severity of tables and columns in no entry; default: violation if the role proposed for "

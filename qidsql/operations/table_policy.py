@@ -295,9 +295,12 @@ class _Entry:
     def _settings(self) -> dict[str, Any]:
         """The settings of the file that no given option replaces."""
         taken = type(self.given).taken()
-        return {
+        found = {
             name: value for name, value in self.entry.options.items() if name in taken and name not in self.given.given
         }
+        if "keep" in found and self.entry.is_pattern:  # it may name columns of other tables
+            found["keep"] = sorted(self._present(found["keep"]))
+        return found
 
     def _roles(self) -> Roles:
         """The columns of each role: those given, and those of the file to which the user gives no other role."""
@@ -395,7 +398,7 @@ class _Entry:
                 *(_shown(name, options[name]) for name in options if name in taken and name in given.given),
                 *(f"the role of {name}" for name in self._overruled_roles(roles)),
             ),
-            unused=tuple(name for name in unused if name != "entity"),
+            unused=tuple(name for name in unused if name not in ("entity", "keep")),
             undecided=tuple(column.name for column in self.table.columns if column.name in undecided - mine),
             ignored=self.ignored,
             notes=tuple(notes),

@@ -244,9 +244,17 @@ def test_the_schema_is_one_and_presets_name_their_sources() -> None:
     text = " ".join(inside("run", "--help").out.split())
     assert "CMS cell size" in text
     assert "EMA Policy 0070" in text
-    assert set(COMMON) - {"preset", "on_new", "owner", "roles", "weights", "exceptions", "order", "known_rows"} <= set(
-        plain(Policy())
-    )
+    assert set(COMMON) - {
+        "preset",
+        "on_new",
+        "owner",
+        "roles",
+        "weights",
+        "exceptions",
+        "order",
+        "known_rows",
+        "keep",
+    } <= set(plain(Policy()))
 
 
 # what a file means

@@ -274,3 +274,31 @@ def test_rows_without_a_person_are_no_pass(tmp_path: Path) -> None:
     for k, verdict in ((4, "pass"), (5, "inconclusive"), (6, "violation")):
         assert qidsql.audit(str(path), "t", entity="who", k=k).verdict == verdict
     assert qidsql.audit(str(path), "t", entity="who", k=5, where="who IS NOT NULL").verdict == "violation"
+
+
+@pytest.mark.parametrize("command", always("suppress", longer=["protect", "anonymize"]))
+def test_copies_have_the_columns_that_the_policy_keeps(command: str, folder: Path) -> None:
+    """As with the option, which replaces them; other commands take no notice."""
+    more = {"anonymize": ["--method", "heuristic"], "protect": ["--by", "levels"]}.get(command, [])
+    call = [command, "people.csv", "--entity", "row", "--into", "copy.csv", "--replace", *more]
+
+    def copied(*options: str) -> tuple[list[str], str]:
+        found = document(*call, *options, cwd=folder)
+        columns = (folder / "copy.csv").read_text().splitlines()[0].split(",")
+        return columns, str(found["notes"][0])  # type: ignore[index]
+
+    for table, kept in (("main.people", '["NOTE"]'), ("main.peo*", '["note", "none_such"]')):
+        text = POLICY.replace("main.people", table).replace("k = 4", f"k = 4\nkeep = {kept}")
+        (folder / "qidsql.toml").write_text(text)
+        columns, said = copied()
+        assert columns == ["age", "sex", "town", "pay", "note"] and "keep" in said
+        assert copied("--keep", "age")[0] == ["age", "sex", "town", "pay"]
+        audit = document("audit", "people.csv", cwd=folder)
+        assert "keep" not in str(audit["notes"]) and "note" in audit["policy"]["exclude"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("role", ["visitor", "Town"])
+def test_a_policy_keeps_no_column_that_is_protected_or_identifies(role: str, folder: Path) -> None:
+    (folder / "qidsql.toml").write_text(POLICY.replace("k = 4", f'k = 4\nkeep = ["{role}"]'))
+    with pytest.raises(TomlFileError, match=f":6: .*keep.*{role}"):
+        qidsql.suppress(str(folder / "people.csv"), policy_file=folder / "qidsql.toml")
