@@ -4,7 +4,9 @@ from qidsql.commands.tables.command import ListedTable, TablesResult
 from qidsql.report.blocks import Fields, Grid, Head, Outcome, Report, Sentence
 from qidsql.wording.texts import are, count, few, plural, share
 
-LISTED = 1_000  # tables at most: nobody reads more lines, and drawing 20,000 takes longer than reading the catalog
+TABLES_LISTED = (
+    1_000  # tables at most: nobody reads more lines, and drawing 20,000 takes longer than reading the catalog
+)
 
 
 def report(result: TablesResult) -> Report:
@@ -21,7 +23,7 @@ def report(result: TablesResult) -> Report:
     ranked = any(table.counts is not None for table in result.tables)
     if result.tables:
         yield _ranking(result) if ranked else _columns(table) if len(result.tables) == 1 else _tables(result)
-    if (more := len(result.tables) - LISTED) > 0:
+    if (more := len(result.tables) - TABLES_LISTED) > 0:
         more_tables = plural(more, "more table")
         yield Sentence(f"{more_tables} {are(more)} in the JSON; or name a pattern, such as 'visits_*'.")
     yield Sentence(
@@ -37,7 +39,7 @@ def _tables(result: TablesResult) -> Grid:
         Head("Columns", text=True, leaves=2),
     ]
     lines = []
-    for table in result.tables[:LISTED]:
+    for table in result.tables[:TABLES_LISTED]:
         rows = "?" if table.estimated_rows is None else count(table.estimated_rows)
         columns = few([each.name for each in table.columns], 8)
         lines.append((str(table.table), table.kind, rows, table.obstacle or columns))
@@ -52,7 +54,7 @@ def _ranking(result: TablesResult) -> Grid:
         Head("Nearly a value for each row", text=True),
     ]
     lines = []
-    for table in result.tables[:LISTED]:
+    for table in result.tables[:TABLES_LISTED]:
         counts = table.counts
         if counts is None:
             lines.append((str(table.table), "", "", table.obstacle or "no column can be read"))

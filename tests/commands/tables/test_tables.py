@@ -111,7 +111,7 @@ def test_the_report_lists_columns_of_one_table(tmp_path: Path) -> None:
 def test_very_many_tables_are_listed_in_part_and_in_full_in_the_json(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report, "LISTED", 3)
+    monkeypatch.setattr(report, "TABLES_LISTED", 3)
     with duckdb.connect(str(tmp_path / "many.duckdb")) as connection:
         for number in range(5):
             connection.execute(f"CREATE TABLE t{number} (a INTEGER)")
