@@ -77,7 +77,8 @@ class PostgresServer:
     def freeze(self) -> None:
         """The server answers nothing any more, as when the network is cut."""
         for process in self.processes:
-            os.kill(process, signal.SIGSTOP)
+            with suppress(ProcessLookupError):  # it ended meanwhile
+                os.kill(process, signal.SIGSTOP)
 
     def thaw(self) -> None:
         for process in self.processes:

@@ -100,5 +100,5 @@ def _changed(document: Any, random: Random) -> Any:
         if random.random() < 0.15:
             del inside[key]
         else:
-            inside[key] = random.choice(ODD)
+            inside[key] = deepcopy(random.choice(ODD))
     return found

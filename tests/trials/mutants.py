@@ -60,7 +60,6 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "qidsql/operations/document.py": FINDINGS,
     "qidsql/operations/changes.py": FINDINGS,
     "qidsql/operations/coverage.py": FINDINGS,
-    "qidsql/cli/exit_codes.py": ("tests/cli/test_exit_codes.py",),
     "qidsql/operations/policy_file.py": (
         "tests/operations/test_policy_file.py",
         "-k",
@@ -76,7 +75,6 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
 }
 ONLY = {  # of a room where the rest decides nothing, or is held by the tests of searches
-    "qidsql/cli/exit_codes.py": ("ExitCode", "end"),
     "qidsql/core/results.py": ("worst", "Result.ending"),
 }
 # Methods that describe what is written, word a criterion or fit it to samples: the tests of formats and searches hold
