@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +13,9 @@ from qidsql.commands.audit.command import AuditRequest
 from qidsql.commands.graph.command import GraphRequest
 from qidsql.commands.keys.command import KeysRequest
 from qidsql.core.options import names
-from qidsql.core.policy import Policy, PolicyOrigin, changed_settings, question
+from qidsql.core.policy import Policy, PolicyOrigin, changed_settings, column_weights, question
 from qidsql.declarations.results import loaded, plain
-from qidsql.errors import UsageError
+from qidsql.errors import TomlFileError, UsageError
 from qidsql.measures.criteria import Distinct, RowsBelowK, Separation, Violates
 from qidsql.wording.texts import POLICY_FILE, written_as
 
@@ -183,3 +184,16 @@ def test_changes_of_a_policy_are_said_without_conditions_and_columns() -> None:
     assert changed_settings(now, now) == []
     assert changed_settings(Policy(), before) == ["columns", "where"]
     assert changed_settings(Policy(), Policy(keep_identifiers=True)) == ["keep_identifiers false -> true"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("age = 3\nzip = 1", {"age": 3, "zip": 1}), ("age = 3.0", None), ("a = 0", None)]
+)
+def test_weights_of_a_file_are_positive_whole_numbers(tmp_path: Path, text: str, found: dict[str, int] | None) -> None:
+    file = tmp_path / "weights.toml"
+    file.write_text(f"[weights]\n{text}\n")
+    if found is None:
+        with pytest.raises(TomlFileError, match="expected a positive whole number"):
+            column_weights(file)
+    else:
+        assert column_weights(file) == found

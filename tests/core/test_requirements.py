@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from qidsql.core.policy import Policy
 from qidsql.core.requirements import CriterionOptions
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
-from qidsql.measures.disclosure_limits import DistantInHierarchy, FewValues
+from qidsql.measures.disclosure_limits import DistantInHierarchy, FewValues, limits_among
 
 HALF, FIFTH = Fraction(1, 2), Fraction(1, 5)
 
@@ -56,3 +57,10 @@ def test_what_is_revealed_is_limited_in_two_values_unless_another_limit_is_given
 def test_what_asks_for_nothing_or_for_several_is_refused(options: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         _ = CriterionOptions(**options).criterion
+
+
+def test_an_order_of_texts_is_that_of_one_sensitive_column() -> None:
+    given: dict[str, Any] = {"t_ordered": Fraction(1, 5), "order": "none,mild,severe"}
+    assert len(limits_among(Policy(sensitive=("pain",), **given).criteria)) == 1
+    with pytest.raises(UsageError, match="is that of one sensitive column"):
+        _ = Policy(sensitive=("pain", "state"), **given).criteria

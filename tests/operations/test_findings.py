@@ -27,7 +27,7 @@ from qidsql.operations.document import (
 )
 from qidsql.operations.findings import FailOn, complete_kinds, criteria, exit_code, finding_id, findings
 from qidsql.operations.policy_entries import Exemption
-from qidsql.operations.table_run import Acceptance, Finding, Measures, TableRun, TrendPoint
+from qidsql.operations.table_run import Acceptance, Finding, Measures, TableRun, TrendPoint, passes_with
 from qidsql.operations.table_run import FindingKind as Kind
 from qidsql.operations.table_run import FindingState as State
 
@@ -570,3 +570,11 @@ def test_what_counts_most_of_gaps_and_what_mends_them() -> None:
     assert Coverage(sources, (new,)).update_commands == []
     renamed = [Coverage(sources, gaps).may_be_renamed for gaps in ((known, new), (known,), (new,))]
     assert renamed == [True, False, False]
+
+
+def test_a_pass_by_exceptions_says_so_and_another_nothing() -> None:
+    assert (passes_with(0), passes_with(1), passes_with(2)) == (
+        "",
+        "passes with 1 exception",
+        "passes with 2 exceptions",
+    )

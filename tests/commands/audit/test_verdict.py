@@ -14,6 +14,7 @@ from qidsql.core.results import Verdict
 from qidsql.core.roles import NO_RIGHT
 from qidsql.core.tables import Role, Table, TableName
 from qidsql.measures.profiles import ClassProfile
+from qidsql.measures.sampling import ClassEstimate
 
 HALF = Fraction(1, 2)
 SAFE = ClassProfile.of_sizes({5: 4}, 5)
@@ -188,3 +189,9 @@ def test_a_pass_without_the_columns_left_out_by_proposal_has_to_hold_with_them()
     found, reason = verdict(RISKY, RISKY)
     assert found == "violation"
     assert reason.endswith("; left out by proposal: income")
+
+
+@pytest.mark.parametrize(("smallest", "verdict"), [(4, "violation"), (5, "inconclusive")])
+def test_a_sampled_class_of_k_rows_is_none_below_k(smallest: int, verdict: str) -> None:
+    estimate = ClassEstimate.of(ClassProfile.of_sizes({smallest: 3}, 5), 10, 1000)
+    assert judge("people", Policy(), 1000, (AGE,), None, None, estimate)[0].value == verdict
