@@ -88,9 +88,8 @@ class Engine(ABC):
     options_in_path = False  # text after a ? in the source is options, none of them secret
     limited = True  # whether the time limit of the calling block applies
     labelled = False  # its catalog has comments, labels or keys
-    opening = float(
-        "inf"
-    )  # the time when the source began to be opened: files that are newer may have been read before
+    # The time when the source began to be opened: files that are newer may have been read before.
+    opening = float("inf")
     latency = 0.0  # seconds of an empty statement, measured when connecting; 0: in this process, or on this machine
 
     def __init__(self, workers: int, folder: PrivateFolder | None = None) -> None:

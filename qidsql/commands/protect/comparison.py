@@ -12,7 +12,7 @@ from qidsql.commands.mask.mask import mask
 from qidsql.commands.protect.command import ProtectRequest, Way
 from qidsql.commands.protect.result import ProtectResult, WayFound, judged
 from qidsql.commands.table_protection import TableProtection
-from qidsql.core.results import Verdict
+from qidsql.core.results import SearchAccount, Verdict
 from qidsql.engines.base import Engine
 from qidsql.errors import ConnectionLost, Interrupted, Stopped, UsageError
 from qidsql.generalization.hierarchies import dates_among
@@ -123,7 +123,7 @@ def _columns(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[
         return _none(Way.COLUMNS, result), account.rows
     if not result.published:
         return WayFound(way=Way.COLUMNS, reason="no column can be published"), account.rows
-    weights = {name: account.weights.get(name, 1) for name in account.columns}
+    weights = _weights(account)
     withheld = Fraction(sum(weights[name] for name in result.withheld), sum(weights.values()))
     how = f"{few(result.withheld)} withheld" if result.withheld else "no column withheld"
     return WayFound(way=Way.COLUMNS, kept=1 - withheld, rows_left_out=0, how=how, proved=result.optimal), account.rows
@@ -136,15 +136,19 @@ def _cells(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[Wa
     account = result.account
     if result.cells is None or not account.rows or result.verdict is not Verdict.FINISHED:
         return _none(Way.CELLS, result), account.rows
-    weights = {name: account.weights.get(name, 1) for name in account.columns}
+    weights = _weights(account)
     lost = sum(weights[name] * cells for name, cells in result.by_column.items())
     kept = 1 - Fraction(lost, account.rows * sum(weights.values()))
     how = f"{plural(result.cells, 'cell')} blanked"
     return WayFound(way=Way.CELLS, kept=kept, rows_left_out=0, how=how, proved=result.optimal), account.rows
 
 
+def _weights(account: SearchAccount) -> dict[str, int]:
+    return {name: account.weights.get(name, 1) for name in account.columns}
+
+
 def _none(way: Way, result: Any) -> WayFound:
-    return WayFound(way=way, reason=result.reason)
+    return WayFound(way=way, reason=result.reason, impossible=result.verdict is Verdict.VIOLATION)
 
 
 def _silent(stage: str) -> None:

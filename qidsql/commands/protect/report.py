@@ -164,7 +164,7 @@ def opening(result: ProtectResult) -> str:
 
 
 def _opening_of_ways(result: ProtectResult) -> str:
-    if result.verdict is Verdict.VIOLATION:
-        return "No way that was compared protects this table: do not release it on this ground."
+    if result.verdict is not Verdict.FINISHED:
+        return "No way that was compared is known to protect this table: do not release it on this ground."
     ways = [f"by {each.way} {percent(each.kept)}" for each in result.ways if each.kept is not None]
     return f"Of the detail a safe copy keeps {few(ways)}. Nothing was written yet."

@@ -50,6 +50,7 @@ class WayFound:
     how: Annotated[str, "what changes, in words"] = ""
     proved: Annotated[bool, "no choice of this way keeps more, by its own measure"] = False
     reason: Annotated[str, "why there is no plan"] = ""
+    impossible: Annotated[bool, "it was examined to its end: the table has no such plan"] = False
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -103,7 +104,7 @@ def judged(result: ProtectResult) -> ProtectResult:
 
 def _judged(result: ProtectResult) -> tuple[Verdict, str]:
     policy, rows = result.account.policy, result.account.rows or 0
-    if not rows:
+    if not rows and (result.by is not None or result.account.rows == 0):  # None: no way that was compared counted them
         return Verdict.INCONCLUSIVE, f"there is nothing to protect: {policy.why_no_rows}"
     if result.by is None:
         return _judged_ways(result)
@@ -124,7 +125,9 @@ def _judged(result: ProtectResult) -> tuple[Verdict, str]:
 def _judged_ways(result: ProtectResult) -> tuple[Verdict, str]:
     best = next((each for each in result.ways if each.kept is not None), None)
     if best is None or best.kept is None:
-        return Verdict.VIOLATION, "no way that was compared protects this table"
+        if any(each.impossible for each in result.ways):
+            return Verdict.VIOLATION, "no way that was compared protects this table"
+        return Verdict.INCONCLUSIVE, "no way that was compared came to an end: none is known to protect this table"
     without = f", with {plural(best.rows_left_out, 'row')} left out" if best.rows_left_out else ", with every row"
     return Verdict.FINISHED, f"{found_by(result)}: by {best.way} it keeps {percent(best.kept)} of the detail{without}"
 

@@ -88,9 +88,7 @@ class ReleaseRequest(PolicyOptions):
     max_seconds: MaxSeconds = None
     max_bytes: MaxBytes = None
     asked: ReleasedAudit | None = field(default=None, repr=False)  # the audit that the policy asks for
-    roles: Mapping[str, PolicyRole] = field(
-        default_factory=dict, repr=False
-    )  # of the columns, as the policy declares them
+    roles: Mapping[str, PolicyRole] = field(default_factory=dict, repr=False)  # of the columns, by the policy
     missing_entity: str | None = field(default=None, repr=False)  # the persons of the policy, if the bytes lack them
     policy_hash: str = field(default="", repr=False)
     earlier: tuple[EarlierRelease, ...] | None = field(default=None, repr=False)  # of the table; None: not read

@@ -69,7 +69,17 @@ def test_the_best_way_is_carried_out_as_printed(people: Store) -> None:
 def test_what_cannot_be_protected_or_compared(people: Store) -> None:
     none = qidsql.protect(people.url, "people", k=121, columns=[*COLUMNS], suppress=0)
     assert (none.verdict, [each.kept for each in none.ways]) == (Verdict.VIOLATION, [None] * 4)
-    diverse = qidsql.protect(people.url, "people", k=2, l_diversity=2, sensitive="sex", columns=["born", "zip"])
+    limited: dict[str, Any] = {
+        "k": 2,
+        "l_diversity": 2,
+        "sensitive": "sex",
+        "columns": ["born", "zip"],
+        "entity": "row",
+    }
+    ended = qidsql.protect(people.url, "people", **limited, max_statements=1)
+    assert (ended.verdict, [each.kept for each in ended.ways]) == (Verdict.INCONCLUSIVE, [None] * 4)
+    assert "no way that was compared came to an end" in ended.reason
+    diverse = qidsql.protect(people.url, "people", **limited)
     assert {each.way for each in diverse.ways if each.reason} >= {Way.LEVELS}
     with pytest.raises(UsageError, match="the ways are only compared: choose one for the copy"):
         qidsql.protect(people.url, "people", into="copy")
