@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 from qidsql.core.options import COLUMNS, Into, Keep, Replace, choice
@@ -10,7 +11,12 @@ from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError, names_a_secret
 
-FILE_KINDS = (".parquet", ".csv")  # of copies of files, and of lists
+FILE_KINDS = (".parquet", ".csv")  # of copies, and of lists
+
+
+def is_file(into: str | Path | None) -> bool:
+    """Whether a copy or a list goes into a file, and not into a table of the source."""
+    return into is not None and Path(into).suffix.lower() in FILE_KINDS
 
 
 class Script(StrEnum):
@@ -41,7 +47,7 @@ class CopyOptions:
     @property
     def writable(self) -> bool:
         """Whether the source is opened for writing."""
-        return self.into is not None
+        return self.into is not None and not is_file(self.into)
 
     @property
     def script(self) -> Script | None:

@@ -157,7 +157,7 @@ Workspace: TypeAlias = Annotated[
 Into: TypeAlias = Annotated[
     str | None,
     Option(
-        "write the copy: a new table of the source; of a file, a .parquet or .csv file",
+        "write the copy: a new table of the source, or a .parquet or .csv file",
         "NAME",
         panel=COPY,
         in_shells=False,

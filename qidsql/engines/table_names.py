@@ -45,10 +45,7 @@ def find_table(
 
 def no_schema(name: TableName, label: str) -> str:
     """The message that there is no such schema to create a table in."""
-    text = f"there is no schema {name.schema} in {label} for the table {name.name}; --into takes name or schema.name"
-    if name.name.lower() in ("csv", "parquet", "json"):
-        text += ", since the copy of a table in a database is a table and not a file"
-    return text
+    return f"there is no schema {name.schema} in {label} for the table {name.name}; --into takes name or schema.name"
 
 
 def _readings(typed: str, dialect: str) -> Iterator[list[list[str]]]:

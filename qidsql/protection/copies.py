@@ -2,7 +2,7 @@
 
 The cells to suppress are the table `plan` (pattern, mask) beside the `patterns` of a workbench. In a database the copy
 is a table, made in a transaction of an engine opened for writing: it exists after `keep`, and is gone if anything fails
-before. For data files the copy is another file, written beside its destination and renamed.
+before. A file, of data files or where the engine writes files, is written beside its destination and renamed.
 """
 
 import os
@@ -18,7 +18,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
-from qidsql.core.copies import FILE_KINDS
+from qidsql.core.copies import FILE_KINDS, is_file
 from qidsql.core.tables import FILES, Column, Table, TableName
 from qidsql.declarations.results import OMITTED
 from qidsql.engines.base import Engine
@@ -174,12 +174,14 @@ class ProtectedCopy:
 
 
 def planned_copy(engine: Engine, table: Table, copied: Sequence[Column], typed: str, replace: bool) -> ProtectedCopy:
-    """The destination of the copy as typed: a table, by default in the schema of its source; for files, a file.
+    """The destination of the copy as typed: a table, by default in the schema of its source, or a file.
 
     Raises UsageError (the source itself, a name that is taken, no name), SourceError.
     """
-    if table.kind in FILES:
+    if table.kind in FILES or (engine.writes_files and is_file(typed)):
         return _file_copy(engine, table, copied, typed, replace)
+    if is_file(typed):
+        raise UsageError(f"--into {typed}: the copy of a table of {engine.label} is a table there, and not a file")
     if not engine.writable:
         raise SourceError(f"{engine.label} was not opened for writing: qidsql.connect(PATH_OR_URL, writable=True)")
     name = new_table_name(engine, table, typed)

@@ -51,6 +51,29 @@ def tells_nothing(orders: list[list[Any]], copies: list[list[Any]]) -> bool:
     return persons[0] == persons[1] and persons[0] not in came and persons[0] != sorted(persons[0])
 
 
+def test_the_copy_of_a_table_can_be_a_file(store: Store, tmp_path: Path) -> None:
+    """The source is read only: nothing in it changes, and its writers need not wait for a writer."""
+    store.table("people", COLUMNS, ROWS)
+    path = tmp_path / "copy.parquet"
+    options: dict[str, Any] = {"k": 3, "sensitive": "diagnosis", "into": str(path)}
+    if store.name == "postgres":
+        with pytest.raises(UsageError, match="is a table there, and not a file"):
+            qidsql.suppress(store.url, "people", **options)
+        return
+    verbs = {"suppress": {}, "anonymize": {}, "turns": {"turns": ["age=width:10"]}, "protect": {"by": "values"}}
+    for verb, more in verbs.items():
+        result = getattr(qidsql, verb)(store.url, "people", **options, **more)
+        assert result.target == str(path)
+        with duckdb.connect() as connection:
+            copy = connection.execute(f"SELECT * FROM '{path}'").fetchall()
+        assert sorted(row[2] for row in copy) == sorted(row[2] for row in ROWS)
+        with pytest.raises(UsageError, match="exists already"):
+            getattr(qidsql, verb)(store.url, "people", **options, **more)
+        path.unlink()
+    with duckdb.connect(store.url) as connection:
+        assert connection.execute("FROM duckdb_tables() SELECT table_name").fetchall() == [("people",)]
+
+
 @pytest.mark.parametrize("way", TWO_WAYS)
 def test_a_copy_does_not_keep_the_order_of_its_source(store: Store, way: tuple[str, dict[str, Any]]) -> None:
     """Line i was person i, for anyone with the list of persons."""

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from qidsql.commands.protect.command import SUPPRESS, Way
 from qidsql.commands.protect.result import ProtectResult, found_by, gone
+from qidsql.core.copies import is_file
 from qidsql.core.results import Verdict
-from qidsql.core.tables import FILES
 from qidsql.generalization.local_recoding import LocalFigures
 from qidsql.generalization.measures import Measure
 from qidsql.measures.disclosure_limits import limits_among
@@ -122,9 +122,10 @@ def _next(result: ProtectResult) -> Report:
     limits = "" if diversity is None else f" --l {diversity}"
     if result.target is not None:
         about = "".join(f" --sensitive {shlex.quote(name)}" for name in work.policy.sensitive if limits)
-        audit = command("audit", work, f" --k {k}{limits}{about}")
-        original = work.source if work.kind in FILES else work.table
-        yield Next([(audit.replace(shlex.quote(original), shlex.quote(result.target)), "the copy, audited")])
+        copy = replace(work, table=result.target)
+        if is_file(result.target):
+            copy = replace(work, source=result.target, kind="file")
+        yield Next([(command("audit", copy, f" --k {k}{limits}{about}"), "the copy, audited")])
     elif result.rows_left_out is not None:
         yield Next([_copy(result)])
 

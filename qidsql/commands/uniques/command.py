@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-from qidsql.core.copies import FILE_KINDS
+from qidsql.core.copies import is_file
 from qidsql.core.options import (
     COPY,
     Columns,
@@ -136,8 +136,7 @@ class UniquesRequest(PolicyOptions, Audited):
     @property
     def file(self) -> Path | None:
         """The file that the list goes into."""
-        path = None if self.into is None else Path(self.into)
-        return path if path is not None and path.suffix in FILE_KINDS else None
+        return Path(str(self.into)) if is_file(self.into) else None
 
     @property
     def writable(self) -> bool:

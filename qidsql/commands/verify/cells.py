@@ -22,9 +22,9 @@ from qidsql.commands.suppress.suppress import suppressing
 from qidsql.commands.table_protection import Printed, TableProtection
 from qidsql.commands.verify.command import CODED, Claim, Holds, held, same
 from qidsql.core.budget import check_time
-from qidsql.core.copies import Script
+from qidsql.core.copies import Script, is_file
 from qidsql.core.results import Verdict
-from qidsql.core.tables import FILES, Column, Nulls, Table
+from qidsql.core.tables import Column, Nulls, Table
 from qidsql.engines.base import Engine
 from qidsql.errors import UnknownName, UsageError
 from qidsql.measures.profiles import ClassProfile
@@ -350,7 +350,7 @@ class CellClaims:
 
     def _copy(self) -> Table | None:
         """The copy, which has all protected columns."""
-        wanted = self._protected or (None if self._protection.table.kind in FILES else self._claimed.target)
+        wanted = self._protected or (None if is_file(self._claimed.target) else self._claimed.target)
         if wanted is None:
             return None
         copy = self._engine.describe(wanted)

@@ -138,6 +138,7 @@ class DuckDBEngine(Engine):
     export_format = "parquet"
     of_frame = False  # its table is a copy of a data frame
     options_in_path = True
+    writes_files = True
     # A macro of a database can shadow any function, even count() and sum(). With this path only DuckDB's own are found;
     # statements name tables with database and schema, and views keep their own path.
     search_path = "SET search_path = 'system.main'"
