@@ -14,7 +14,7 @@ from qidsql.errors import UsageError, names_a_secret
 FILE_KINDS = (".parquet", ".csv")  # of copies, and of lists
 
 
-def is_file(into: str | Path | None) -> bool:
+def names_a_file(into: str | Path | None) -> bool:
     """Whether a copy or a list goes into a file, and not into a table of the source."""
     return into is not None and Path(into).suffix.lower() in FILE_KINDS
 
@@ -47,7 +47,7 @@ class CopyOptions:
     @property
     def writable(self) -> bool:
         """Whether the source is opened for writing."""
-        return self.into is not None and not is_file(self.into)
+        return self.into is not None and not names_a_file(self.into)
 
     @property
     def script(self) -> Script | None:

@@ -18,7 +18,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
-from qidsql.core.copies import FILE_KINDS, is_file
+from qidsql.core.copies import FILE_KINDS, names_a_file
 from qidsql.core.tables import FILES, Column, Table, TableName
 from qidsql.declarations.results import OMITTED
 from qidsql.engines.base import Engine
@@ -178,9 +178,9 @@ def planned_copy(engine: Engine, table: Table, copied: Sequence[Column], typed: 
 
     Raises UsageError (the source itself, a name that is taken, no name), SourceError.
     """
-    if table.kind in FILES or (engine.writes_files and is_file(typed)):
+    if table.kind in FILES or (engine.writes_files and names_a_file(typed)):
         return _file_copy(engine, table, copied, typed, replace)
-    if is_file(typed):
+    if names_a_file(typed):
         raise UsageError(f"--into {typed}: the copy of a table of {engine.label} is a table there, and not a file")
     if not engine.writable:
         raise SourceError(f"{engine.label} was not opened for writing: qidsql.connect(PATH_OR_URL, writable=True)")

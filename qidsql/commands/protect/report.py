@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from qidsql.commands.protect.command import SUPPRESS, Way
 from qidsql.commands.protect.result import ProtectResult, found_by, gone
-from qidsql.core.copies import is_file
+from qidsql.core.copies import names_a_file
 from qidsql.core.results import Verdict
 from qidsql.generalization.local_recoding import LocalFigures
 from qidsql.generalization.measures import Measure
@@ -123,7 +123,7 @@ def _next(result: ProtectResult) -> Report:
     if result.target is not None:
         about = "".join(f" --sensitive {shlex.quote(name)}" for name in work.policy.sensitive if limits)
         copy = replace(work, table=result.target)
-        if is_file(result.target):
+        if names_a_file(result.target):
             copy = replace(work, source=result.target, kind="file")
         yield Next([(command("audit", copy, f" --k {k}{limits}{about}"), "the copy, audited")])
     elif result.rows_left_out is not None:

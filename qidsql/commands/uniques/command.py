@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-from qidsql.core.copies import is_file
+from qidsql.core.copies import names_a_file
 from qidsql.core.options import (
     COPY,
     Columns,
@@ -136,7 +136,7 @@ class UniquesRequest(PolicyOptions, Audited):
     @property
     def file(self) -> Path | None:
         """The file that the list goes into."""
-        return Path(str(self.into)) if is_file(self.into) else None
+        return Path(str(self.into)) if names_a_file(self.into) else None
 
     @property
     def writable(self) -> bool:

@@ -22,7 +22,7 @@ from qidsql.commands.suppress.suppress import suppressing
 from qidsql.commands.table_protection import Printed, TableProtection
 from qidsql.commands.verify.command import CODED, Claim, Holds, held, same
 from qidsql.core.budget import check_time
-from qidsql.core.copies import Script, is_file
+from qidsql.core.copies import Script, names_a_file
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Column, Nulls, Table
 from qidsql.engines.base import Engine
@@ -350,7 +350,7 @@ class CellClaims:
 
     def _copy(self) -> Table | None:
         """The copy, which has all protected columns."""
-        wanted = self._protected or (None if is_file(self._claimed.target) else self._claimed.target)
+        wanted = self._protected or (None if names_a_file(self._claimed.target) else self._claimed.target)
         if wanted is None:
             return None
         copy = self._engine.describe(wanted)

@@ -12,7 +12,7 @@ from qidsql.commands.uniques.command import Scores, UniquesResult
 from qidsql.commands.uniques.uniques import FRACTION, keys_of
 from qidsql.commands.verify.column_sets import masks_of
 from qidsql.commands.verify.command import CODED, Claim, Holds, held, same
-from qidsql.core.copies import is_file
+from qidsql.core.copies import names_a_file
 from qidsql.core.tables import Nulls
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
@@ -88,7 +88,7 @@ class CombinationClaims:
     def _columns_of(self, into: str) -> list[str] | None:
         """The columns of the list; None if it cannot be looked at."""
         with suppress(AccessError, SourceError, UsageError):
-            if not is_file(into):
+            if not names_a_file(into):
                 return [column.name for column in self._engine.describe(into).columns]
             with connect(into) as engine:
                 return [column.name for column in engine.describe(None).columns]
