@@ -11,6 +11,7 @@
 --                        waits    the same, but it only waits
 --                        session  it depends on the session: its role, settings, rights, the catalog, other tables
 --                        zone     the session's time zone
+--                        style    how the session writes dates, intervals, floats and bytes as text
 --                        time     the time of the transaction
 --         own: it is not one of Postgres
 WITH RECURSIVE planned AS ( -- the functions of each table that the planner may call
@@ -251,6 +252,14 @@ judged(name, verdict, own) AS (
   WHERE reached.tree
     ~ '\{COERCEVIAIO :arg \{\w+ [^{}]*type_?(id)? (1184|1185|1266|1270|391[01]|4534|6153) |:resulttype (1184|1266) .*:coerceformat'
     OR reached.tree ~ '\{CASETESTEXPR :typeId (1184|1266) '
+  UNION
+  SELECT 'CAST', 'style', FALSE
+  FROM reached
+  WHERE reached.tree ~ '\{(COERCEVIAIO|ARRAYCOERCEEXPR) ' OR reached.words <> ''
+  UNION
+  SELECT function.name, 'style', function.own
+  FROM functions AS function
+  WHERE function.volatility = 's' AND function.types ~ '\m(any\w*|record)'
   UNION
   SELECT 'TIMESTAMPTZ', 'zone', TRUE
   FROM reached

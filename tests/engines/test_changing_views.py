@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import psycopg
 import pytest
 
 import qidsql
@@ -131,10 +132,36 @@ def test_what_postgres_declares(postgres_store: PostgresStore) -> None:
         assert qidsql.audit(store.url, view, k=2).verdict == "pass"
 
 
+def test_a_view_whose_texts_follow_settings_that_the_audit_replaces(postgres_store: PostgresStore) -> None:
+    """`01.1` ... `30.1` for the role, `2020` in each row for the audit, whose dates are ISO: once a pass."""
+    store = postgres_store
+    store.execute("CREATE TABLE visits AS SELECT DATE '2020-01-01' + i AS day FROM generate_series(0, 29) i")
+    store.execute("CREATE FUNCTION text_of(DATE) RETURNS TEXT STABLE LANGUAGE SQL AS 'SELECT $1::text'")
+    for number, text in enumerate(("day::text", "format('%s', day)", "text_of(day)", "to_json(day)::text")):
+        store.execute(f"CREATE VIEW v{number} AS SELECT substr({text}, 1, 4) AS year FROM visits")
+    store.execute("CREATE VIEW fine AS SELECT extract(year FROM day) AS year FROM visits")
+    german = f"{store.url}%20-cdatestyle%3DGerman"
+    with psycopg.connect(german) as connection:
+        assert connection.execute("SELECT count(DISTINCT year) FROM v0").fetchone() == (30,)
+    for number in range(4):
+        with pytest.raises(UsageError, match=r"the audit's DateStyle is not that of .* audit a copy"):
+            qidsql.audit(german, f"v{number}", k=5)
+        assert qidsql.audit(store.url, f"v{number}", k=5, entity="row").verdict == "pass"
+    assert qidsql.audit(german, "fine", k=5, entity="row").verdict == "pass"
+
+
+def test_a_view_by_the_time_beside_one_that_cannot_be_read(duckdb_store: DuckDBStore) -> None:
+    """The look at the neighbour's columns ended the transaction in which the time stands still."""
+    duckdb_store.execute("CREATE TABLE people AS SELECT 1 AS age FROM range(9)")
+    duckdb_store.execute("CREATE VIEW files AS SELECT * FROM glob('/tmp/*')")
+    duckdb_store.execute("CREATE VIEW clock AS SELECT age FROM people WHERE now() > '2020-01-01'")
+    assert qidsql.audit(duckdb_store.url, "clock", k=5, entity="row").verdict == "pass"
+
+
 OF_SESSION = {
     DuckDBStore: (
         *("current_user", "session_user", "current_role", "current_schema", "current_catalog", "current_schemas(true)"),
-        *("current_setting('threads')", "current_database()", "getvariable('who')"),
+        *("current_setting('threads')", "current_database()", "getvariable('who')", "version()"),
         "(SELECT max(value) FROM duckdb_settings() WHERE name = 'threads')",
         *("(SELECT max(name) FROM pg_settings)", "(SELECT max(x) FROM query('SELECT current_user AS x'))"),
     ),

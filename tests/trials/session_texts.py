@@ -14,6 +14,7 @@ class On(StrEnum):
     ZONE = "zone"
     SESSION = "session"
     CHANCE = "chance"
+    STYLE = "style"  # how the session writes values as text
 
 
 SHARED = {
@@ -101,6 +102,13 @@ OF = {
             "random()", "gen_random_uuid()", "clock_timestamp()", "statement_timestamp()", "timeofday()",
             "{t}.age + random()", "nextval('{schema}.numbers')",
             "{schema}.pg_sleep_of({t}.age)", "pg_catalog.random()", "setseed(0.5)",
+        ),
+        On.STYLE: (
+            "{t}.born::text", "substr({t}.born::text, 1, 4)", "format('%s', {t}.born)", "concat({t}.seen, '')",
+            "to_json({t}.born)::text", "to_jsonb(ARRAY[{t}.born])", "ARRAY[{t}.born]::text", "{t}.seen::varchar(4)",
+            "array_to_string(ARRAY[{t}.seen], ',')", "({t}.age * interval '1 day 1 hour')::text", "'x' || {t}.born",
+            "({t}.age / 3.0::float8)::text", "left({t}.name::bytea::text, 2)", "ROW({t}.born)::text",
+            "left(row_to_json(ROW({t}.seen))::text, 12)", "ARRAY[{t}.born]::text[]", "num_nonnulls({t}.born::text)",
         ),
     },
     "sqlite": {

@@ -25,12 +25,17 @@ ROWS = ", ".join(
     + f"'{['now', 'word'][i % 2]}')"
     for i in range(24)
 )
-KINDS = (On.DATA, On.DATA, On.DATA, On.TIME, On.ZONE, On.SESSION, On.SESSION, On.CHANCE, On.CHANCE)
+KINDS = (On.DATA, On.DATA, On.DATA, On.TIME, On.ZONE, On.SESSION, On.SESSION, On.CHANCE, On.CHANCE, On.STYLE)
+STYLES = "".join(f"%20-c{each}" for each in ("datestyle%3DGerman", "intervalstyle%3Diso_8601", "bytea_output%3Descape"))
 SAID = {On.TIME: "current time", On.ZONE: "time zone"}
-CHANGES = ("can change from statement to statement", "may return another value each time")
+CHANGES = (
+    *("can change from statement to statement", "may return another value each time"),
+    *("was opened read-only", "and no function, operator or type but Postgres' own"),
+)
 REASONS = {  # a refusal in other words holds by accident; some functions of the session are declared as changing
     On.SESSION: ("can show other rows to others", "depends on the session and not on the row", *CHANGES),
     On.CHANCE: CHANGES,
+    On.STYLE: ("turns values into texts",),
 }
 
 
@@ -59,8 +64,10 @@ def _fill(store: Store) -> None:
 
 def _trial(store: Store, place: int, random: Random) -> str | None:
     kind = random.choice(KINDS)
+    if kind is On.STYLE and store.name != "postgres":
+        kind = On.DATA
     text = random.choice(OF[store.name][kind]).replace("{schema}", getattr(store, "schema", ""))
-    if store.name != "sqlite" and random.random() < 0.25:
+    if store.name != "sqlite" and kind is not On.STYLE and random.random() < 0.25:
         return _of_condition(store, kind, text)
     made = _made(store, place, kind, text, random)
     try:
@@ -68,7 +75,7 @@ def _trial(store: Store, place: int, random: Random) -> str | None:
             store.execute(statement)
     except (duckdb.Error, psycopg.Error):  # this place takes no such expression
         return None
-    with store.connect() as engine:
+    with qidsql.connect(store.url + STYLES * (kind is On.STYLE)) as engine:
         try:
             table = engine.narrowed(engine.describe(f"v{place}"), None)
         except QidsqlError as error:
@@ -126,7 +133,7 @@ def _of_condition(store: Store, kind: On, text: str) -> str | None:
 def _wrong(store: Store, kind: On, text: str, found: Table | QidsqlError) -> str | None:
     """What is wrong with how a relation or condition was taken."""
     notes = " ".join(found.notes) if isinstance(found, Table) else ""
-    if kind in (On.SESSION, On.CHANCE):
+    if kind in REASONS:
         if not isinstance(found, QidsqlError):
             return "accepted"
         queries = ("without a query inside",) if "(SELECT" in text else ()

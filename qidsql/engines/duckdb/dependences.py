@@ -20,7 +20,7 @@ WITHOUT_VALUE = {"error", "sleep_ms"}  # called volatile, yet they fail or wait,
 # `user` alone is written like a column of that name; for DuckDB it is a constant.
 SESSION = re.compile(
     rf"{'|'.join(sorted(OF_SESSION - {'user'}))}|duckdb_\w+|pragma_\w+|which_secret|information_schema"
-    r"|pg_(settings|prepared_statements|database|namespace|class|tables|views)|sqlite_(temp_)?(master|schema)"
+    r"|pg_(settings|timezone_names|prepared_statements|database|namespace|class|tables|views)|sqlite_(temp_)?(master|schema)"
 )
 COLUMN = re.compile(r"(?:\bas|\.)\s*\"?$", re.IGNORECASE)  # what comes before the name of a column
 LITERAL = re.compile(r"'(?:[^']|'')*'|(\"(?:[^\"]|\"\")*\")|--[^\n]*|/\*.*?\*/", re.DOTALL)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 from itertools import count as counter
@@ -125,6 +125,15 @@ class DuckDBSession:
 
     def close(self) -> None:
         _close(self._cursor)
+
+
+UNREADABLE_VIEW = (
+    duckdb.BinderException,
+    duckdb.CatalogException,
+    duckdb.PermissionException,
+    duckdb.IOException,
+    duckdb.InvalidInputException,
+)
 
 
 class DuckDBEngine(Engine):
@@ -510,9 +519,19 @@ class DuckDBEngine(Engine):
 
     def _queried(self, view: TableName, made: list[CatalogColumn], collated: bool) -> list[CatalogColumn]:
         """The columns of a view's query, with the comments in the catalog (`made`)."""
+
+        def look(session: DuckDBSession) -> list[Row] | None:
+            if not self._one_transaction:
+                return session.execute(_columns_text(view))
+            with closing(self._connection.cursor()) as aside, suppress(*UNREADABLE_VIEW):  # would end the transaction
+                return aside.execute(_columns_text(view)).fetchall()
+            return None
+
         try:
-            rows = self._execute(_columns_text(view), f"columns of {view}")
+            rows = self._asked(look, f"columns of {view}")
         except (StatementError, AccessError):
+            rows = None
+        if rows is None:
             return made
         labels = {column.name: column.labels for column in made}
         found = []

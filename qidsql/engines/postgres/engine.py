@@ -565,6 +565,12 @@ class PostgresEngine(Engine):
         found = Dependences(
             frozenset(names["changes"]), frozenset(names["session"]), "zone" in verdicts, "time" in verdicts
         )
+        changed = ", ".join(str(name) for (name,) in self._catalog("changed_settings")) if "style" in verdicts else ""
+        if changed:  # the role's own are not used: values that are compared as texts have to be exact
+            raise UsageError(
+                f"the view {table.name} turns values into texts, and the audit's {changed} is not that of {self.role}, "
+                f"so it would see other texts; audit a copy: CREATE TABLE ... AS SELECT * FROM {table.name}"
+            )
         undeclared = any(own for _, verdict, own in rows if verdict == "changes")
         return checked(table, found, self.time_zone, UNDECLARED if undeclared else "")
 
