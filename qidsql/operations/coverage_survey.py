@@ -59,11 +59,11 @@ class _Survey:
         if plan.catalog is None:
             return SourceCoverage(name, plan.label, error=plan.error)
         entries, ours = _entries(plan, plan.catalog), self._history_tables(plan.catalog)
-        tables = [table for table in plan.catalog.tables if table.columns and table.name not in ours]
+        tables = [table for table in plan.catalog.tables if _may_have_columns(table) and table.name not in ours]
         within = [each for each in tables if each.name in entries or plan.source.in_scope(str(each.name))]
         chosen = [table for table in within if self._is_selected(table.name)]
         known = [self._table(table, entries.get(table.name)) for table in chosen]
-        self._vanished({table.name: table for table in plan.catalog.tables})
+        self._vanished({table.name: table for table in plan.catalog.tables if table.columns})
         return SourceCoverage(
             source=name,
             label=plan.label,
@@ -106,7 +106,8 @@ class _Survey:
 
     def _unknown_table(self, table: CatalogTable) -> None:
         proposal = self._proposed(table)
-        text = f"{table.name} is not in the policy and not audited; proposed: {_roles(proposal.columns)}"
+        text = f"{table.name} is not in the policy and not audited"
+        text += f"; proposed: {_roles(proposal.columns)}" if table.columns else ""
         text += f"; {table.obstacle}" if table.obstacle else ""
         self._add_new(text, proposal, proposal.columns, None, table.name)
 
@@ -163,7 +164,8 @@ class _Survey:
     ) -> None:
         """Adds an unknown table or column; `on_new` sets its severity, by default the proposed roles."""
         on_new = self.file.on_new if entry is None else entry.on_new
-        identifying = any(each.role in IDENTIFYING for each in proposed) and not whole.of_things
+        about_persons = not proposed or any(each.role in IDENTIFYING for each in proposed)  # its columns are unknown
+        identifying = about_persons and not whole.of_things
         if on_new != "ignore":
             violates = identifying if on_new is None else on_new == "violation"
             severity = Severity.VIOLATION if violates else Severity.WARNING
@@ -194,6 +196,11 @@ def _entries(plan: SourcePlan, catalog: Catalog) -> dict[TableName, TableEntry]:
             if name in unreadable:
                 found.setdefault(name, entry)
     return found
+
+
+def _may_have_columns(table: CatalogTable) -> bool:
+    """Whether the table is one to audit: it has columns, or cannot be read, so that they are not known."""
+    return bool(table.columns) or table.obstacle is not None
 
 
 class _KnownColumns:
@@ -227,7 +234,7 @@ def changed_columns(plans: Sequence[SourcePlan], last: Mapping[tuple[str, str], 
     """The columns that vanished or changed their type since their table was last audited."""
     gaps: list[Gap] = []
     for plan in plans:
-        there = {} if plan.catalog is None else {table.name: table for table in plan.catalog.tables}
+        there = {} if plan.catalog is None else {table.name: table for table in plan.catalog.tables if table.columns}
         for planned in plan.tables:
             seen = last.get((plan.source.name, planned.table))
             if planned.name in there and seen is not None:

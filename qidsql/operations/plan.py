@@ -157,6 +157,10 @@ def _fill(engine: Engine, plan: SourcePlan) -> None:
                     typed = name if exact is None else table_node(exact).sql(engine.dialect.name)
                     plan.tables.append(PlannedTable(entry, engine.label, name, typed, name=exact))
             taken.update(matching)
+    unread = {each.name: each.obstacle for each in plan.catalog.tables} if plan.catalog else {}
+    plan.tables = [
+        replace(each, error=each.error or (unread.get(each.name) if each.name else None)) for each in plan.tables
+    ]
 
 
 def _named(engine: Engine, entry: TableEntry, known: Mapping[str, TableName | None], taken: set[str]) -> PlannedTable:

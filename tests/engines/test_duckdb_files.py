@@ -3,9 +3,13 @@
 import gzip
 import json
 import os
+import struct
+from datetime import datetime
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import qidsql
@@ -121,12 +125,16 @@ def test_a_json_key_far_down_is_a_column(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "why"),
     [
-        ("a,b\n1,2\n3\n4,5,6\n", "", "differ in their number of fields"),
-        ("a,b\n" + "1,2\n" * 5000 + "3\n", " at line 5002", "1 fields where 2 are expected"),
-        ("a,b\n" + "1,2\n" * 50_000 + "1,2,secret\n", " at line 50002", "3 fields where 2 are expected"),
-        ("some title\na,b\n1,2\n", "", "number of fields"),
-        ('a,b\n"x,2\n3,4\n', "", "a quote is not closed"),
-        ("a,b\r\n1,2\n3,4\r\n", "", "or line endings"),
+        ("a,b\n1,2\n3\n4,5,6\n", " at line 3", "1 field where the first line has 2"),
+        ("a,b\n" + "1,2\n" * 5000 + "3\n", " at line 5002", "1 field where the first line has 2"),
+        ("a,b\n" + "1,2\n" * 50_000 + "1,2,secret\n", " at line 50002", "3 fields where the first line has 2"),
+        ("a,b\n" + "1,2\n" * 150_000 + "1,2,secret\n", " at line 150002", "3 fields where 2 are expected"),
+        ("some title\na,b\n1,2\n", " at line 2", "2 fields where the first line has 1"),
+        ("# made on Monday\n\na,b,c\n1,2,3\n", " at line 3", "3 fields where the first line has 1"),
+        ("a,b\n1,2,3\n4,5,6\n", " at line 2", "3 fields where the first line has 2"),
+        ('a,b\n"1\n1",2\n3,4,5\n', " at line 4", "3 fields where the first line has 2"),
+        ('a,b\n"x,2\n3,4\n', " at line 2", "a quote is not closed"),
+        ("a,b\r\n1,2\n3,4\r\n", " at line 2", "another line break than the first"),
     ],
 )
 def test_lines_that_do_not_fit_are_refused_not_skipped(tmp_path: Path, text: str, line: str, why: str) -> None:
@@ -198,9 +206,53 @@ def test_parquet_is_known_by_its_content(tmp_path: Path) -> None:
     (tmp_path / "cut.parquet").write_bytes(whole[: len(whole) // 2])
     written(tmp_path / "text.parquet", "a,b\n1,2\n" * 9)
     for name in ("cut.parquet", "text.parquet"):
-        assert f"{name} cannot be parsed: its content does not match its extension" in complaint(str(tmp_path / name))
+        assert f"{name} is no whole parquet file" in complaint(str(tmp_path / name))
     written(tmp_path / "none.parquet", "")
     assert "none.parquet is empty" in complaint(str(tmp_path / "none.parquet"))
+
+
+def test_the_line_of_json_that_is_none(tmp_path: Path) -> None:
+    rows = [json.dumps({"a": place}) for place in range(5_000)]
+    for line, odd in ((1, '{"a": 1 "b"}'), (7, '{"a": }'), (4_321, '{"a": 1, "b":'), (5_000, "secret")):
+        text = "\n".join((*rows[: line - 1], odd, *rows[line:]))
+        assert f"t.jsonl cannot be parsed at line {line}: " in complaint(written(tmp_path / "t.jsonl", text))
+    of_several_lines = '[\n  {"a": 1},\n  {\n    "a": secret\n  }\n]\n'
+    assert "t.json cannot be parsed at line 4: " in complaint(written(tmp_path / "t.json", of_several_lines))
+
+
+def test_what_parquet_files_hide_is_said_of_the_file(tmp_path: Path) -> None:
+    """Whatever cannot be read of a file is a fault of the file, named, and no cast of a condition; doctor tells it of
+    every row group."""
+    texts = pa.array([b"fine"] * 20 + [b"\xff secret"] * 20, type=pa.binary())
+    not_utf8 = pa.Array.from_buffers(pa.string(), 40, texts.buffers())
+    pq.write_table(pa.table({"text": not_utf8}), tmp_path / "texts.parquet", row_group_size=20)
+    times = pa.array([datetime(2020, 1, 1 + place // 20) for place in range(40)], type=pa.timestamp("us"))
+    pq.write_table(
+        pa.table({"time": times}),
+        tmp_path / "times.parquet",
+        use_deprecated_int96_timestamps=True,
+        use_dictionary=False,
+        compression="none",
+        row_group_size=20,
+    )
+    second, far = struct.pack("<qi", 0, 2_458_851), struct.pack("<qi", 0, 2_147_483_647)
+    content = (tmp_path / "times.parquet").read_bytes()
+    (tmp_path / "times.parquet").write_bytes(content.replace(second, far))
+    pq.write_table(pa.table({"number": range(4_000)}), tmp_path / "page.parquet", use_dictionary=False)
+    content = bytearray((tmp_path / "page.parquet").read_bytes())
+    content[100:900] = bytes(800)
+    (tmp_path / "page.parquet").write_bytes(content)
+    said = {"texts": "has texts that are not UTF-8", "times": "has times that DuckDB", "page": "is damaged"}
+    for name, words in said.items():
+        source = str(tmp_path / f"{name}.parquet")
+        with pytest.raises(StatementError, match=rf"^{name}\.parquet {words}") as error:
+            qidsql.audit(source, k=2)
+        assert "condition" not in str(error.value) and "secret" not in str(error.value)
+        found = qidsql.doctor(source)
+        [check] = [check for table in found.tables for check in table.checks if check.state == "problem"]
+        assert found.verdict is Verdict.INCONCLUSIVE and check.text.startswith(f"{name}.parquet {words}")
+    pq.write_table(pa.table({"file_row_number": [1, 2]}), tmp_path / "fine.parquet")
+    assert qidsql.doctor(str(tmp_path / "fine.parquet")).verdict is Verdict.PASS
 
 
 def test_broken_json(tmp_path: Path) -> None:

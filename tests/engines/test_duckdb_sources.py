@@ -285,7 +285,23 @@ def test_each_data_file_of_a_folder_is_a_table(tmp_path: Path) -> None:
         rows(str(tmp_path))
     broken = tmp_path / "broken.json"
     broken.write_text('{"a": ')
-    assert f"broken.json in {tmp_path} cannot be parsed" in complaint(str(tmp_path))
+    (tmp_path / "nothing.csv").write_text("")
+    assert [rows(str(tmp_path), name) for name in ("people", "numbers", "words")] == [3, 5, 1]
+    said = {"broken": f"broken.json in {tmp_path} cannot be parsed at line 1", "nothing": "nothing.csv is empty"}
+    with connect(str(tmp_path)) as engine:
+        obstacles = {table.name.name: table.obstacle for table in engine.catalog().tables if table.obstacle}
+        assert obstacles.keys() == said.keys()
+        for name, words in said.items():
+            with pytest.raises(SourceError, match=words) as error:
+                engine.describe(name)
+            assert str(error.value) == obstacles[name]
+    doctor = {table.table: table.auditable for table in qidsql.doctor(str(tmp_path)).tables}
+    assert doctor == {f"main.{name}": name not in said for name in ("numbers", "people", "words", *said)}
+    for name in ("people.csv", "numbers.parquet", "words.jsonl"):
+        (tmp_path / name).rename(tmp_path / f"{name}.away")
+    assert "nothing.csv is empty" in complaint(str(tmp_path))  # no table is left to audit
+    for name in ("people.csv", "numbers.parquet", "words.jsonl"):
+        (tmp_path / f"{name}.away").rename(tmp_path / name)
     broken.unlink()
     (tmp_path / "People.parquet").write_bytes((tmp_path / "numbers.parquet").read_bytes())
     assert "would be tables with the same name" in complaint(str(tmp_path))

@@ -338,6 +338,33 @@ def test_of_a_source_that_cannot_be_read_nothing_vanished(tmp_path: Path) -> Non
     assert (code, document["coverage"]["verdict"], document["coverage"]["gaps"]) == (2, "error", [])
 
 
+def test_a_file_of_a_folder_that_cannot_be_read_is_an_error_of_its_table(tmp_path: Path) -> None:
+    """The others are audited; nothing of it is called vanished, and `init --update` keeps its roles."""
+    rows = "".join(f"{sex},{ward}\n" for sex, ward in [("sex", "ward"), *SAFE])
+    for name in ("good", "bad"):
+        (tmp_path / "lake").mkdir(exist_ok=True)
+        (tmp_path / "lake" / f"{name}.csv").write_text(rows)
+    assert inside("init", "lake", "-q", cwd=tmp_path).code == 0
+    policy = (tmp_path / "qidsql.toml").read_text()
+    assert ran(tmp_path)[0] == 0
+    (tmp_path / "lake" / "bad.csv").write_text(f"{rows}secret\n")
+    everything = policy.partition("[[tables]]")[0] + entries("*")
+    for written in (policy, everything):
+        (tmp_path / "qidsql.toml").write_text(written)
+        code, document = ran(tmp_path)
+        verdicts = {table["table"]: table["verdict"] for table in document["tables"]}
+        assert (code, verdicts) == (2, {"main.bad": "error", "main.good": "pass"})
+        assert gaps(document, "table", "column", "change") == [("bad", None, "unreadable")]
+        assert "secret" not in json.dumps(document) and f"line {len(SAFE) + 2}: 1 field" in json.dumps(document)
+    (tmp_path / "qidsql.toml").write_text(policy)
+    assert inside("init", "lake", "-q", "--update", cwd=tmp_path).code == 0
+    assert (tmp_path / "qidsql.toml").read_text() == policy
+    (tmp_path / "lake" / "new.csv").write_text("")  # of which nothing is known: not even that it is about things
+    (tmp_path / "lake" / "bad.csv").write_text(rows)
+    code, document = ran(tmp_path)
+    assert (code, gaps(document, "table", "change", "severity")) == (1, [("new", "unknown", "violation")])
+
+
 def test_a_file_that_audits_nothing_is_no_pass(tmp_path: Path) -> None:
     with DuckDBStore(tmp_path / "source.duckdb") as store:
         fill(store, orders=SAFE)

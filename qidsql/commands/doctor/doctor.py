@@ -90,7 +90,7 @@ def doctor(
     """Whether the source can be audited, and the remedies if not. A failed connection is a result, not an error.
 
     Reads only catalogs, and lets the planner check whether columns can be grouped: no statement reads a table, but for
-    the first row of a file.
+    the first rows of files.
     Raises UnknownName (no such schema), UsageError, Interrupted.
     """
     clock = time.monotonic()

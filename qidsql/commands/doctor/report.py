@@ -24,7 +24,7 @@ def report(result: DoctorResult) -> Report:
         who = "Missing rights" if result.grantee is None else f"All rights that {result.grantee} needs"
         yield Heading(who, "printed only, nothing was run")
         yield Verbatim("\n".join(f"{grant};" for grant in result.grants), close=True)
-    yield Sentence(f"{seconds(result.seconds)}; only catalogs were read, no table but the first row of a file.")
+    yield Sentence(f"{seconds(result.seconds)}; only catalogs were read, no table but the first rows of a file.")
 
 
 def _checks(title: str, checks: Sequence[Check]) -> Report:

@@ -173,7 +173,7 @@ def without_vanished(file: TomlFile, result: InitResult) -> tuple[str, list[str]
             for number in block:
                 lines[number] = _retired(lines[number]) if lines[number].strip() else ""
         for table, columns in meant:
-            if not _is_plain(typed, table):
+            if not _is_plain(typed, table) or not columns:  # none of what this user cannot read
                 continue
             known = {column.casefold() for column in columns}
             for key, name in _columns_named(entry):

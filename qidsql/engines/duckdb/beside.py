@@ -12,7 +12,7 @@ from qidsql.engines.duckdb.reading import read_files
 from qidsql.engines.duckdb.text_files import OPTION
 from qidsql.engines.paths import Located
 from qidsql.engines.private_folder import PrivateFolder, remove_name
-from qidsql.errors import UsageError
+from qidsql.errors import SourceError, UsageError
 from qidsql.sql import sql_file
 
 
@@ -57,6 +57,8 @@ def find_beside(second: Located, first: Path, is_database: Callable[[Path], bool
             f"memory_limit and threads after the first one"
         )
     files = () if path.is_file() and is_database(path) else find_files(path, label)
+    if obstacle := next((each.obstacle for each in files if each.obstacle), ""):
+        raise SourceError(obstacle)
     return Beside(label, path, files, second.settings)
 
 

@@ -1,6 +1,7 @@
 """Errors of DuckDB as errors of qidsql. The driver's texts can contain values: none is passed on."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import duckdb
@@ -16,6 +17,47 @@ from qidsql.errors import (
     StatementError,
 )
 
+# What DuckDB's texts say of a file that it cannot read: what is wrong with it, and what to do.
+FAULTS = (
+    (r"encrypt|crypto", "is encrypted; write it without encryption, or audit the table that it was made from"),
+    (
+        r"valid UTF-?8|string encoding",
+        "has texts that are not UTF-8; write them anew, or their column as binary values",
+    ),
+    (r"timestamp is out of range|int96", "has times that DuckDB cannot represent; write them as texts"),
+    (
+        r"not (yet )?(implemented|supported)|unsupported (encoding|compression|codec|page)|LZO",
+        "has an encoding, compression or type that DuckDB does not read; write it anew with the defaults of its writer",
+    ),
+    (
+        r"magic bytes|too small to be",
+        "is no whole parquet file: cut short, not yet written, or another kind; copy it again",
+    ),
+    (
+        r"parquet|decompress|GZIP|corrupt|Failed to read file|TProtocol|Out of buffer|TType|what type|Perfect hash|"
+        r"outside file|read enough bytes|too large number",
+        "is damaged: its content is not as its footer says; write it anew, or restore it from a backup",
+    ),
+)
+OF_STATEMENTS = (  # errors that no file is the cause of
+    duckdb.BinderException,
+    duckdb.CatalogException,
+    duckdb.ConversionException,
+    duckdb.InterruptException,
+    duckdb.PermissionException,
+)
+
+
+def file_fault(error: Exception, label: str, paths: Iterable[Path]) -> str:
+    """What is wrong with a data file, and with which of these; empty if the error does not tell. Driver texts can
+    contain cells: nothing of them is passed on."""
+    if not isinstance(error, duckdb.Error) or isinstance(error, OF_STATEMENTS) or _is_full(error):
+        return ""
+    text, names = str(error), [path.name for path in paths]
+    name = next((name for name in names if name in text), names[0] if len(names) == 1 else f"a file of {label}")
+    return next((f"{name} {words}" for said, words in FAULTS if re.search(said, text, flags=re.IGNORECASE)), "")
+
+
 # Signals that arrive while DuckDB runs in the main thread.
 
 
@@ -24,9 +66,11 @@ def by_signal(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and "interrupted" in str(error)
 
 
-def open_error(error: Exception, label: str) -> QidsqlError:
-    """The error for a database or file that could not be opened. The driver's text can contain lines of the file."""
+def open_error(error: Exception, label: str, files: Iterable[Path] = ()) -> QidsqlError:
+    """The error for a database or files that could not be opened. The driver's text can contain lines of the file."""
     text = str(error)
+    if files and (fault := file_fault(error, label, files)):
+        return SourceError(fault)
     holder = re.search(r"lock is held in (.+?) \(PID (\d+)\)", text)
     if holder:
         program = Path(holder[1]).name
@@ -63,7 +107,6 @@ def open_error(error: Exception, label: str) -> QidsqlError:
         return SourceError(f"{label} is not UTF-8 text; convert it, for example with iconv -t UTF-8")
     if isinstance(error, (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.DataError)):
         line = re.search(r"\b(?:on|in) line:? (\d+)", text, flags=re.IGNORECASE)
-        where = f" at line {line[1]}" if line else ""
         found = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
         why = "its content does not match its extension"
         if found:
@@ -73,10 +116,15 @@ def open_error(error: Exception, label: str) -> QidsqlError:
                 "its lines differ in their number of fields or line endings (a line break in a name must be like those "
                 "between the lines), or a quote is not closed"
             )
-        return SourceError(f"{label} cannot be parsed{where}: {why}; correct the file, or export it again")
+        return unparsed(label, f"{f' at line {line[1]}' if line else ''}: {why}")
     if isinstance(error, duckdb.NotImplementedException):
         return SourceError(f"{label} cannot be read as a table: DuckDB has no column type for its nested values")
     return SourceError(f"{label} cannot be opened by DuckDB ({type(error).__name__})")
+
+
+def unparsed(label: str, where: str) -> SourceError:
+    """The error for a text file; `where` begins with the line, if that is known, and has the reason after a colon."""
+    return SourceError(f"{label} cannot be parsed{where}; correct the file, or export it again")
 
 
 def _is_full(error: Exception) -> bool:

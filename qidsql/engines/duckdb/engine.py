@@ -14,7 +14,7 @@ import duckdb
 from sqlglot import exp
 
 from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
-from qidsql.core.results import Examination
+from qidsql.core.results import Check, Examination, State
 from qidsql.core.tables import FILES, Column, Comparison, Condition, Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
@@ -24,9 +24,10 @@ from qidsql.engines.duckdb.condition import parse_condition
 from qidsql.engines.duckdb.dependences import dependences, generated, indexed_columns, query_of_view
 from qidsql.engines.duckdb.dialect import CAN_BE_SET, DUCKDB, SETTING, USUAL, bits_for, value_kind
 from qidsql.engines.duckdb.doctor import examine
-from qidsql.engines.duckdb.driver_errors import translate
+from qidsql.engines.duckdb.driver_errors import file_fault, translate
 from qidsql.engines.duckdb.files import DataFiles, how_read, in_place, path_list, versions
 from qidsql.engines.duckdb.measuring import MEASURED, Measuring, rests_on_files
+from qidsql.engines.duckdb.parquet_files import PLACE, read_first_rows
 from qidsql.engines.duckdb.spill import LITTLE, SpillRoom, SpillWatch, bytes_on_disk
 from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.engines.table_names import find_table, no_schema
@@ -35,6 +36,7 @@ from qidsql.errors import (
     AccessError,
     QidsqlError,
     SnapshotLost,
+    SourceError,
     StatementError,
     UsageError,
 )
@@ -172,6 +174,7 @@ class DuckDBEngine(Engine):
         self.labelled = not files
         self._beside = beside
         self.notes: Mapping[str, str] = {}  # on the contents of files, by table
+        self.unread: Mapping[str, str] = {}  # why other files of the folder cannot be read, by table
         self._in_place = in_place([*files, *(beside.files if beside is not None else ())])
         self._versions = versions(self._in_place)
         self.data_files = [path for each in files for path in each.paths]
@@ -358,6 +361,8 @@ class DuckDBEngine(Engine):
             return StatementError(  # DuckDB looks up the name like a pattern: an error unless the file exists
                 f"DuckDB could not find the data ({purpose}): a file of {self.label} was moved or removed meanwhile"
             )
+        if self._in_place and (fault := file_fault(error, self.label, self._in_place)):
+            return StatementError(fault)
         return translate(error, purpose)
 
     def table_bytes(self, table: TableName) -> TableBytes | None:
@@ -380,7 +385,10 @@ class DuckDBEngine(Engine):
         return TableBytes(columns=columns, exact=bool(files) and files[0].kind == "parquet")
 
     def table_names(self) -> list[TableName]:
-        return [self._name(row) for row in self._listed() if not self._is_beside(row)]
+        return [self._name(row) for row in self._listed() if not self._is_beside(row)] + self._unread_names()
+
+    def _unread_names(self) -> list[TableName]:
+        return [replace(self._default, name=name) for name in sorted(self.unread)]
 
     def describe(self, table: str | None) -> Table:
         rows = [row for row in self._listed() if not self._is_beside(row)]
@@ -402,7 +410,12 @@ class DuckDBEngine(Engine):
 
     def _described_of(self, table: str | None, rows: Sequence[Row], schema: str, label: str) -> Table:
         """The table that the text names among these rows of the catalog. Raises as `describe`."""
-        name = find_table(table, [self._name(row) for row in rows], "duckdb", [schema], label)
+        names = [self._name(row) for row in rows]
+        if label == self.label:
+            names += self._unread_names()
+        name = find_table(table, names, "duckdb", [schema], label)
+        if name not in map(self._name, rows):
+            raise SourceError(self.unread[name.name])
         row = next(row for row in rows if self._name(row) == name)
         # The catalog has no collations of a view's columns: if any table has one, texts are compared by bytes.
         return self._described_row(row, bool(row[5]) or (row[3] == "view" and any(other[5] for other in rows)))
@@ -475,8 +488,8 @@ class DuckDBEngine(Engine):
     def catalog(self, schema: str | None = None) -> Catalog:
         """Four statements to the system catalog, and one more for each view, whose columns in the catalog are as of its
         creation. A view that cannot be queried keeps these."""
-        rows = self._listed()
-        schema = find_schema(schema, map(self._name, rows), self.label)
+        rows, unread = self._listed(), self._unread_names()
+        schema = find_schema(schema, (*map(self._name, rows), *unread), self.label)
         rows = [row for row in rows if schema is None or row[1] == schema]
         collated_views = any(row[5] for row in rows)
         by_name = {self._name(row): row for row in rows}
@@ -513,7 +526,8 @@ class DuckDBEngine(Engine):
                     labels=_comment(row[6]),
                 )
                 for name, row in by_name.items()
-            ),
+            )
+            + tuple(CatalogTable(name, "data file", (), obstacle=self.unread[name.name]) for name in unread),
             foreign_keys=tuple(foreign_keys),
         )
 
@@ -581,14 +595,26 @@ class DuckDBEngine(Engine):
     def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
         if role is not None:
             raise UsageError("DuckDB has no roles: anyone who can read the file can read all of it")
-        return examine(self._catalog("doctor_session", database=self._default.catalog)[0], self.files)
+        found = examine(self._catalog("doctor_session", database=self._default.catalog)[0], self.files)
+        parquet = {replace(self._default, name=each.table): each for each in self.files if each.kind == "parquet"}
+        return replace(found, tables={name: self._unread(name, files) for name, files in parquet.items()})
+
+    def _unread(self, name: TableName, files: DataFiles) -> tuple[Check, ...]:
+        """The problem of parquet files whose values cannot be read, as far as the first rows of row groups tell."""
+        try:
+            if all(str(row[0]).lower() != PLACE for row in self._execute(_columns_text(name), f"columns of {name}")):
+                read_first_rows(lambda sql: self._execute(sql, "first rows"), files.paths)
+        except StatementError as error:
+            text, _, remedy = str(error).partition("; ")
+            return (Check(State.PROBLEM, text, remedy),)
+        return ()
 
     def _kind(self, row: Row) -> str:
         """The kind of a table for messages: "file" if it is the only one of the source."""
         if self.of_frame:
             return "data frame"
         files = self._files_of(row)
-        return str(row[3]) if not files else "file" if len(files) == 1 else "data file"
+        return str(row[3]) if not files else "file" if len(files) + len(self.unread) == 1 else "data file"
 
     def _files_of(self, row: Row) -> Sequence[DataFiles]:
         """The data files of the source that a table of the catalog is in, if it consists of such."""

@@ -32,12 +32,14 @@ FOLDER_COLUMN = r"[^=?]+=[^=?]*"  # a folder name that DuckDB turns into a colum
 
 @dataclass(frozen=True, slots=True)
 class DataFiles:
-    """Files of one kind that are audited as one table. `label` is the user's text for them."""
+    """Files of one kind that are audited as one table. `label` is the user's text for them, `obstacle` why one of a
+    folder cannot be read."""
 
     label: str
     table: str
     kind: str
     paths: tuple[Path, ...]
+    obstacle: str = ""
 
     @property
     def folder_columns(self) -> tuple[str, ...]:
@@ -46,7 +48,8 @@ class DataFiles:
 
 
 def find_files(path: Path, label: str) -> tuple[DataFiles, ...]:
-    """The tables of a path: one for a file or pattern, and one per data file of a folder. Raises SourceError."""
+    """The tables of a path: one for a file or pattern, and one per data file of a folder, with the obstacle if it is
+    none. Raises SourceError."""
     return _in_folder(path, label) if path.is_dir() else (_one_table(path, label),)
 
 
@@ -56,7 +59,7 @@ def _in_folder(folder: Path, label: str) -> tuple[DataFiles, ...]:
     files = [file for file in files if ".txt" not in file.suffixes]
     found: dict[str, DataFiles] = {}
     for file in files:
-        name = file.name.split(".")[0]
+        name = os.fsencode(file.name.split(".")[0]).decode(errors="replace")
         if not name:
             continue
         if name.casefold() in found:
@@ -64,7 +67,11 @@ def _in_folder(folder: Path, label: str) -> tuple[DataFiles, ...]:
             raise SourceError(
                 f"{other} and {file.name} in {label} would be tables with the same name; name one of them"
             )
-        found[name.casefold()] = DataFiles(f"{file.name} in {label}", name, _kind(file, file.name), (file.absolute(),))
+        try:
+            kind, obstacle = _kind(file, file.name), ""
+        except SourceError as error:
+            kind, obstacle = "", str(error)
+        found[name.casefold()] = DataFiles(f"{file.name} in {label}", name, kind, (file.absolute(),), obstacle)
     if not found:
         raise SourceError(
             f"{label} is a folder without data files; name a file, or a pattern such as "
@@ -167,7 +174,9 @@ def file_token(paths: Sequence[Path], options: Mapping[str, str]) -> str | None:
         except OSError:
             return None
         seen.update(
-            f"{path.absolute()}:{path.resolve()}:{found.st_ino}:{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns};".encode()
+            f"{path.absolute()}:{path.resolve()}:{found.st_ino}:{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns};".encode(
+                errors="surrogateescape"
+            )
         )
         seen.update(head)
     return f"files {seen.hexdigest()}"

@@ -17,7 +17,7 @@ from qidsql.core.budget import limit
 from qidsql.engines.duckdb.beside import Beside, attach_beside
 from qidsql.engines.duckdb.borrowed import BorrowedEngine
 from qidsql.engines.duckdb.dialect import CAN_BE_SET, DUCKDB, SETTING
-from qidsql.engines.duckdb.driver_errors import open_error
+from qidsql.engines.duckdb.driver_errors import open_error, unparsed
 from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.engines.duckdb.files import DataFiles, allowed_paths, file_token, find_files, in_place
 from qidsql.engines.duckdb.frames import merged_columns, with_texts
@@ -25,7 +25,7 @@ from qidsql.engines.duckdb.measuring import MEASURED
 from qidsql.engines.duckdb.progress_bar import without_progress_bar
 from qidsql.engines.duckdb.reading import read_files
 from qidsql.engines.duckdb.spill import bytes_on_disk
-from qidsql.engines.duckdb.text_files import OPTION, Marks
+from qidsql.engines.duckdb.text_files import OPTION, Marks, odd_places
 from qidsql.engines.kind import Frame
 from qidsql.engines.private_folder import MEMORY, FolderOnDisk, PrivateFolder, remove_name, writers_kept_out
 from qidsql.engines.workers import next_wait, run_in_thread
@@ -70,15 +70,17 @@ def open_database(
 
 
 def open_files(path: Path, label: str, options: Mapping[str, str], beside: Beside | None = None) -> DuckDBEngine:
-    """An engine on a data file, on a pattern of files as one table, or on a folder with a table per file.
+    """An engine on a data file, on a pattern of files as one table, or on a folder with a table per file: those that
+    cannot be read are tables with an obstacle, unless all are.
 
     Raises SourceError, UsageError, Interrupted, BudgetSpent.
     """
-    files = find_files(path, label)
+    found = find_files(path, label)
+    files, unread = [each for each in found if not each.obstacle], {e.table: e.obstacle for e in found if e.obstacle}
     of_reading = {"header", OPTION} if any(each.kind == "csv" for each in files) else {OPTION}
     reading = {name: value for name, value in options.items() if name in of_reading}
     missing = Marks.declared(reading.get(OPTION))
-    token = file_token([file for each in files for file in each.paths] + (beside.paths if beside else []), reading)
+    token = file_token([file for each in found for file in each.paths] + (beside.paths if beside else []), reading)
     with _opening(label) as folder:
         settings = _config(folder, {name: value for name, value in options.items() if name not in reading})
         settings |= _measured([*files, *(beside.files if beside else ())])
@@ -87,15 +89,19 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
 
         def read(connection: duckdb.DuckDBPyConnection) -> None:
             columns: set[str] = set()
-            for each in files:
+            for each in [*files]:
                 try:
-                    notes[each.table], names = read_files(
-                        lambda sql: connection.execute(sql).fetchall(), each, reading, folder.path
-                    )
-                except (duckdb.Error, MemoryError) as error:
-                    raise open_error(error, each.label) from None
-                columns.update(names)
-            missing.check(columns, label)
+                    notes[each.table], names = _read(connection, each, reading, folder.path)
+                    columns.update(names)
+                except SourceError as error:
+                    if not path.is_dir():
+                        raise
+                    unread[each.table] = str(error)
+                    files.remove(each)
+            if not files:
+                raise SourceError(next(iter(unread.values())))
+            if not unread:
+                missing.check(columns, label)
             _attach(beside, folder, connection)
 
         in_memory = not parsed or ("memory_limit" not in settings and _small(parsed))
@@ -104,12 +110,30 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
         readable = [file for each in files for file in allowed_paths(each)]
         _seal(connection, readable + (beside.allowed_paths if beside else []), folder)
         engine = DuckDBEngine(connection, label, folder, files, token=token, beside=beside)
-        engine.notes = notes
+        engine.notes, engine.unread = notes, unread
         if reading:
             engine.read_with = "?" + "&".join(f"{name}={quote(text, safe=',:?*#/')}" for name, text in reading.items())
         if missing:
             engine.snapshot += f"; read as NULL: {missing}"
         return engine
+
+
+def _read(
+    connection: duckdb.DuckDBPyConnection, files: DataFiles, reading: Mapping[str, str], scratch: Path
+) -> tuple[str, Sequence[str]]:
+    """As `read_files`; nothing is left of a table that cannot be read. Raises SourceError, UsageError, Interrupted."""
+    try:
+        return read_files(lambda sql: connection.execute(sql).fetchall(), files, reading, scratch)
+    except duckdb.InterruptException:
+        raise
+    except (duckdb.Error, MemoryError, SourceError) as error:
+        parquet = files.paths if files.kind == "parquet" else ()
+        connection.execute(f"DROP {'VIEW' if parquet else 'TABLE'} IF EXISTS main.{DUCKDB.identifier(files.table)}")
+        if isinstance(error, SourceError):
+            raise
+        told = open_error(error, files.label, parquet)
+        odd = [] if parquet or "cannot be parsed" not in str(told) else odd_places(files)
+        raise unparsed(files.label, odd[0]) if odd else told from None
 
 
 def open_connection(connection: duckdb.DuckDBPyConnection, writable: bool = False) -> DuckDBEngine:

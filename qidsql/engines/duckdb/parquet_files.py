@@ -10,12 +10,14 @@ from typing import TypeAlias, cast
 from sqlglot import exp
 
 from qidsql.engines.duckdb.dialect import DUCKDB
-from qidsql.engines.duckdb.files import Contents, FileReader, path_list, truth
+from qidsql.engines.duckdb.files import Contents, Execute, FileReader, path_list, truth
 from qidsql.engines.private_folder import in_memory
 from qidsql.errors import SourceError
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.templates import fill, in_pieces, integer, marks, put_together
 
+PLACE = "file_row_number"  # DuckDB's column of the places of rows, unless the file has one of this name
+PLACES = 1_000  # of rows that a statement reads
 NUMERIC = r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(\d+,\s*\d+\)"
 
 
@@ -122,6 +124,25 @@ def _parquet_schemas(_: Dialect) -> exp.Expr:
 @in_pieces
 def _parquet_values(_: Dialect) -> exp.Expr:
     return fill("duckdb/parquet_values", **marks("paths", "column", "condition"))
+
+
+def read_first_rows(execute: Execute, files: Sequence[Path]) -> None:
+    """Reads the first row of each row group. Raises errors of `execute` if one cannot be read."""
+    paths = path_list(files)
+    starts = [str(start) for (start,) in execute(put_together(_parquet_starts(DUCKDB), {"paths": paths}))]
+    for first in range(0, len(starts), PLACES):
+        places = ", ".join(starts[first : first + PLACES])
+        execute(put_together(_parquet_rows(DUCKDB), {"paths": paths, "places": places}))
+
+
+@in_pieces
+def _parquet_starts(_: Dialect) -> exp.Expr:
+    return fill("duckdb/parquet_starts", **marks("paths"))
+
+
+@in_pieces
+def _parquet_rows(_: Dialect) -> exp.Expr:
+    return fill("duckdb/parquet_rows", **marks("paths", "places"))
 
 
 # Column chunks that the footer of a parquet file calls NULL throughout: from version 2 on DuckDB takes that for true,

@@ -5,16 +5,19 @@ import csv
 import gzip
 import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from io import StringIO
-from json import dumps
+from itertools import islice
+from json import JSONDecodeError, JSONDecoder, dumps, loads
 from pathlib import Path
+from typing import IO
 
 from sqlglot import exp
 
 from qidsql.engines.duckdb.dialect import DUCKDB
-from qidsql.engines.duckdb.files import JSON, Contents, FileReader, truth
+from qidsql.engines.duckdb.files import JSON, Contents, DataFiles, FileReader, truth
 from qidsql.errors import SourceError, UnknownName, UsageError
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.templates import Filling, fill, in_pieces, integer, mark_of_table, marks, put_together
@@ -95,6 +98,78 @@ def _head(path: Path) -> str:
         raise SourceError(f"{path.name} is not UTF-8 text; convert it, for example with iconv -t UTF-8") from None
     except (OSError, EOFError):
         raise SourceError(f"{path.name} cannot be read: it is damaged, or its extension is wrong") from None
+
+
+# Where a file that DuckDB cannot parse is odd: of a csv file it often names no line, of json the one after.
+
+
+LINES_READ = 100_000  # lines at the start of a csv file: DuckDB names the line of later ones
+WHOLE = 1 << 26  # bytes of a json file that is looked at as a whole
+
+
+def odd_places(files: DataFiles) -> list[str]:
+    """The first odd line of each file that has one, and what is odd, without any text of the file."""
+    look = _odd_record if files.kind == "csv" else _odd_value
+    found = []
+    for path in files.paths:
+        with suppress(OSError, EOFError, UnicodeDecodeError, SourceError), _opened(path) as file:
+            line, why = look(path, file)
+            if line:
+                found.append(f" at line {line}{f' of {path.name}' if len(files.paths) > 1 else ''}: {why}")
+    return found
+
+
+def _opened(path: Path) -> IO[str]:
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")
+
+
+def _odd_record(path: Path, file: IO[str]) -> tuple[int, str]:
+    """The line of the first record of other width than the first, or of a line break that differs; 0: there is none."""
+    breaks: list[str] = []
+
+    def lines() -> Iterator[str]:
+        for line in islice(file, LINES_READ):
+            breaks.append(line[len(line.rstrip("\r\n")) :])
+            yield line
+
+    records = csv.reader(lines(), delimiter=_delimiter(path, _head(path)), strict=True)
+    width, begun = 0, 1
+    try:
+        for record in records:
+            width = width or len(record)
+            if record and len(record) != width:
+                return begun, f"{plural(len(record), 'field')} where the first line has {count(width)}"
+            begun = records.line_num + 1
+    except csv.Error:
+        return begun, "a quote is not closed, or has other text behind it"
+    odd = next((place for place, each in enumerate(breaks, start=1) if each not in ("", breaks[0])), 0)
+    return odd, "it ends in another line break than the first"
+
+
+def _odd_value(path: Path, file: IO[str]) -> tuple[int, str]:
+    """The line of the first value that is no JSON; 0: there is none, or it was not looked for."""
+    why = "this is no JSON"
+    for number, line in enumerate(file, start=1):
+        try:
+            if line.strip():
+                loads(line)
+        except ValueError:
+            if number > 1:
+                return number, why
+            break  # values of several lines
+    else:
+        return 0, why
+    file.seek(0)
+    text, blank = file.read(WHOLE + 1), re.compile(r"\s*")
+    place, end = 0, len(text.rstrip()) if len(text) <= WHOLE else 0
+    try:
+        while place < end:
+            _, place = JSONDecoder().raw_decode(text, blank.match(text, place).end())  # type: ignore[union-attr]
+    except JSONDecodeError as error:
+        return error.lineno, why
+    return 0, why
 
 
 # Reads JSON files through DuckDB, with every number as it is written in the file.
