@@ -141,7 +141,7 @@ class _Survey:
             name = planned.get(id(entry))
             about = self.plan.index.about(entry) if name is None else [name]
             if not about and self.names is None:
-                self._add(GapKind.VANISHED, f"{entry.table} is in the policy but not in the source", entry)
+                self._add(GapKind.VANISHED, f"{entry.label} is in the policy but not in the source", entry)
             if len(about) == 1 and not entry.is_pattern and about[0] in tables and self._is_selected(about[0]):
                 for gone in _KnownColumns(entry, tables[about[0]]).vanished:
                     text = f"{about[0]}.{gone} is in the policy but not in the table"

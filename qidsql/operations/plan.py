@@ -148,7 +148,7 @@ def _fill(engine: Engine, plan: SourcePlan) -> None:
             matching = [name for name in known if entry.matches(name)]
             if not matching:
                 named = _named(engine, entry, known, taken)  # files of a server: /lake/visits/*.parquet
-                error = f"no table of {engine.label} that this user may read matches {entry.table}"
+                error = f"no table of {engine.label} that this user may read matches {entry.label}"
                 unknown = PlannedTable(entry, engine.label, entry.label, None, error)
                 plan.tables.append(named if named.error is None else unknown)
             for name in matching:

@@ -54,8 +54,8 @@ class TableEntry:
 
     @property
     def label(self) -> str:
-        """The name to show if its table is not found: as written in the file, else the source."""
-        return self.table or self.source
+        """The name to show if its table is not found: as written in the file, without secrets, else the source."""
+        return redacted(self.table or self.source)
 
     @property
     def entity(self) -> str | None:

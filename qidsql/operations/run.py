@@ -422,7 +422,7 @@ class _Run:
             if entry.is_pattern and unmet:
                 place = f"line {entry.line} of {self.file.path.name}"
                 notes.append(
-                    f"no table that matches {entry.table} has a column {few(unmet)} ({place}); is it misspelt?"
+                    f"no table that matches {entry.label} has a column {few(unmet)} ({place}); is it misspelt?"
                 )
         return notes
 

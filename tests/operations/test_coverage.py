@@ -365,6 +365,19 @@ def test_a_file_of_a_folder_that_cannot_be_read_is_an_error_of_its_table(tmp_pat
     assert (code, gaps(document, "table", "change", "severity")) == (1, [("new", "unknown", "violation")])
 
 
+@pytest.mark.parametrize(
+    "typed", ["api_key=sesame", "lake.csv?sesame=1", "postgresql://u:sesame@h/d?x=1", "u:sesame@h"]
+)
+def test_a_name_of_no_table_shows_no_secret(typed: str, tmp_path: Path) -> None:
+    """In quotes it is taken for a name; no catalog has it, so that nobody needs to see it whole."""
+    with DuckDBStore(tmp_path / "clinic.duckdb") as store:
+        fill(store, orders=SAFE)
+        quoted = "".join(f'[[tables]]\ntable = \'"main"."{name}"\'\n' for name in (typed, f"{typed}*"))
+        policy_file(tmp_path, store.url, quoted)
+        outcome = inside("run", "--format", "json", cwd=tmp_path)
+    assert outcome.code == 2 and "sesame" not in outcome.out + outcome.err and "***" in outcome.out
+
+
 def test_a_file_that_audits_nothing_is_no_pass(tmp_path: Path) -> None:
     with DuckDBStore(tmp_path / "source.duckdb") as store:
         fill(store, orders=SAFE)

@@ -215,6 +215,7 @@ PLACES: dict[str, Callable[[Nest, str], Outcome]] = {
     "a variable in a policy file": _in_a_policy("[sources.main]", 'url = "env:OTHER"', *FLOCK),
     "a history in a policy file": _in_a_policy(*MAIN, *FLOCK, "[history]", 'url = "@"'),
     "a table in a policy file": _in_a_policy(*MAIN, "[[tables]]", 'table = "@"'),
+    "a quoted table in a policy file": _in_a_policy(*MAIN, "[[tables]]", 'table = \'"main"."@"\''),
     "an alert in a policy file": _in_a_policy(*MAIN, *FLOCK, "[alerts.a]", 'kind = "webhook"', 'url = "@"'),
     "an alert's variable": _in_a_policy(
         *MAIN, *FLOCK, "[alerts.a]", 'kind = "webhook"', 'url = "env:OTHER"', "timeout = 1", "attempts = 1"
