@@ -37,6 +37,16 @@ def within(seconds: float | None) -> Iterator[None]:
         _END.reset(token)
 
 
+@contextmanager
+def grace(seconds: float) -> Iterator[None]:
+    """Give the block so many seconds, although the time may be up."""
+    token = _END.set(time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _END.reset(token)
+
+
 def limit() -> float | None:
     """When the time is up, of `time.monotonic`; None: never."""
     return _END.get()

@@ -9,7 +9,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from sqlglot import exp
 
-from qidsql.core.budget import bytes_limited, charge_bytes, earlier, limit
+from qidsql.core.budget import bytes_limited, charge_bytes, earlier, grace, limit
 from qidsql.core.catalog import Catalog, CatalogTable
 from qidsql.core.results import Examination
 from qidsql.core.tables import Condition, Table, TableName
@@ -36,6 +36,9 @@ Answer = TypeVar("Answer")
 
 LOG = logging.getLogger(__name__)
 
+SETTLED = 60.0  # seconds on credit at most, as a search whose data has changed is in vain
+SETTLING = 3.0  # seconds that showing it may take after the end of a budget
+
 
 @dataclass(frozen=True, slots=True)
 class ExecutedStatement:
@@ -53,6 +56,10 @@ class _Answer(threading.local):
     state: object = None  # the state of the data that its first statement read
     stopped_by: Stopped | None = None  # why no further statement runs
     in_round = counted = False  # see `Engine.one_round`: inside its block, and after its first statement
+    credit = owing = (
+        False  # see `Engine.on_credit`: inside its block, and whether answers are not shown to be one state
+    )
+    settled = 0.0  # when they were shown to be last
 
     def __init__(self) -> None:
         self.held: list[TableName] = []  # see `Engine.hold`
@@ -91,6 +98,7 @@ class Engine(ABC):
     labelled = False  # its catalog has comments, labels or keys
     # The time when the source began to be opened: files that are newer may have been read before.
     opening = float("inf")
+    dear_snapshot = False  # whether `_check_snapshot` asks a server several times
     latency = 0.0  # seconds of an empty statement, measured when connecting; 0: in this process, or on this machine
 
     def __init__(self, workers: int, folder: PrivateFolder | None = None) -> None:
@@ -380,6 +388,43 @@ class Engine(ABC):
                 answer.held.clear()
 
     @contextmanager
+    def on_credit(self) -> Iterator[None]:
+        """Where it costs calls to a server to show that answers are of one state of the data: those of the block are
+        given before, and `settle` shows it, at its end at the latest.
+        """
+        answer = self._answer
+        answer.credit, answer.settled = self.dear_snapshot, time.monotonic()
+        try:
+            yield
+            self.settle()
+        finally:
+            answer.credit = answer.owing = False
+
+    def settle(self) -> None:
+        """Shows that all answers so far are of one state of the data, also after the end of a budget.
+
+        Raises Stopped if they are not, or if that cannot be shown: then those since the last call are worth nothing.
+        """
+        answer = self._answer
+        if not answer.owing:
+            return
+        answer.owing, stop, answer.stopped_by = False, answer.stopped_by, None
+        try:
+            if stop is not None and not isinstance(stop, BudgetSpent):
+                raise type(stop)(str(stop))
+            with nullcontext() if stop is None else grace(SETTLING):
+                self._check_snapshot()
+            answer.settled = time.monotonic()
+        except Stopped as lost:
+            stop = lost
+            raise
+        finally:
+            answer.stopped_by = stop
+
+    def _owe(self) -> None:
+        self._answer.owing = True
+
+    @contextmanager
     def one_round(self) -> Iterator[None]:
         """Counts the statements of the block as one round: none of them depends on the answer to another."""
         answer = self._answer
@@ -420,7 +465,8 @@ class Engine(ABC):
             self._answer.counted = self._answer.in_round
         try:
             works = {place: partial(self._run_on, statement) for place, statement in enumerate(statements)}
-            self._run_works(works, answers, deadline, self._check_snapshot)
+            owed = self._answer.credit and time.monotonic() < self._answer.settled + SETTLED
+            self._run_works(works, answers, deadline, self._owe if owed else self._check_snapshot)
         finally:
             self.seconds += time.monotonic() - started
             for place, answer in sorted(answers.items()):

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import struct
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -13,9 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import qidsql
+from qidsql.commands.audit.command import AuditResult
 from qidsql.core.results import Verdict
-from qidsql.engines.base import Engine
+from qidsql.engines.base import Engine, ExecutedStatement
 from qidsql.engines.connect import connect
+from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.errors import QidsqlError, SourceError, StatementError
 from qidsql.sql.relation import table_node
 from tests.commandline import refused
@@ -363,6 +366,41 @@ def test_a_parquet_file_that_changes_meanwhile(tmp_path: Path, change: str) -> N
         assert "t.parquet was changed, moved or removed meanwhile" in left.account.unfinished[0]
         if change == "replaced":
             assert qidsql.audit(engine, k=2).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize("after", range(1, 6))
+def test_facts_on_credit_count_only_if_they_are_of_one_state(
+    after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is replaced after so many statements of an audit that shows only at the end what it read: it begins
+    again on the other file, or keeps what was shown of the first."""
+    path, other = tmp_path / "t.parquet", tmp_path / "other.parquet"
+    for name, classes in ((path, 40), (other, 3)):
+        duckdb.sql(f"SELECT i % {classes} AS a, i % 4 AS b, i % 7 AS c FROM range(90) AS r(i)").write_parquet(str(name))
+    monkeypatch.setattr(DuckDBEngine, "dear_snapshot", True)
+    before, afterwards = (facts(qidsql.audit(str(each), k=2)) for each in (path, other))
+    with connect(str(path)) as engine:
+        asked: list[str] = []
+
+        def replaced(each: ExecutedStatement) -> None:
+            asked.append(each.sql)
+            if len(asked) == after:
+                other.replace(path)
+
+        engine.watchers.append(replaced)
+        result = qidsql.audit(engine, k=2)
+    assert len(asked) >= after
+    if "started again" in "".join(result.account.notes):
+        assert facts(result) == afterwards
+    else:
+        assert result.verdict is Verdict.VIOLATION and result.account.unfinished
+        assert all(set(found) <= set(true) for found, true in zip(facts(result), before, strict=True))
+
+
+def facts(result: AuditResult) -> list[Sequence[object]]:
+    columns = [each.profile for each in result.columns]
+    complete = [each for each in result.searches if each.complete]
+    return [[result.verdict], columns, result.column_sets, complete, result.withheld]
 
 
 def test_other_files_stay_closed(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import duckdb
@@ -13,7 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import qidsql
+from qidsql.core.results import Verdict
 from qidsql.core.tables import Column, Table, TableName
+from qidsql.engines.base import ExecutedStatement
 from qidsql.engines.connect import connect
 from qidsql.engines.spark import engine, session
 from qidsql.engines.spark.address import address
@@ -293,9 +295,35 @@ def test_a_restart_of_a_server_that_names_sessions_as_we_do() -> None:
         assert opened.execute("SELECT 1") == [(1,)]
     with SailProcess(int(server.url.rpartition(":")[2])):
         for work in (lambda: opened.execute("SELECT 1"), lambda: opened.columns("SELECT 1")):
-            with pytest.raises(ServerRestarted):
-                work()
+            assert work()
+            for _ in range(2):
+                with pytest.raises(ServerRestarted):
+                    opened.check_settings()
         opened.close()
+        with pytest.raises(ServerGone):
+            opened.check_settings()
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("after", [1, 3])
+def test_an_audit_of_a_server_restarted_at_any_statement_gives_no_figure_of_it(after: int, tmp_path: Path) -> None:
+    """The file is where it was, and both servers say so; only the settings are lost."""
+    path = written(tmp_path / "t.parquet", "SELECT i % 4 AS a, i % 3 AS b FROM range(9) AS r(i)")
+    asked: list[ExecutedStatement] = []
+    with ExitStack() as servers:
+        url = servers.enter_context(SailProcess()).url
+
+        def restarted(each: ExecutedStatement) -> None:
+            asked.append(each)
+            if len(asked) == after:
+                servers.close()
+                servers.enter_context(SailProcess(int(url.rpartition(":")[2])))
+
+        with connect(url, workers=1) as engine:
+            engine.watchers.append(restarted)
+            result = qidsql.audit(engine, str(path), k=2)
+    assert len(asked) >= after
+    assert result.verdict is Verdict.INCONCLUSIVE and result.profile is None and result.account.unfinished, result
 
 
 @pytest.mark.spark

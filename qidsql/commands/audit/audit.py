@@ -1,6 +1,7 @@
 """The audit of one table against one policy, from the catalog to a verdict."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from qidsql.commands.audit.causes import allow, search, withhold
@@ -59,7 +60,7 @@ def audit(
     with within(policy.max_seconds), within_bytes(policy.max_bytes):
         while True:
             draft = Draft(unknown_table(request.table), weights=request.column_weights, earlier=request.earlier)
-            with engine.answer():
+            with engine.answer(), engine.on_credit():
                 _fill(engine, request, draft, on_stage, on_part, on_table)
             verdict, _ = verdict_on(draft, policy)
             if not isinstance(engine.stopped_by, SnapshotLost) or verdict is not Verdict.INCONCLUSIVE:
@@ -114,18 +115,39 @@ def _fill(
     on_part: OnPart,
     on_table: Callable[[Table], None],
 ) -> None:
-    """Fill the draft, from the catalog on, as far as the work gets."""
+    """Fill the draft, from the catalog on, as far as the work gets. What is not shown to be of one state of the data is
+    not in it at the end, nor at each part."""
+    facts = draft.facts()
+
+    def settle() -> None:
+        nonlocal facts
+        try:
+            engine.settle()
+        except BaseException:
+            vars(draft).update(facts)
+            raise
+        facts = draft.facts()
+
+    def on_settled(draft: Draft) -> None:
+        settle()
+        on_part(draft)
+
     try:
         on_stage("reading the catalog")
         described = engine.narrowed(engine.describe(request.table), request.policy.where)
         roles = assign_roles(described, request.policy)
         draft.table, draft.columns = described, findings_of(described, roles)
         on_table(described)
-        _examine(engine, described, request, roles, draft, on_stage, on_part)
+        _examine(engine, described, request, roles, draft, on_stage, on_settled)
+        settle()
     except Stopped as stop:
-        draft.leave(str(stop))
+        with suppress(Stopped):
+            settle()
+        draft.leave(str(engine.stopped_by or stop))
         draft.interrupted = isinstance(stop, Interrupted)
     except KeyboardInterrupt:
+        with suppress(Stopped):
+            settle()
         draft.leave("interrupted")
         draft.interrupted = True
 

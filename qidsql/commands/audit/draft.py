@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from qidsql.commands.audit.command import (
     ColumnFinding,
@@ -45,6 +46,10 @@ class Draft:
     weights: Mapping[str, int] = field(default_factory=dict)  # of columns; 1 where there is none
     earlier: Mapping[str, Sequence[ColumnNames]] = field(default_factory=dict)  # complete lists of an earlier audit
     interrupted: bool = False
+
+    def facts(self) -> dict[str, Any]:
+        """What is known now, to go back to by `vars(draft).update(facts)`."""
+        return {name: [*value] if isinstance(value, list) else value for name, value in vars(self).items()}
 
     def leave(self, reason: str) -> None:
         """Note why the work ends here, and which parts are not done."""

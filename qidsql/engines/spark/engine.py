@@ -3,7 +3,7 @@
 import re
 import time
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -94,6 +94,7 @@ class SparkEngine(Engine):
 
     dialect = SPARK
     export_format = "parquet"
+    dear_snapshot = True
 
     def __init__(self, server: Address, workers: int, statement_seconds: int) -> None:
         super().__init__(workers)
@@ -101,8 +102,11 @@ class SparkEngine(Engine):
         self.snapshot = EACH_ITS_OWN
         self._server = server
         self._kept = KeptSettings()
+        self._made: list[SparkSession] = []  # all sessions whose answers may have to be shown to be the server's
         self._seconds = statement_seconds
         self._files: dict[TableName, frozenset[str]] = {}  # of the tables described, but those in a version
+        self._plans: dict[str, str] = {}  # of reading the tables described, with sizes, by the query
+        self._widths: dict[str, dict[str, int]] = {}  # of their columns
         self._versions: dict[TableName, Version | None] = {}  # of the tables described; None: it keeps none
         self._own_functions: frozenset[str] | None = None  # None: not asked yet
         self._exact: bool | None = None  # whether columns of the tables described are found exactly; None: no table
@@ -118,7 +122,7 @@ class SparkEngine(Engine):
 
     def _open(self, deadline: float | None) -> list[Worker]:
         workers = [
-            Worker(partial(SparkSession, self._server, self._seconds, bool(self._exact), self._kept))
+            Worker(partial(_session, self._made, self._server, self._seconds, bool(self._exact), self._kept))
             for _ in range(self.workers - len(self._sessions))
         ]
         try:
@@ -201,9 +205,10 @@ class SparkEngine(Engine):
 
     def _described(self, name: TableName, fields: list[Any]) -> Table:
         self._look_up(name, fields)
+        self._widths[_all_of(name)] = _widths(fields)
         version = self._version(name)
         if version is None:
-            self._files[name] = self._state_of(name)
+            self._files |= self._states([name])
             if lost := lost_folders(self._files[name], [field.name for field in fields]):
                 raise StatementError(
                     f"files of {name} lie in folders {lost}=..., of which no column is made, so that values would be "
@@ -236,9 +241,9 @@ class SparkEngine(Engine):
 
     def table_bytes(self, table: TableName) -> TableBytes | None:
         """The server's estimate of the rows, divided among the columns by the widths of their types."""
-        widths = {field.name: width(field.data_type) for field in self._fields(table) or ()}
+        widths = self._widths.get(_all_of(table)) or _widths(self._fields(table) or [])
         row = sum(widths.values())
-        whole = planned_bytes(self._cost(table), row)
+        whole = planned_bytes(self._plans.get(_all_of(table)) or self._cost(table), row)
         return None if whole is None else TableBytes(columns={name: whole * w // row for name, w in widths.items()})
 
     def _cost(self, name: TableName, version: Version | None = None) -> str:
@@ -320,26 +325,50 @@ class SparkEngine(Engine):
 
         return self._asked(f"columns of {name}", look) or None
 
-    def _state_of(self, name: TableName) -> frozenset[str]:
-        """The files that the table consists of, and their size; none if the server does not say."""
-        try:
-            files = self._asked(f"files of {name}", lambda session: session.files(_all_of(name)))
-        except StatementError:
-            return frozenset()
-        return files and files | planned_sizes(self._cost(name))
+    def _states(self, names: Sequence[TableName]) -> dict[TableName, frozenset[str]]:
+        """The files that each table consists of, and their size; none if the server does not say. Calls side by side,
+        with those that show that no session was lost so far."""
+
+        def sizes(session: SparkSession, name: TableName) -> str:
+            return "".join(str(row[0]) for row in session.plan_with_sizes(_all_of(name)))
+
+        def files(session: SparkSession, name: TableName) -> frozenset[str]:
+            return session.files(_all_of(name))
+
+        def settings(_: SparkSession, made: SparkSession) -> None:
+            if made.closed and made in self._made:
+                self._made.remove(made)
+            made.check_settings()
+
+        works: list[tuple[str, Callable[[SparkSession], Any]]] = []
+        for name in names:
+            works += [(f"size of {name}", partial(sizes, name=name)), (f"files of {name}", partial(files, name=name))]
+        works += [("settings", partial(settings, made=made)) for made in self._made]
+        answers = self._asked_each(works)
+        for number, (_, failure) in enumerate(answers):
+            if failure is not None and (number >= 2 * len(names) or not isinstance(failure, StatementError)):
+                raise failure
+        found = {}
+        for name, (plan, _), (read, _) in zip(names, answers[::2], answers[1::2], strict=False):
+            self._plans[_all_of(name)] = plan or ""
+            found[name] = read | planned_sizes(plan or "") if read else frozenset()
+        return found
 
     def _check_snapshot(self) -> None:
-        for name, files in self._files.items():
-            if files and self._state_of(name) != files:
+        found = self._states([name for name, files in self._files.items() if files])
+        for name, files in found.items():
+            if files != self._files[name]:
                 raise SnapshotLost(f"files of {name} were added, removed or replaced meanwhile; run this again")
 
     @property
     def _checks_snapshot(self) -> bool:
-        return any(self._files.values())
+        return any(self._files.values()) or any(made.owing for made in self._made)
 
     def _renew_sessions(self) -> bool:
         self._versions.clear()
         self._files.clear()
+        self._plans.clear()
+        self._widths.clear()
         if self._exact:
             self._end_sessions(list(self._sessions))
         self._exact = None
@@ -392,20 +421,36 @@ class SparkEngine(Engine):
 
     def _asked(self, purpose: str, work: Callable[[SparkSession], Answer]) -> Answer:
         """The answer of a call that reads no table. The session stays unless it is lost."""
+        [(answer, failure)] = self._asked_each([(purpose, work)])
+        if failure is not None:
+            raise failure
+        return cast(Answer, answer)
 
-        def tried(session: Session) -> tuple[Answer, None] | tuple[None, QidsqlError]:
+    def _asked_each(
+        self, works: Sequence[tuple[str, Callable[[SparkSession], Answer]]]
+    ) -> list[tuple[Answer, None] | tuple[None, QidsqlError]]:
+        """The answers of several such calls, each with its purpose, side by side; an error in its place."""
+        credit = self._answer.credit
+
+        def tried(
+            session: Session, purpose: str, work: Callable[[SparkSession], Answer]
+        ) -> tuple[Answer, None] | tuple[None, QidsqlError]:
+            spark = cast(SparkSession, session)
             try:
-                return work(cast(SparkSession, session)), None
+                answer = work(spark)
+                if not credit:
+                    spark.check_settings()
+                return answer, None
             except (grpc.RpcError, ServerGone) as error:
                 found = self.translate(error, purpose)
                 if isinstance(found, Stopped):
                     raise found from None
                 return None, found
 
-        answer, failure = self._on_one_session(tried)
-        if failure is not None:
-            raise failure
-        return cast(Answer, answer)
+        answers: dict[int, tuple[Answer, None] | tuple[None, QidsqlError]] = {}
+        numbered = {number: partial(tried, purpose=purpose, work=work) for number, (purpose, work) in enumerate(works)}
+        self._run_works(numbered, answers)
+        return [answers[number] for number in numbered]
 
 
 def connect(text: str, options: ConnectOptions) -> SparkEngine:
@@ -413,6 +458,18 @@ def connect(text: str, options: ConnectOptions) -> SparkEngine:
     if options.writable or options.workspace:
         raise UsageError("a Spark server is only read: leave out --workspace; --into takes a file")
     return SparkEngine(address(text), 1 if options.gentle else options.workers, options.statement_seconds)
+
+
+def _widths(fields: list[Any]) -> dict[str, int]:
+    return {field.name: width(field.data_type) for field in fields}
+
+
+def _session(
+    made: list[SparkSession], server: Address, seconds: float, exact: bool, kept: KeptSettings
+) -> SparkSession:
+    """A new session, among those made."""
+    made.append(SparkSession(server, seconds, exact, kept))
+    return made[-1]
 
 
 def _introduced(session: SparkSession) -> Introduction:

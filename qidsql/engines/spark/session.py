@@ -184,6 +184,8 @@ class SparkSession:
         self._operation: str | None = None
         self._call: Any = None
         self._gone = False
+        self.owing = False  # answers that count only if the server still knows the settings
+        self.closed = False
         self._served = ""  # the server's own name of the session
         self.borrowed = address.session is not None
         self._metadata = address.headers
@@ -247,6 +249,10 @@ class SparkSession:
         """Whether the server calls the session by our own name of it."""
         return self._served == self._session["session_id"]
 
+    def _note_answer(self) -> None:
+        """Of a server that calls the session by our own name of it, as Sail does after a restart too."""
+        self.owing = self.owing or self._served in ("", self._session["session_id"])
+
     def _switched(self, key: str, on: bool) -> bool:
         """Sets one of Sail's own settings; False if it refuses."""
         try:
@@ -269,9 +275,9 @@ class SparkSession:
             if not self._switched(COLLECTED, on=False):
                 raise ServerGone
 
-    def settings_now(self, keys: list[str]) -> dict[str, str]:
+    def settings_now(self, keys: list[str], seconds: float = CONNECTING) -> dict[str, str]:
         """What the session is told at present; "" for what it is not told."""
-        answer = self._ask("Config", CONNECTING, operation={"get_option": {"keys": keys}})
+        answer = self._ask("Config", seconds, operation={"get_option": {"keys": keys}})
         return dict.fromkeys(keys, "") | {pair.key: pair.value for pair in answer.pairs}
 
     def put_back(self, kept: KeptSettings) -> None:
@@ -308,7 +314,7 @@ class SparkSession:
     def columns(self, sql: str) -> list[Any]:
         """The fields of a query's result, without running it: name, data_type, nullable."""
         answer = self._ask("AnalyzePlan", self._seconds, schema={"plan": _plan(sql)})
-        self._check_settings()
+        self._note_answer()
         return list(answer.schema.schema.struct.fields)
 
     def files(self, sql: str) -> frozenset[str]:
@@ -328,6 +334,9 @@ class SparkSession:
             self._call.cancel()
 
     def close(self) -> None:
+        with suppress(grpc.RpcError, ServerGone):
+            self.check_settings(PARTING)
+        self.closed = True
         if not self.borrowed:
             with suppress(grpc.RpcError):
                 self._ask("ReleaseSession", PARTING)
@@ -351,11 +360,20 @@ class SparkSession:
             raise ServerRestarted
         self._served = self._served or found
 
-    def _check_settings(self) -> None:
-        """After each answer of a server that calls the session by our own name of it, as Sail does after a restart too:
-        it must still know what it was told. Raises ServerRestarted, grpc.RpcError."""
-        if self._served in ("", self._session["session_id"]) and self.settings_now([TOLD]) != {TOLD: SETTINGS[TOLD]}:
-            raise ServerRestarted
+    def check_settings(self, seconds: float = CONNECTING) -> None:
+        """Shows that the answers so far were given by the server that was told the settings: it still knows them. Any
+        thread may ask. Raises ServerGone, grpc.RpcError."""
+        if not self.owing:
+            return
+        if self.closed:
+            raise ServerGone
+        self.owing = False
+        try:
+            if self.settings_now([TOLD], seconds) != {TOLD: SETTINGS[TOLD]}:
+                raise ServerRestarted
+        except BaseException:
+            self.owing = True
+            raise
 
     def _tables(self, sql: str) -> Iterator[arrow.Table]:
         """The rows of a statement, batch by batch; at least one, which may be empty. Raises grpc.RpcError, ServerGone,
@@ -378,7 +396,7 @@ class SparkSession:
                         if table.num_rows != response.arrow_batch.row_count:
                             raise ValueError("a batch of rows is not complete")
                         yield table
-            self._check_settings()
+            self._note_answer()
         except grpc.RpcError:
             if self._gone:
                 raise ServerGone from None
