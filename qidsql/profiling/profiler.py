@@ -295,24 +295,26 @@ class TableProfiler:
         """The profiles of a sample of each set's classes, about one in `share`, each class with all its rows.
 
         Several sets together, by the classes of the columns that they have in common if these are many: one statement
-        for a third of the sets, else one for each, all much cheaper than a profile. Only where `samples_classes`.
-        Raises as `profiles`.
+        for a third of the sets, else one for each, all much cheaper than a profile, in two rounds. Only where
+        `samples_classes`. Raises as `profiles`.
         """
         self._meter.check_time()
         groups = [masks[first::SAMPLES] for first in range(SAMPLES)]
+        groups = [each for each in groups if len(each) > 1 and self._batches.can_group(reduce(or_, each))]
+        shared = [[*dict.fromkeys([common, *each])] for each in groups if (common := reduce(and_, each))]
         found: dict[int, ClassProfile] = {}
-        for group in (group for group in groups if len(group) > 1 and self._batches.can_group(reduce(or_, group))):
-            if common := reduce(and_, group):
-                together = self._sample_of([*dict.fromkeys([common, *group])], share)
-                found |= together if together[common].classes >= MANY_CLASSES else {}
-        for mask in (mask for mask in masks if mask not in found):
-            found |= self._sample_of([mask], share)
+        for together in self._samples_of(shared, share):
+            found |= together if next(iter(together.values())).classes >= MANY_CLASSES else {}
+        for alone in self._samples_of([[mask] for mask in masks if mask not in found], share):
+            found |= alone
         return [found[mask] for mask in masks]
 
-    def _sample_of(self, masks: Sequence[int], share: int) -> dict[int, ClassProfile]:
-        _, statement = self._in_memory.of_sampled_classes(masks, share)
-        [profiles] = self._run([statement], values=self._values([reduce(or_, masks)]))
-        return dict(zip(masks, profiles, strict=True))
+    def _samples_of(self, groups: Sequence[Sequence[int]], share: int) -> list[dict[int, ClassProfile]]:
+        """A statement for each group. The profiles by set, in the order of the group."""
+        statements = [self._in_memory.of_sampled_classes(masks, share)[1] for masks in groups]
+        values = self._values([reduce(or_, masks) for masks in groups])
+        answers = self._run(statements, values=values) if statements else []
+        return [dict(zip(masks, profiles, strict=True)) for masks, profiles in zip(groups, answers, strict=True)]
 
     def overview(self, valued: Sequence[str]) -> TableOverview:
         """Rows, of each column those with a value, of some about how many values. One statement, one scan."""

@@ -129,7 +129,8 @@ def _fill(
         facts = draft.facts()
 
     def on_settled(draft: Draft) -> None:
-        settle()
+        if request.on_part is not None or not facts["profile"]:  # what is shown, or the verdict
+            settle()
         on_part(draft)
 
     try:
