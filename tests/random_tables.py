@@ -6,7 +6,7 @@ can tell apart. NULL is None in both places.
 """
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from tests.definitions import Values
@@ -170,6 +170,17 @@ def random_table(seed: int, engine: str) -> RandomTable:
         types=(*types, people),
         texts=tuple(tuple(text for text, _ in row) for row in cells),
         rows=tuple(tuple(token for _, token in row) for row in cells),
+    )
+
+
+def of_persons_with_a_row_each(table: RandomTable) -> RandomTable:
+    """The table with other persons, each of one row; the first of every second table is NULL."""
+    persons = [None if not place and len(table.rows) % 2 else str(place) for place in range(len(table.rows))]
+    return replace(
+        table,
+        types=(*table.types[:-1], "INTEGER"),
+        texts=tuple((*row[:-1], person) for row, person in zip(table.texts, persons, strict=True)),
+        rows=tuple((*row[:-1], person) for row, person in zip(table.rows, persons, strict=True)),
     )
 
 

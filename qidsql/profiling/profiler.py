@@ -7,6 +7,7 @@ the NULLs of each column: column sets without any are profiled as usual.
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from itertools import chain, combinations
 from math import prod
@@ -24,6 +25,7 @@ from qidsql.profiling.budget import Budget, Meter
 from qidsql.profiling.rows_in_memory import RowsInMemory
 from qidsql.sql.classes import (
     TableOverview,
+    class_profiles,
     class_sizes,
     class_sizes_in_part,
     column_counts,
@@ -41,6 +43,7 @@ Answer = TypeVar("Answer")
 LARGE = 1_000_000  # rows; above, an extra scan that may avoid grouping whole rows pays
 MANY_SETS = 256  # column sets in one call; above, finding columns with the same classes pays
 VALUES_PER_SECOND = 50_000_000  # that a session groups, roughly
+ENTITIES = 50_000  # rows; of fewer, it hardly matters whether entities or rows are counted
 MOST_FAILURES = 4  # statements that had no room, before the set is given up
 SAMPLES = 3  # of classes; fewer have larger classes in common, more take longer
 MANY_CLASSES = 2_000  # of what several sets have in common; a sample of fewer is not accurate
@@ -84,6 +87,7 @@ class TableProfiler:
         self._sizes: ClassSizes | None = None  # of all columns
         self._counted: dict[tuple[int, int], list[ClassSizes]] = {}  # of the first parts of a set, by their number
         self._by_value: TableProfiler | None = None
+        self.by_row: TableProfiler | None = None  # counts rows, where each entity is known to have one
         self._in_memory = RowsInMemory(self, self._batches)
 
     @property
@@ -91,9 +95,21 @@ class TableProfiler:
         if self.nulls is Nulls.EQUAL:
             return self
         if self._by_value is None:
-            self._by_value = TableProfiler(self.engine, self.source, self.names, self.k, None, self.rows)
-            self._by_value._meter = self._meter
+            self._by_value = self._of_rows()
         return self._by_value
+
+    def _of_rows(self) -> "TableProfiler":
+        """A profiler of the same rows, by value, on the same budget."""
+        other = TableProfiler(self.engine, self.source, self.names, self.k, None, self.rows)
+        other._meter = self._meter
+        return other
+
+    def compare_entities(self) -> None:
+        """Where each entity of a large table has one row, from now on count rows, which costs less. One statement, or
+        none. Raises as `ask`."""
+        if self.entity is not None and (self.rows or 0) >= ENTITIES:
+            [[entities]] = self.ask([class_profiles(self.engine.dialect, self.source, [(self.entity,)], self.k)])
+            self.by_row = self._of_rows() if entities.largest == 1 else None
 
     @property
     def sets(self) -> int:
@@ -126,6 +142,8 @@ class TableProfiler:
         """Whether the budget of values is enough to profile all these sets. No statement."""
         if self._meter.affords(self._values(masks)):
             return True
+        if self.by_row is not None:
+            return self.by_row.affords(masks)
         if self.nulls is not Nulls.EQUAL or self.entity is not None:
             return False
         planned = self._batches.of_sets(masks, self.rows, self.most_classes)  # several sets in one scan read less
@@ -142,6 +160,7 @@ class TableProfiler:
         other._meter, other._domain = self._meter, self._domain
         if self._by_value is not None:
             other._by_value = self._by_value.narrowed(names)
+        other.by_row = self.by_row and self.by_row.narrowed(names)
         other._sizes = self._sizes if other.names == self.names else None
         other._in_memory = self._in_memory.narrowed(other, other._batches)
         for mask, profile in self._known.items():
@@ -209,6 +228,9 @@ class TableProfiler:
         self._meter.check_time()
         self._infer(masks)
         new = [mask for mask in dict.fromkeys(masks) if mask not in self._known]
+        if self.by_row is not None:
+            self._profiled_by_row(self.by_row, new)
+            return [self._known[mask] for mask in masks]
         new = self._but_large(new)
         if self.nulls is Nulls.WILDCARD and new:
             new = self._profiled_by_value(new)
@@ -289,6 +311,8 @@ class TableProfiler:
 
     def samples_classes(self) -> bool:
         """Whether `sampled` is possible: the engine hashes equal values alike, and classes are of rows."""
+        if self.by_row is not None:
+            return self.by_row.samples_classes()
         return self.engine.dialect.hashes_values and self.entity is None and self.nulls is Nulls.EQUAL
 
     def sampled(self, masks: Sequence[int], share: int) -> list[ClassProfile]:
@@ -334,7 +358,7 @@ class TableProfiler:
     def singles(self) -> list[ClassProfile]:
         """The profile of every single column, in as few scans as the engine allows. Raises as `profiles`."""
         masks = self._singles
-        if self.nulls is Nulls.WILDCARD:
+        if self.nulls is Nulls.WILDCARD or self.by_row is not None:
             return self.profiles(masks)
         new = self._but_large([mask for mask in masks if mask not in self._known])
         self._run_profiles(self._single_statements(new))
@@ -351,6 +375,10 @@ class TableProfiler:
             by_class = self.by_value.sizes(mask)
             self._known[mask] = by_class.profile(self.k).of_matches()
             return MatchSizes.of_classes(by_class, bin_starts(self.k)[-1])
+        if self.by_row is not None:
+            sizes = replace(self.by_row.sizes(mask, failures), entities=True)
+            self._known[mask] = sizes.profile(self.k)
+            return sizes
         sizes = self._counted_sizes(mask, failures)
         self._known[mask] = sizes.profile(self.k)
         self._meter.sets += 1
@@ -517,6 +545,13 @@ class TableProfiler:
             self._known.update({mask: known[mask].of_matches() for mask in plain if mask in known})
         done = set(plain)
         return [mask for mask in masks if mask not in done]
+
+    def _profiled_by_row(self, by_row: "TableProfiler", masks: Sequence[int]) -> None:
+        try:
+            by_row.singles() if masks == self._singles else by_row.profiles(masks)
+        finally:  # keep the results that came before the work had to end
+            known = by_row.measured
+            self._known.update({mask: replace(known[mask], entities=True) for mask in masks if mask in known})
 
     def _names(self, mask: int) -> tuple[str, ...]:
         return names_of(mask, self.names)

@@ -20,6 +20,7 @@ SETS = 96  # in one statement, whose classes are in memory together
 
 def regions_of(profiler: TableProfiler) -> "Regions | None":
     """The regions of a profiler's rows; None where sets one by one are as cheap, or the engine does not hash a type."""
+    profiler = profiler.by_row or profiler
     dialect, source = profiler.engine.dialect, profiler.source
     types = [source.types.get(name, "") for name in profiler.names]
     hashed = dialect.column_hash is not None and all(re.fullmatch(dialect.hashed_types, each) for each in types)

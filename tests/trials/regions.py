@@ -1,4 +1,5 @@
-"""Audits on Postgres that decide by parts of the rows, of tables of any size, against brute force."""
+"""Audits on Postgres that decide by parts of the rows, of tables of any size, against brute force. Persons have a row
+each, or rows are counted themselves."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -8,8 +9,8 @@ import pytest
 
 import qidsql
 from qidsql.engines.base import Engine
-from qidsql.profiling import regions
-from tests.random_tables import RandomTable, drop, load, random_table
+from qidsql.profiling import profiler, regions
+from tests.random_tables import RandomTable, drop, load, of_persons_with_a_row_each, random_table
 from tests.stores import PostgresStore, Store
 from tests.trials import Ground, Trials
 from tests.trials.audits import TOGETHER, definition, wrong_in
@@ -25,6 +26,7 @@ def _all(store: Store, seed: int) -> Iterator[str | None]:
     first = seed * 1_000_000 + 500_000
     while True:
         tables = [random_table(each, store.name) for each in range(first, first + TOGETHER)]
+        tables = [of_persons_with_a_row_each(each) if place % 3 else each for place, each in enumerate(tables)]
         load(store, tables)
         with store.connect() as engine:
             for place, table in enumerate(tables):
@@ -35,17 +37,19 @@ def _all(store: Store, seed: int) -> Iterator[str | None]:
 
 
 def _decided(engine: Engine, table: RandomTable, draw: Random) -> str | None:
-    k = draw.randint(2, 6)
+    k = draw.choice((draw.randint(2, 6), draw.randint(2, 20)))
+    options = draw.choice(({"entity": "row"}, {"entity": "person"}))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(regions, "ROWS", 1)
+        patch.setattr(profiler, "ENTITIES", 1)
         patch.setattr(regions, "BUCKETS", draw.choice((2, 4, 64)))
         patch.setattr(regions, "FEWEST", draw.choice((1, 2, 10)))
         patch.setattr(regions, "COUNTED", draw.choice((2, 1_000)))
-        wrong = wrong_in(engine, table, {"entity": "row"}, k)
+        wrong = wrong_in(engine, table, options, k)
         if wrong:
             return wrong
-        result = qidsql.audit(engine, table.name, k=k, columns=table.names, entity="row")
-    define = definition(table, {}, k)
+        result = qidsql.audit(engine, table.name, k=k, columns=table.names, **options)
+    define = definition(table, options, k)
     for found in result.column_sets:
         true = define([place for place in range(table.columns) if table.names[place] in found.columns])
         if found.profile != true:

@@ -41,6 +41,7 @@ def measure(
     draft.rows, nulls = every.counts()
     if draft.rows == 0:
         return None
+    every.compare_entities()
     try:
         every.singles()
     finally:
