@@ -2,9 +2,9 @@
 
 Weights of suppressed cells are tried in ascending order. All patterns whose optimum is the next weight are found by
 the cheapest of the methods: by column sets (group the rows by the remaining columns, any k), by nearest neighbours
-(k = 2: similar patterns agree on one of a few blocks of columns, or every pair is compared). For k > 2, all patterns
-left are compared with all others, and what is left of wide tables then is searched among nearby records. A solved
-pattern is skipped from then on.
+(k = 2: similar patterns agree on one of a few blocks of columns, or every pair is compared). For k > 2, and for k = 2
+of few patterns, all patterns left are compared with all others, and what is left of wide tables then is searched among
+nearby records. A solved pattern is skipped from then on.
 """
 
 from collections import Counter
@@ -34,6 +34,7 @@ GROUPED, JOINED, STATEMENT = 30.0, 12.0, 2e6
 COMPARED, SOLVED, SEARCHED = 5.0, 6e4, 3e6
 SETS_AT_ONCE = 12
 PAIRS_AT_ONCE = 20_000_000
+FEW_PAIRS = 400_000_000  # that are compared in memory at once, for k = 2: 5 CPU seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +176,9 @@ class _Planner:
         total, last = float(self._patterns.patterns), max(self._levels.counts)
         by_sets = self._levels.counts[level] * (total * GROUPED + STATEMENT)
         all_pairs = self.unsolved * total * JOINED
+        if self._k == 2 and len(self.weights) <= COMPARED_COLUMNS and self.unsolved * total <= FEW_PAIRS:
+            self._by_comparison()
+            return last
         if self._k > 2:
             # A level of sets may solve little, so it may cost only a part of what finishes the work.
             compared = len(self.weights) <= COMPARED_COLUMNS

@@ -95,6 +95,8 @@ def test_the_plan_is_the_lightest_hitting_set_of_the_unsafe_sets(
     case: tuple[int, str], bench: Workbench, tables: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     k, way = case
+    if way != "cheapest":
+        monkeypatch.setattr("qidsql.protection.suppression.plan.FEW_PAIRS", 0)
     if way == "by column sets":
         monkeypatch.setattr("qidsql.protection.suppression.plan.GROUPED", 0.0)
         monkeypatch.setattr("qidsql.protection.suppression.plan.STATEMENT", 0.0)
