@@ -30,7 +30,8 @@ class Criterion(ABC):
     """A monotone test on class profiles: once a column set meets it, every superset does.
 
     `finding` is the kind of finding of a column set that meets it, and part of the finding's id in a history.
-    `pairs_decide`: a set fails the criterion if and only if two rows agree on it. `covers_pairs`: it requires a number
+    `pairs_decide`: a set fails the criterion if and only if two rows agree on it. `distinct_decide`: if and only if two
+    different rows do. `covers_pairs`: it requires a number
     of pairs of rows to be separated, so that greedy searches keep a factor to the lightest set. `few_columns`: minimal
     sets are usually small, and best searched from the single columns upwards. `unit` is the unit of samples;
     `tested_on_samples`: they can refute it (see `on_sample`), and `sure_on_samples`: without any chance of error.
@@ -42,6 +43,7 @@ class Criterion(ABC):
     finding: ClassVar[str]
     unit: ClassVar[Unit] = Unit.ROWS
     pairs_decide: ClassVar[bool] = False
+    distinct_decide: ClassVar[bool] = False
     covers_pairs: ClassVar[bool] = False
     few_columns: ClassVar[bool] = False
     tested_on_samples: ClassVar[bool] = False
@@ -360,7 +362,7 @@ class Determines(Criterion):
     """
 
     finding = "all-classes"
-    tested_on_samples = sure_on_samples = counts_classes = measures_rows = True
+    distinct_decide = tested_on_samples = sure_on_samples = counts_classes = measures_rows = True
 
     goal: int | None = None
 

@@ -1,7 +1,7 @@
 """The audited rows as a node to select from: a table, its columns in comparable form, and the user's condition."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
@@ -139,6 +139,12 @@ def _relation(dialect: Dialect, table: Table, columns: tuple[Column, ...]) -> Re
     if table.condition is None and all(column.comparison is Comparison.VALUE for column in columns):
         return Relation(table=table, long=long, computed=table.computed, types=types)
     return Relation(_selected(dialect, table, columns), long=long, computed=True, types=types)
+
+
+def distinct_rows(source: Relation, names: Sequence[str]) -> Relation:
+    """The different rows among these columns."""
+    rows = exp.select(*source.columns(names)).distinct().from_(source.node)
+    return replace(source, rows=rows.subquery(ALIAS), table=None, computed=True)
 
 
 def _selected(

@@ -1,19 +1,21 @@
 """The algorithms of `keys` by name: the kind of sets each finds, and its call. A new search is an entry here."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from qidsql.core.options import DELTA, Sampling, Wanted
 from qidsql.measures.criteria import Criterion, Unit
+from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.borders import borders
 from qidsql.search.greedy import greedy, greedy_minimal, naive_greedy
 from qidsql.search.lattice import iterative, levelwise, pruned
 from qidsql.search.minimal_keys import minimal_keys
-from qidsql.search.result import OnFound, SearchResult
+from qidsql.search.result import Found, OnFound, SearchResult, ignore_found
 from qidsql.search.sampled import sampled_key, sampled_separation
 from qidsql.search.smallest import minimum
+from qidsql.sql.relation import distinct_rows
 
 if TYPE_CHECKING:
     from qidsql.commands.table_search import TableSearch
@@ -69,9 +71,23 @@ def _iterative(search: "TableSearch", criterion: Criterion, request: SearchOptio
 def _minimal_keys(
     search: "TableSearch", criterion: Criterion, request: SearchOptions, on_found: OnFound
 ) -> SearchResult:
-    pairs = search.row_pairs
+    pairs, profiler = search.row_pairs, search.profiler
     assert pairs is not None  # the request was refused otherwise
-    return minimal_keys(search.profiler, pairs, request.max_size, on_found=on_found)
+    if not criterion.distinct_decide:
+        return minimal_keys(profiler, pairs, request.max_size, on_found=on_found)
+    whole = profiler.whole()
+    if whole.colliding_pairs:
+        profiler = profiler.over(distinct_rows(profiler.source, profiler.names), whole.classes)
+
+    def of_table(keys: Sequence[Found]) -> tuple[Found, ...]:
+        return tuple(Found(key.mask, whole) for key in keys)  # a key of the different rows has the classes of all
+
+    def report(keys: Sequence[Found]) -> None:
+        on_found(of_table(keys))
+
+    reported = on_found if on_found is ignore_found else report
+    found = minimal_keys(profiler, PairsThatAgree(profiler), request.max_size, on_found=reported)
+    return replace(found, criterion=criterion, found=of_table(found.found))
 
 
 def _borders(search: "TableSearch", criterion: Criterion, request: SearchOptions, on_found: OnFound) -> SearchResult:

@@ -149,7 +149,7 @@ class KeysRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
             raise UsageError(
                 f"the algorithm {name} finds {WORDS[algorithm.wanted]}, not {WORDS[wanted]}; omit one of the two"
             )
-        if algorithm.pairs and not self.criterion.pairs_decide:
+        if algorithm.pairs and not self._pairs_decide:
             raise UsageError(f"the algorithm {name} finds keys only; for other criteria use borders")
         if algorithm.pairs and self.nulls == Nulls.WILDCARD:
             raise UsageError(
@@ -198,7 +198,11 @@ class KeysRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
         if self.wanted is Wanted.MINIMAL:
             return "greedy-minimal"
         plain = self.entity is None and self.nulls == Nulls.EQUAL
-        return "hitting-sets" if self.criterion.pairs_decide and plain else "borders"
+        return "hitting-sets" if self._pairs_decide and plain else "borders"
+
+    @property
+    def _pairs_decide(self) -> bool:
+        return self.criterion.pairs_decide or self.criterion.distinct_decide
 
     @property
     def plan(self) -> str:

@@ -39,7 +39,7 @@ def test_all_minimal_sets_are_those_of_the_definition(store: Store, seed: int) -
     store.table("t", dict.fromkeys(NAMES, "INTEGER"), rows)
     with store.connect() as engine:
         assert keys(engine, KeysRequest("t")).column_sets == ()
-        for algorithm in ("borders", "levelwise"):
+        for algorithm in (None, "borders", "levelwise", "hitting-sets"):
             every = keys(engine, KeysRequest("t", all_classes=True, all=True, algorithm=algorithm))
             assert {found.columns for found in every.column_sets} == minimal(rows)
             assert every.complete
