@@ -21,9 +21,8 @@ from qidsql.sql import quoted
 class ShellRequest:
     """Start the DuckDB shell with qidsql loaded: audits are table functions on the shell's tables.
 
-    Installs the extension first if needed. The functions: FROM qidsql.report('table', k := 5), and there are verdict,
-    audit, keys, mask, uniques, suppress, anonymize, turns, impact, risk, link, kmap, graph, profile, violations and
-    columns.
+    Installs the extension first if needed. FROM qidsql.report('table', k := 5) is one of the functions; FROM
+    qidsql.help() lists them.
     """
 
     database: Annotated[Path | None, Option("a DuckDB file; default: in memory", "[DATABASE]", argument=True)] = None
@@ -167,7 +166,7 @@ def macros(request: MacrosRequest) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class PostgresRequest:
-    """Print the SQL functions qidsql.profile, qidsql.violations and qidsql.columns, for psql.
+    """Print the single-statement checks as SQL functions, for psql: qidsql.profile and others.
 
     They are created in a schema `qidsql`, are read-only, and run with the privileges of the caller.
     """

@@ -507,6 +507,12 @@ OWN = (  # the macros that need no Python
         "Whether the values of each class are distributed as in the table.",
     ),
     ("risks", "FROM qidsql.risks('table', ['column', ...], k := 5)", "The risk of the rows to be re-identified."),
+    ("sizes", "FROM qidsql.sizes('table', ['column', ...])", "How many classes there are of each size, as bars."),
+    (
+        "matches",
+        "FROM qidsql.matches('table', 'people', ['column', ...], k := 5, entity := 'column')",
+        "How many rows of another table fit each row, or how many persons: a link, or k-map for a population.",
+    ),
 )
 
 PROTECTED = (

@@ -34,9 +34,10 @@ CREATE OR REPLACE MACRO qidsql.main.rows_of("table", k) AS CASE
   )
 END;
 
--- The measures of a column set in one row, as in ClassProfile.to_dict.
-CREATE OR REPLACE MACRO qidsql.main.profile("table", columns := '.*', k := 5) AS TABLE
-WITH classes AS (
+-- The number of classes of each size.
+CREATE OR REPLACE MACRO qidsql.main.sizes_of("table", columns, k) AS TABLE
+SELECT class_size, system.main.count(*) AS class_count
+FROM (
   SELECT
     system.main.count(*) AS class_size,
     COLUMNS(columns),
@@ -49,8 +50,13 @@ WITH classes AS (
     END
   FROM system.main.query(qidsql.main.rows_of("table", k))
   GROUP BY ALL
-), sizes AS (
-  SELECT class_size, system.main.count(*) AS class_count FROM classes GROUP BY class_size
+) AS classes
+GROUP BY class_size;
+
+-- The measures of a column set in one row, as in ClassProfile.to_dict.
+CREATE OR REPLACE MACRO qidsql.main.profile("table", columns := '.*', k := 5) AS TABLE
+WITH sizes AS (
+  FROM qidsql.main.sizes_of("table", columns, k)
 ), counts AS (
   SELECT
     CAST(COALESCE(system.main.sum(system.main."*"(class_size, class_count)), 0) AS BIGINT) AS row_count,

@@ -62,5 +62,7 @@ FROM (VALUES
   ('diversity', 'FROM qidsql.diversity(''table'', [''column'', ...], ''sensitive'', l := 2, entity := ''column'')', 'Whether each class has l different values of a sensitive column, by rows or persons.'),
   ('closeness', 'FROM qidsql.closeness(''table'', [''column'', ...], ''sensitive'', t := 0.2)', 'Whether the values of each class are distributed as in the table.'),
   ('risks', 'FROM qidsql.risks(''table'', [''column'', ...], k := 5)', 'The risk of the rows to be re-identified.'),
+  ('sizes', 'FROM qidsql.sizes(''table'', [''column'', ...])', 'How many classes there are of each size, as bars.'),
+  ('matches', 'FROM qidsql.matches(''table'', ''people'', [''column'', ...], k := 5, entity := ''column'')', 'How many rows of another table fit each row, or how many persons: a link, or k-map for a population.'),
   ('', 'all others need Python', qidsql.main.why_no_python())
 ) AS found (name, usage, description);

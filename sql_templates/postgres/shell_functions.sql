@@ -7,6 +7,8 @@
 --   SELECT * FROM qidsql.diversity('visits', '{ward,sex}', 'diagnosis', l => 2);   do classes have l different values?
 --   SELECT * FROM qidsql.closeness('visits', '{ward,sex}', 'diagnosis', t => 0.2);   are the values those of the table?
 --   SELECT * FROM qidsql.risks('visits', '{ward,sex}', k => 5);                 the risk of each row, highest and average
+--   SELECT * FROM qidsql.sizes('visits', '{ward,sex}');                         how many classes of each size
+--   SELECT * FROM qidsql.matches('visits', 'people', '{zip,sex}', k => 5);      do k people fit each row?
 --
 -- They run with the caller's rights, in the caller's own transaction, and only read. Row-level security that would hide
 -- rows is an error. A NULL counts as a value of its own. Other roles need GRANT USAGE ON SCHEMA qidsql TO them. To
@@ -33,7 +35,7 @@ BEGIN
     SELECT pg_proc.oid FROM pg_proc JOIN pg_namespace ON pg_namespace.oid = pronamespace WHERE nspname = 'qidsql'
       AND proname IN (
         'compared', 'class_sizes', 'measures', 'profile', 'violations', 'columns', 'version', 'on_persons', 'anonymity',
-        'diversity', 'closeness', 'risks'
+        'diversity', 'closeness', 'risks', 'sizes', 'matches'
       )
   LOOP
     EXECUTE format('DROP FUNCTION %s', earlier);
@@ -210,5 +212,7 @@ COMMENT ON FUNCTION qidsql.anonymity IS 'whether each class has k rows, or with 
 COMMENT ON FUNCTION qidsql.diversity IS 'whether each class has l different values of a sensitive column';
 COMMENT ON FUNCTION qidsql.closeness IS 'whether no class is further than t from the table';
 COMMENT ON FUNCTION qidsql.risks IS 'the risk of the rows: the highest, the average, unique rows';
+COMMENT ON FUNCTION qidsql.sizes IS 'how many classes there are of each size';
+COMMENT ON FUNCTION qidsql.matches IS 'how many rows or persons of another table fit each row: a link, or k-map';
 
 COMMIT;

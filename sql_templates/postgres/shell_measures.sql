@@ -132,3 +132,84 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     measured.k_required
   FROM qidsql.measures(relation, qidsql.compared(relation, columns), k) AS measured
 $$;
+
+-- How many classes there are of each size, and the share of the rows in them, as a number and as a bar.
+CREATE FUNCTION qidsql.sizes(relation regclass, columns text[] DEFAULT NULL)
+RETURNS TABLE (class_size bigint, classes bigint, "rows" bigint, share double precision, bar text)
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+  SELECT class_size, class_count, in_all, share, repeat('█', CAST(round(40 * share) AS integer))
+  FROM (
+    SELECT *, CAST(in_all AS double precision) / CAST(SUM(in_all) OVER () AS double precision) AS share
+    FROM (
+      SELECT *, class_size * class_count AS in_all FROM qidsql.class_sizes(relation, qidsql.compared(relation, columns))
+    ) AS sizes
+  ) AS shares
+  ORDER BY class_size
+$$;
+
+-- How many rows of another table fit each row: those that agree on all columns, by their names; with an entity, how many
+-- persons of that table. A NULL fits nothing. Where that table is the population, this is k-map: no pass rests on rows that
+-- nobody fits, or of which there are more than people. Columns of different types are an error.
+CREATE FUNCTION qidsql.matches(
+  relation regclass, people regclass, columns text[], k integer DEFAULT 5, entity text DEFAULT NULL
+)
+RETURNS TABLE (
+  verdict text, smallest bigint, below_k bigint, share_below_k double precision, counted bigint, fitting_one bigint,
+  fitting_none bigint, without_value bigint, k_required bigint
+)
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
+DECLARE
+  here text[];
+  there text[];
+  person text;
+  statement text := $statement$WITH classes AS (SELECT SUM(published_rows) AS published_rows, SUM(people) AS people, SUM(uncounted_rows) AS uncounted_rows, CASE WHEN %9$s THEN 1 ELSE 0 END AS incomplete FROM (SELECT %6$s, COUNT(*) AS published_rows, 0 AS people, 0 AS uncounted_rows FROM %1$s AS relation GROUP BY %4$s UNION ALL SELECT %7$s, 0 AS published_rows, COUNT(%2$s) AS people, 0 AS uncounted_rows FROM %3$s AS relation GROUP BY %5$s) AS sides GROUP BY %8$s) SELECT published_rows, people, incomplete, COUNT(*) AS class_count, SUM(uncounted_rows) AS uncounted_rows FROM classes GROUP BY published_rows, people, incomplete$statement$;
+BEGIN
+  IF k IS NULL OR k < 2 THEN
+    RAISE EXCEPTION 'qidsql: k must be at least 2: every table is 1-anonymous';
+  END IF;
+  IF columns IS NULL OR columns = '{}' THEN
+    RAISE EXCEPTION 'qidsql: name the columns that both tables have';
+  END IF;
+  SELECT array_agg((qidsql.compared(relation, ARRAY[name]))[1]), array_agg((qidsql.compared(people, ARRAY[name]))[1])
+  INTO here, there FROM unnest(columns) AS name;
+  IF EXISTS (
+    SELECT FROM pg_attribute AS one JOIN pg_attribute AS other USING (attname)
+    WHERE one.attrelid = relation AND other.attrelid = people AND attname = ANY (columns)
+      AND one.atttypid <> other.atttypid
+      AND NOT (one.atttypid, other.atttypid) IN (SELECT * FROM unnest(
+        '{int2,int2,int4,int4,int8,int8}'::regtype[], '{int4,int8,int2,int8,int2,int4}'::regtype[]
+      ))
+  ) THEN
+    RAISE EXCEPTION 'qidsql: a column has one type here and another there, so nothing would agree; CAST it in a view';
+  END IF;
+  person := CASE WHEN entity IS NULL THEN '1' ELSE (qidsql.compared(people, ARRAY[entity]))[1] END;
+  RETURN QUERY EXECUTE
+    'SELECT CASE WHEN below_k > 0 THEN ''violation'' WHEN left_all = 0 OR people_all = 0 OR lacking_people > 0 ' ||
+    'OR without_value > 0 THEN ''inconclusive'' ELSE ''pass'' END, fewest, below_k, CASE WHEN left_all > 0 THEN ' ||
+    'CAST(below_k AS double precision) / left_all ELSE 0 END, left_all, fitting_one, fitting_none, without_value, ' ||
+    'CAST($1 AS bigint) FROM (SELECT ' ||
+    'CAST(MIN(people) FILTER (WHERE published_rows > 0 AND incomplete = 0) AS bigint) AS fewest, ' ||
+    'CAST(COALESCE(SUM(published_rows * class_count), 0) AS bigint) AS left_all, ' ||
+    'COALESCE(SUM(people * class_count), 0) AS people_all, ' || (
+      SELECT string_agg(format(
+        'CAST(COALESCE(SUM(published_rows * class_count) FILTER (WHERE %s), 0) AS bigint) AS %s', which, name), ', ')
+      FROM (VALUES
+        ('incomplete = 0 AND people BETWEEN 1 AND $1 - 1', 'below_k'),
+        ('incomplete = 0 AND people = 1', 'fitting_one'),
+        ('incomplete = 0 AND people = 0', 'fitting_none'),
+        ('incomplete = 1', 'without_value'),
+        ('incomplete = 0 AND people < published_rows', 'lacking_people')
+      ) AS counts (which, name)
+    ) || ' FROM (' || format(
+      statement,
+      relation,
+      CASE WHEN entity IS NULL THEN '*' ELSE format('DISTINCT ROW(%s)', person) END,
+      people,
+      array_to_string(here, ', '),
+      array_to_string(there, ', '),
+      (SELECT string_agg(format('%s AS c%s', node, place), ', ') FROM unnest(here) WITH ORDINALITY AS a (node, place)),
+      (SELECT string_agg(format('%s AS c%s', node, place), ', ') FROM unnest(there) WITH ORDINALITY AS a (node, place)),
+      (SELECT string_agg(format('c%s', place), ', ') FROM unnest(here) WITH ORDINALITY AS a (node, place)),
+      (SELECT string_agg(format('c%s IS NULL', place), ' OR ') FROM unnest(here) WITH ORDINALITY AS a (node, place))
+    ) || ') AS sizes) AS counted' USING k;
+END $$;

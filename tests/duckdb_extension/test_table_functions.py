@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 import qidsql
-from qidsql.duckdb_extension.functions import FUNCTIONS, MEASURES, in_sql
+from qidsql.duckdb_extension.functions import FUNCTIONS, MEASURES, OWN, in_sql
 from tests.duckdb_hosts import Answer, Host, Module, Refused, Shell
 from tests.exhaustive import always
 
@@ -214,6 +214,9 @@ OWN_FUNCTIONS = [  # of a session, with the names of DuckDB's
     "round(a) AS 9",
     "greatest(a, b) AS 9",
     "replace(a, b, c) AS 'a'",
+    "regexp_replace(a, b, c) AS 'x'",
+    "list_concat(a, b) AS ['x']",
+    "list_contains(a, b) AS false",
 ]
 GRAPH = "FROM qidsql.graph(identifiers := ['e.t'], sensitive := ['names.n'])"
 RARE = "(SELECT i, i % 2 AS s, CASE WHEN i % 50 = 0 THEN 'rare' ELSE 'x' END AS d FROM range(60) AS r(i))"
@@ -242,7 +245,7 @@ SESSION: list[tuple[str, object]] = [
     ("SELECT count(*) FROM qidsql.check('p', k := 10)", "qidsql: violation: main.p is 9-anonymous"),
     ("SELECT 1 FROM qidsql.check('s.p') WHERE verdict = 'pass' LIMIT 1", "qidsql: violation"),
     ("WITH p AS (FROM s.p) FROM qidsql.check('p')", UNSEEN),
-    ("SELECT count(*) FROM qidsql.help()", [[len(FUNCTIONS) + 8]]),
+    ("SELECT count(*) FROM qidsql.help()", [[len(FUNCTIONS) + len(OWN) + 1]]),
     ("SELECT usage FROM qidsql.help('check') WHERE name = 'k'", [["BIGINT, by default 5"]]),
     ("SET default_collation = 'NOCASE'", None),
     ("CREATE TABLE names AS SELECT unnest(['anna', 'Anna', 'ANNA', 'aNNA', 'annA']) AS n", None),
@@ -267,7 +270,7 @@ SESSION: list[tuple[str, object]] = [
     ("SELECT verdict, reason LIKE '%Declare%' FROM qidsql.verdict('mixed', identifiers := ['id', 'e mail'])",
      [["pass", False]]),
     ("SELECT count(*) FROM duckdb_functions() WHERE database_name = 'qidsql' AND comment LIKE '% qidsql.' || "
-     "function_name || '(%'", [[len(FUNCTIONS) + 9]]),
+     "function_name || '(%'", [[len(FUNCTIONS) + len(OWN) + 2]]),
     # protected rows in one step, or none
     (f"CREATE TABLE paid AS FROM {RARE}", None),
     (f"SELECT count(*), count(d), min(s) FROM {PAID}", [[60, 58, 0]]),
@@ -303,6 +306,9 @@ SESSION: list[tuple[str, object]] = [
     (f"SELECT verdict, fewest_values, counted FROM qidsql.diversity('paid', {LISTED}, 'd')", [["violation", 1, 60]]),
     (f"SELECT verdict, furthest, classes FROM qidsql.closeness('paid', {LISTED}, 'd')", [["pass", 0.033333, 2]]),
     ('SELECT "rows", classes, highest FROM qidsql.risks(\'s.p\', CAST(\'[a]\' AS VARCHAR[]))', [[9, 9, 1]]),
+    (f"SELECT verdict, smallest, counted FROM qidsql.matches('s.p', 'p', {LISTED.replace('s', 'a')})",
+     [["inconclusive", 0, 9]]),
+    ("SELECT class_size, classes, share FROM qidsql.sizes('s.p')", [[1, 9, 1]]),
     ("SELECT verdict FROM qidsql.verdict('s.p')", [["violation"]]),
     ("SELECT s, d FROM qidsql.protected('paid', k := 5) WHERE d IS NULL", [[0, None]] * 2),  # numbered i is left out
     ("BEGIN", None),

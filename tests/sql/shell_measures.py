@@ -46,7 +46,6 @@ def queries() -> dict[str, exp.Query]:
     share = exp.cast(exp.func("ROUND", exp.Mul(this=column("t"), expression=exp.Literal.number(BILLION))), "INT128")
     names: dict[str, Filling] = {"names": one["names"]}
     distant = fill_query("disclosure/distant", **names, numerator=share, denominator=BILLION)
-    classes = fill_query("classes/classes", set_number=0, relation=exp.to_table("audited"), columns=[key])
     found = {
         "entity_profile": fill_query(
             "classes/entity_profile", **one, set_number=0, entity=column("person"), k=column("k")
@@ -55,9 +54,11 @@ def queries() -> dict[str, exp.Query]:
         "exceeding": fill_query(
             "disclosure/exceeding", **one, set_number=0, sensitive=column("cell"), classes=distant.subquery("judged_")
         ),
-        "class_sizes": fill_query("classes/class_sizes", classes=classes.subquery("classes")),
     }
     for query in found.values():
+        for each in query.find_all(exp.Alias):
+            if each.alias == "cell_size":  # the macro cells_of has counted equal rows
+                each.set("this", exp.func("SUM", column("cell_rows")))
         for each in query.find_all(exp.Identifier):
             each.set("this", RENAMED.get(each.name, each.name))
     return found
@@ -71,7 +72,30 @@ def text_of_postgres() -> str:
         for place, hole in enumerate(HOLES, start=1):
             statement = statement.replace(f"hole_{hole}", f"%{place}$s")
         script = script.replace(f":{name}", statement)
-    return script
+    return script.replace(":matched_classes", _matched_classes())
+
+
+def _matched_classes() -> str:
+    """The classes of two tables side by side, with places of their own."""
+    places = ("published", "counted", "population", "here", "there", "here_named", "there_named", "names", "incomplete")
+    hole = {name: exp.Var(this=f"%{place}$s") for place, name in enumerate(places, start=1)}
+    sides = {name: exp.alias_(exp.to_table(f"hole_{name}"), ALIAS, table=True) for name in ("published", "population")}
+    query = fill_query(
+        "population/matched_classes",
+        **sides,
+        published_columns=[hole["here"]],
+        population_columns=[hole["there"]],
+        published_aliased=[hole["here_named"]],
+        population_aliased=[hole["there_named"]],
+        names=[hole["names"]],
+        people=exp.Anonymous(this="COUNT", expressions=[hole["counted"]]),
+        uncounted=exp.Literal.number(0),
+        incomplete=hole["incomplete"],
+    )
+    statement = POSTGRES.render(query)
+    for place, name in enumerate(places, start=1):
+        statement = statement.replace(f"hole_{name}", f"%{place}$s")
+    return statement
 
 
 def queries_of_postgres() -> dict[str, exp.Query]:

@@ -4,26 +4,23 @@
 --   FROM qidsql.diversity('visits', ['ward', 'sex'], 'diagnosis', l := 2);              do they have l different values?
 --   FROM qidsql.closeness('visits', ['ward', 'sex'], 'diagnosis', t := 0.2);            are the values those of the table?
 --   FROM qidsql.risks('visits', ['ward', 'sex'], k := 5);                               the risk of each row, at most and on average
+--   FROM qidsql.sizes('visits', ['ward', 'sex']);                                       how many classes of each size
+--   FROM qidsql.matches('visits', 'people', ['zip', 'sex'], k := 5);                    do k people fit each row?
 --
 -- The statements inside are those that the other engines run (classes, disclosure), with DuckDB's functions by their
 -- whole names. Written by python -m tests.sql.shell_measures.
 
 BEGIN;
 
--- The query for a table's rows, with a column that identifies persons (rows, if none is named) and a sensitive one.
+CREATE OR REPLACE MACRO qidsql.main.node_of(name) AS CASE
+  WHEN name = '' THEN 'NULL'
+  ELSE system.main.concat('"', system.main.replace(name, '"', '""'), '"')
+END;
+
+-- The query for a table's rows, with a column that identifies persons and a sensitive one, if named.
 CREATE OR REPLACE MACRO qidsql.main.rows_with("table", entity, sensitive) AS system.main.concat(
-  'SELECT *, ',
-  CASE
-    WHEN entity = '' THEN 'system.main.row_number() OVER ()'
-    ELSE system.main.concat('"', system.main.replace(entity, '"', '""'), '"')
-  END,
-  ' AS "qidsql person", ',
-  CASE
-    WHEN sensitive = '' THEN 'NULL'
-    ELSE system.main.concat('"', system.main.replace(sensitive, '"', '""'), '"')
-  END,
-  ' AS "qidsql value" ',
-  qidsql.main.rows_of("table", 2)
+  'SELECT *, ', qidsql.main.node_of(entity), ' AS "qidsql person", ', qidsql.main.node_of(sensitive),
+  ' AS "qidsql value" ', qidsql.main.rows_of("table", 2)
 );
 
 -- Each row's class, person and value, so that rows are equal if a reader cannot distinguish them, as in profile. The
@@ -53,29 +50,62 @@ FROM (
   FROM system.main.query(qidsql.main.rows_with("table", entity, sensitive))
 );
 
+-- The same for rows instead of persons, those that are equal in one: how many there are.
+CREATE OR REPLACE MACRO qidsql.main.cells_of("table", columns, sensitive) AS TABLE
+SELECT
+  system.main."row"(*COLUMNS('^(key|text)_')) AS class_key,
+  CASE WHEN cell IS NOT NULL THEN system.main."row"(cell, cell_text) END AS cell,
+  cell_rows
+FROM (
+  SELECT
+    COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[]))) AS "key_\0",
+    CASE
+      WHEN system.main.regexp_matches(system.main.typeof(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[])))), 'INTERVAL|VARIANT|VARCHAR')
+      THEN CAST(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[]))) AS VARCHAR) COLLATE "binary"
+    END AS "text_\0",
+    "qidsql value" AS cell,
+    CASE
+      WHEN system.main.regexp_matches(system.main.typeof("qidsql value"), 'INTERVAL|VARIANT|VARCHAR')
+      THEN CAST("qidsql value" AS VARCHAR) COLLATE "binary"
+    END AS cell_text,
+    system.main.count(*) AS cell_rows
+  FROM system.main.query(qidsql.main.rows_with("table", '', sensitive))
+  GROUP BY ALL
+);
+
 -- Whether each class has k rows; with an entity, k persons, and what is below k are persons.
 CREATE OR REPLACE MACRO qidsql.main.anonymity("table", columns, k := 5, entity := '') AS TABLE
 WITH audited AS (
   FROM qidsql.main.persons_of("table", columns, entity, '')
-), measured AS (
+), by_persons AS (
   :entity_profile
+), counted AS (
+  SELECT
+    smallest_class AS smallest,
+    CAST(COALESCE(entities_below_k, 0) AS BIGINT) AS below_k,
+    entity_count AS counted,
+    class_count AS classes,
+    largest_class AS largest
+  FROM by_persons
+  WHERE entity <> ''
+  UNION ALL
+  SELECT
+    CASE WHEN "rows" > 0 THEN smallest END, rows_below_k, "rows", classes, CASE WHEN "rows" > 0 THEN largest END
+  FROM qidsql.main.profile("table", columns, k := k)
+  WHERE COALESCE(entity, '') = ''
 )
 SELECT
-  CASE
-    WHEN k < 2 THEN system.main.error('qidsql: k must be at least 2: every table is 1-anonymous')
-    WHEN entity_count = 0 THEN 'inconclusive'
-    WHEN smallest_class >= k THEN 'pass'
-    ELSE 'violation'
-  END AS verdict,
-  smallest_class AS smallest,
-  CAST(COALESCE(entities_below_k, 0) AS BIGINT) AS below_k,
-  CASE WHEN entity_count > 0 THEN system.main."/"(entities_below_k, entity_count) ELSE 0 END AS share_below_k,
-  entity_count AS counted,
-  CASE WHEN entity = '' THEN 'rows' ELSE 'persons' END AS counted_are,
-  class_count AS classes,
-  largest_class AS largest,
+  CASE WHEN counted = 0 THEN 'inconclusive' WHEN smallest >= k THEN 'pass' ELSE 'violation' END AS verdict,
+  smallest,
+  below_k,
+  CASE WHEN counted > 0 THEN system.main."/"(below_k, counted) ELSE 0 END AS share_below_k,
+  counted,
+  CASE WHEN COALESCE(entity, '') = '' THEN 'rows' ELSE 'persons' END AS counted_are,
+  classes,
+  largest,
   CAST(k AS BIGINT) AS k
-FROM measured;
+FROM counted
+WHERE k >= 2 OR system.main.error('qidsql: k must be at least 2: every table is 1-anonymous');
 
 -- Whether each class has l different values of a sensitive column, NULL being one; with an entity, by persons.
 CREATE OR REPLACE MACRO qidsql.main.diversity("table", columns, sensitive, l := 2, entity := '') AS TABLE
@@ -83,14 +113,26 @@ WITH audited AS (
   FROM qidsql.main.persons_of("table", columns, entity, sensitive)
 ), measured AS (
   :of_persons
-), each_person AS (
-  SELECT person, system.main.min(class_values) AS class_values FROM measured GROUP BY person
+), by_values AS (
+  SELECT class_values, system.main.count(*) AS persons
+  FROM (SELECT person, system.main.min(class_values) AS class_values FROM measured GROUP BY person)
+  WHERE entity <> ''
+  GROUP BY class_values
+  UNION ALL
+  SELECT class_values, system.main.sum(class_rows)
+  FROM (
+    SELECT class_key, system.main.count(*) AS class_values, system.main.sum(cell_rows) AS class_rows
+    FROM qidsql.main.cells_of("table", columns, sensitive)
+    GROUP BY class_key
+  )
+  WHERE COALESCE(entity, '') = ''
+  GROUP BY class_values
 ), counted AS (
   SELECT
-    system.main.count(*) AS persons,
+    CAST(COALESCE(system.main.sum(persons), 0) AS BIGINT) AS persons,
     system.main.min(class_values) AS fewest,
-    system.main.count(*) FILTER (class_values < l) AS below_l
-  FROM each_person
+    CAST(COALESCE(system.main.sum(persons) FILTER (class_values < l), 0) AS BIGINT) AS below_l
+  FROM by_values
 )
 SELECT
   CASE
@@ -103,14 +145,14 @@ SELECT
   below_l,
   CASE WHEN persons > 0 THEN system.main."/"(below_l, persons) ELSE 0 END AS share_below_l,
   persons AS counted,
-  CASE WHEN entity = '' THEN 'rows' ELSE 'persons' END AS counted_are,
+  CASE WHEN COALESCE(entity, '') = '' THEN 'rows' ELSE 'persons' END AS counted_are,
   CAST(l AS BIGINT) AS l
 FROM counted;
 
 -- Whether no class is further than t from the table in a sensitive column: half the sum of the differences of the shares.
 CREATE OR REPLACE MACRO qidsql.main.closeness("table", columns, sensitive, t := 0.2) AS TABLE
 WITH audited AS (
-  FROM qidsql.main.persons_of("table", columns, '', sensitive)
+  FROM qidsql.main.cells_of("table", columns, sensitive)
 ), measured AS (
   :exceeding
 ), counted AS (
@@ -135,26 +177,111 @@ FROM counted;
 
 -- The risk of each row to be re-identified by someone who knows that it is in the table: 1 / its class.
 CREATE OR REPLACE MACRO qidsql.main.risks("table", columns, k := 5) AS TABLE
-WITH audited AS (
-  FROM qidsql.main.persons_of("table", columns, '', '')
-), measured AS (
-  :class_sizes
-), counted AS (
-  SELECT
-    CAST(COALESCE(system.main.sum(system.main."*"(class_size, class_count)), 0) AS BIGINT) AS row_count,
-    CAST(COALESCE(system.main.sum(class_count), 0) AS BIGINT) AS classes,
-    system.main.min(class_size) AS smallest,
-    CAST(COALESCE(system.main.sum(class_count) FILTER (class_size = 1), 0) AS BIGINT) AS unique_rows,
-    CAST(COALESCE(system.main.sum(system.main."*"(class_size, class_count)) FILTER (class_size < k), 0) AS BIGINT) AS rows_below_k
-  FROM measured
-)
 SELECT
-  row_count AS "rows",
+  "rows",
   classes,
   unique_rows,
   rows_below_k,
-  system.main."/"(1, smallest) AS highest,
-  CASE WHEN row_count > 0 THEN system.main."/"(classes, row_count) END AS average,
+  CASE WHEN "rows" > 0 THEN system.main."/"(1, smallest) END AS highest,
+  CASE WHEN "rows" > 0 THEN system.main."/"(classes, "rows") END AS average,
+  CAST(k AS BIGINT) AS k
+FROM qidsql.main.profile("table", columns, k := k);
+
+-- How many classes there are of each size, and the share of the rows in them, as a number and as a bar.
+CREATE OR REPLACE MACRO qidsql.main.sizes("table", columns := '.*') AS TABLE
+SELECT
+  class_size,
+  class_count AS classes,
+  system.main."*"(class_size, class_count) AS "rows",
+  system.main."/"(
+    system.main."*"(class_size, class_count),
+    system.main.sum(system.main."*"(class_size, class_count)) OVER ()
+  ) AS share,
+  system.main.bar(share, 0, 1, 40) AS bar
+FROM qidsql.main.sizes_of("table", columns, 2)
+ORDER BY class_size;
+
+-- How many rows of another table fit each row: those that agree on all columns, by their names; with an entity, how many
+-- persons of that table. A NULL fits nothing. Where that table is the population, this is k-map: no pass rests on rows that
+-- nobody fits, or of which there are more than people. Columns of different types are an error.
+CREATE OR REPLACE MACRO qidsql.main.matches("left", "right", columns, k := 5, entity := '') AS TABLE
+WITH sides AS (
+  SELECT
+    system.main.count(*) AS left_rows,
+    0 AS people,
+    COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[]))) AS "key_\0",
+    CASE
+      WHEN system.main.regexp_matches(system.main.typeof(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[])))), 'INTERVAL|VARIANT|VARCHAR')
+      THEN CAST(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[]))) AS VARCHAR) COLLATE "binary"
+    END AS "text_\0",
+    system.main.regexp_replace(system.main.typeof(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[])))), '^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$|\(\d+,\d+\)$', '') AS "type_\0"
+  FROM system.main.query(qidsql.main.rows_of("left", k))
+  GROUP BY ALL
+  UNION ALL BY NAME
+  SELECT
+    0 AS left_rows,
+    CASE WHEN COALESCE(entity, '') = '' THEN system.main.sum(alike) ELSE system.main.count(*) END AS people,
+    COLUMNS('^(key|text|type)_')
+  FROM (
+    SELECT
+      COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[]))) AS "key_\0",
+      CASE
+      WHEN system.main.regexp_matches(system.main.typeof(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[])))), 'INTERVAL|VARIANT|VARCHAR')
+      THEN CAST(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[]))) AS VARCHAR) COLLATE "binary"
+    END AS "text_\0",
+      system.main.regexp_replace(system.main.typeof(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[])))), '^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$|\(\d+,\d+\)$', '') AS "type_\0",
+      "qidsql person" AS person,
+      CASE
+      WHEN system.main.regexp_matches(system.main.typeof("qidsql person"), 'INTERVAL|VARIANT|VARCHAR')
+      THEN CAST("qidsql person" AS VARCHAR) COLLATE "binary"
+    END AS person_text,
+      system.main.count(*) AS alike
+    FROM system.main.query(qidsql.main.rows_with("right", entity, ''))
+    GROUP BY ALL
+  ) AS persons
+  GROUP BY ALL
+), classes AS (
+  SELECT
+    left_rows,
+    people,
+    system.main.list_contains(system.main.list_value(*COLUMNS('^null_')), TRUE) AS incomplete,
+    system.main."row"(*COLUMNS('^type_')) AS types
+  FROM (
+    SELECT
+      system.main.sum(left_rows) AS left_rows,
+      system.main.sum(people) AS people,
+      COLUMNS('^(key|text|type)_'),
+      COLUMNS('^key_') IS NULL AS "null_\0"
+    FROM sides
+    GROUP BY ALL
+  )
+), counted AS (
+  SELECT
+    system.main.min(people) FILTER (left_rows > 0 AND NOT incomplete) AS fewest,
+    COALESCE(system.main.sum(left_rows), 0) AS left_all,
+    COALESCE(system.main.sum(people), 0) AS people_all,
+    COALESCE(system.main.sum(left_rows) FILTER (NOT incomplete AND people BETWEEN 1 AND system.main."-"(k, 1)), 0) AS below_k,
+    COALESCE(system.main.sum(left_rows) FILTER (NOT incomplete AND people = 1), 0) AS fitting_one,
+    COALESCE(system.main.sum(left_rows) FILTER (NOT incomplete AND people = 0), 0) AS fitting_none,
+    COALESCE(system.main.sum(left_rows) FILTER (incomplete), 0) AS without_value,
+    COALESCE(system.main.sum(left_rows) FILTER (NOT incomplete AND people < left_rows), 0) AS lacking_people,
+    system.main.count(DISTINCT types) AS kinds
+  FROM classes
+)
+SELECT
+  CASE
+    WHEN kinds > 1 THEN system.main.error('qidsql: a column has one type here and another there, so nothing would agree; CAST it in a query')
+    WHEN below_k > 0 THEN 'violation'
+    WHEN left_all = 0 OR people_all = 0 OR lacking_people > 0 OR without_value > 0 THEN 'inconclusive'
+    ELSE 'pass'
+  END AS verdict,
+  CAST(fewest AS BIGINT) AS smallest,
+  CAST(below_k AS BIGINT) AS below_k,
+  CASE WHEN left_all > 0 THEN system.main."/"(below_k, left_all) ELSE 0 END AS share_below_k,
+  CAST(left_all AS BIGINT) AS counted,
+  CAST(fitting_one AS BIGINT) AS fitting_one,
+  CAST(fitting_none AS BIGINT) AS fitting_none,
+  CAST(without_value AS BIGINT) AS without_value,
   CAST(k AS BIGINT) AS k
 FROM counted;
 
