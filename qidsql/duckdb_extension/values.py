@@ -7,7 +7,7 @@ from typing import Any
 
 from qidsql.duckdb_extension.capi import BIGINT, BOOLEAN, DOUBLE, VARCHAR, Api, ResultHandle, ShortText
 
-HUGEINT, UHUGEINT, SQLNULL = 16, 32, 36
+HUGEINT, UHUGEINT, LIST, SQLNULL = 16, 32, 24, 36
 TYPES = {"BOOLEAN": BOOLEAN, "BIGINT": BIGINT, "HUGEINT": HUGEINT, "DOUBLE": DOUBLE, "VARCHAR": VARCHAR}
 C_TYPES: dict[int, Any] = {BOOLEAN: ctypes.c_bool, BIGINT: ctypes.c_int64, DOUBLE: ctypes.c_double}
 NUMBERS: dict[int, Any] = {  # duckdb_type: the C type in a vector
@@ -65,7 +65,7 @@ def argument(api: Api, address: int | None, kind: str) -> Any:
 
 
 def rows_of(api: Api, result: ResultHandle) -> Iterator[tuple[Any, ...]]:
-    """The rows of a result: numbers, booleans and texts, the only types that statements of qidsql return."""
+    """The rows of a result: numbers, booleans, texts and lists of texts, the only types that qidsql asks for."""
     kinds = [api.column_type(ctypes.byref(result), place) for place in range(api.column_count(ctypes.byref(result)))]
     while chunk := api.fetch_chunk(result):
         try:
@@ -93,10 +93,14 @@ def _cells(api: Api, vector: int, kind: int, size: int) -> list[Any]:
     elif kind in (HUGEINT, UHUGEINT):
         halves = (ctypes.c_uint64 * (2 * size)).from_address(data)
         cells = [_wide(halves[2 * row], halves[2 * row + 1], kind == HUGEINT) for row in range(size)]
+    elif kind == LIST:
+        texts = _cells(api, api.list_vector_get_child(vector), VARCHAR, api.list_vector_get_size(vector))
+        places = (ctypes.c_uint64 * (2 * size)).from_address(data)
+        cells = [texts[places[2 * row] : places[2 * row] + places[2 * row + 1]] for row in range(size)]
     elif kind == VARCHAR:
-        texts = (ShortText * size).from_address(data)
+        short = (ShortText * size).from_address(data)
         valid = _valid(validity, size)
-        return [_text(texts[row], data + 16 * row) if valid[row] else None for row in range(size)]
+        return [_text(short[row], data + 16 * row) if valid[row] else None for row in range(size)]
     else:
         raise TypeError(f"a statement returned the unsupported type {kind}")
     if not validity:

@@ -287,6 +287,11 @@ SESSION: list[tuple[str, object]] = [
     ("SET default_collation = 'NOCASE'", None),
     (f"FROM {PAID}", "a default_collation would merge values"),
     ("RESET default_collation", None),
+    # declared keys, which DuckDB lists
+    ('CREATE TABLE wards (w INTEGER PRIMARY KEY, "n,[a]" INTEGER, UNIQUE ("n,[a]", w))', None),
+    ("CREATE TABLE stays AS SELECT i % 2 AS w, i % 3 AS s FROM range(60) AS r(i)", None),
+    ("CREATE TABLE told (w INTEGER REFERENCES wards (w))", None),
+    ("SELECT verdict FROM qidsql.verdict('stays')", [["pass"]]),
     # a graph has no table of its own: all of them, by the names that the prompt knows
     (f"SELECT finding {GRAPH} LIMIT 1", [["separating set"]]),
     ("CREATE TEMP TABLE e AS SELECT 1 AS t", None),
