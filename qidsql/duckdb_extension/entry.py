@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from qidsql.engines.embedding import Caller, CatalogCache
     from qidsql.engines.postgres.attached import AttachedEngine
 
-QUESTION = 3 + len(SESSION)  # the parameters of the guard's function
+QUESTION = 4 + len(SESSION)  # the parameters of the guard's function
 WORKING = "qidsql audit"
 LAYOUT = 3  # version of EntryPoints; increase it here and in stub.c with every change
 ON_CALL = CFUNCTYPE(None, c_void_p)
@@ -202,11 +202,14 @@ class _Process:
             query = (self._question if arguments == QUESTION else self._protected)(instance, *given).encode()
             api.vector_assign_string_element_len(vector, row, query, len(query))
 
-    def _question(self, instance: int, table: str, where: str, path: str, zone: str, statement: str) -> str:
+    def _question(
+        self, instance: int, table: str, where: str, beside: str, path: str, zone: str, statement: str
+    ) -> str:
         from qidsql.duckdb_extension.connection import Connection
         from qidsql.engines.embedding import Caller
 
-        return self._guard.question(Connection(self.api, instance), table, where, Caller(path, zone), statement)
+        connection = Connection(self.api, instance)
+        return self._guard.question(connection, table, where, beside, Caller(path, zone), statement)
 
     def _protected(self, instance: int, table: str, collation: str, *rest: str) -> str:
         """The query of protected rows; once for a statement, which DuckDB can bind several times."""
@@ -222,9 +225,9 @@ class _Process:
         if statement and place == self._last[0]:
             return self._last[1]
         given = protected.options_of(dict(zip(protected.carried_out(), texts, strict=True)))
-        asked = self._question(instance, table, given.get("where", ""), path, zone, statement)
+        asked = self._question(instance, table, given.get("where", ""), "", path, zone, statement)
         with raising_interrupts(self.entry.watch, self.entry.interrupts):
-            engine = engine_for(table, Connection(self.api, instance), Caller(path, zone), _new_cache())
+            engine = engine_for([table], Connection(self.api, instance), Caller(path, zone), _new_cache())
             with engine:
                 query = protected.protected_query(engine, table, asked, given)
         self._last = place, query
@@ -254,8 +257,8 @@ class _Process:
         trace = bool(options.pop("trace", False))
         path, zone = (argument(api, api.bind_get_named_parameter(info, name.encode()), "VARCHAR") for name in SESSION)
         caller, views = Caller(path, zone), {}
-        for table in tables:
-            if view := self._view_of(instance, table, caller):
+        for place, table in enumerate(tables):
+            if view := self._view_of(instance, table, caller, tables[:place] + tables[place + 1 :]):
                 views[table] = view
         tables = tuple(views.get(table, table) for table in tables)
         call = Call(function, instance, tables, tuple(views.values()), options, trace, caller, _new_cache())
@@ -272,13 +275,13 @@ class _Process:
                 api.bind_add_result_column(info, name.encode(), logical)
         api.bind_set_bind_data(info, self._handle_of(call), self.entry.forget)
 
-    def _view_of(self, instance: int, table: str, caller: "Caller") -> str | None:
+    def _view_of(self, instance: int, table: str, caller: "Caller", beside: tuple[str, ...]) -> str | None:
         from qidsql.duckdb_extension.connection import Connection
         from qidsql.duckdb_extension.queries import made_view
 
         connection = Connection(self.api, instance)
         try:
-            return made_view(connection, table, next(self._numbers), caller)
+            return made_view(connection, table, next(self._numbers), caller, beside)
         finally:
             connection.close()
 
@@ -357,8 +360,8 @@ class _Process:
         from qidsql.engines.duckdb.embedded import engine_for
 
         self._close_in_time()
-        table = call.tables[0] if call.tables else ""  # without one: this database, or the one of the search path
-        engine = engine_for(table, Connection(self.api, call.instance), call.caller, call.cache)
+        tables = call.tables or ("",)  # without one: this database, or the one of the search path
+        engine = engine_for(tables, Connection(self.api, call.instance), call.caller, call.cache)
         with engine:
             yield engine
 

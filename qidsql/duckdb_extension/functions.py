@@ -148,9 +148,10 @@ class TableFunction:
         """The statement that creates the macro; `statement` is an expression that identifies the caller's."""
         places = [f'"{each}"' for each in self.tables]
         defaults = [f"{name} := {NOT_GIVEN[kind][0]}" for name, kind in self.parameters.items()]
-        pairs = [(place, "where_" if "where_" in self.parameters and not n else "''") for n, place in enumerate(places)]
-        pairs = pairs or [("''", "''")]
-        asked = (f"system.main.{GUARD_NAME}({', '.join((*pair, *CALLERS, statement))})" for pair in pairs)
+        where = "where_" if "where_" in self.parameters else "''"
+        given = list(zip(places, (where, "''"), (*places[1:], *places[:1]) if places[1:] else ("''",), strict=False))
+        given = given or [("''", "''", "''")]
+        asked = (f"system.main.{GUARD_NAME}({', '.join((*each, *CALLERS, statement))})" for each in given)
         seen = [f"(FROM system.main.query({each}))" for each in asked]
         holes = {
             "name": self.macro,

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from qidsql.duckdb_extension.queries import query_rows
+from qidsql.duckdb_extension.queries import query_rows, server_of
 from qidsql.engines.duckdb.macros import seen_of_all, seen_of_typed, seen_query
 from qidsql.engines.embedding import Caller, CatalogCache, HostConnection, HostError
 from qidsql.errors import SourceError, UsageError
@@ -23,30 +23,35 @@ class Guard:
 
     _moments: dict[tuple[str, str], tuple[float, str]] = field(default_factory=dict)
 
-    def question(self, connection: HostConnection, table: str, where: str, caller: Caller, statement: str) -> str:
+    def question(
+        self, connection: HostConnection, table: str, where: str, beside: str, caller: Caller, statement: str
+    ) -> str:
         """The query of what the caller sees of the table as typed; without one, of all tables.
 
-        `statement` identifies the caller's statement, if this DuckDB can. Raises QidsqlError.
+        `beside` is a second table of the call. `statement` identifies the caller's statement, if
+        this DuckDB can. Raises QidsqlError.
         """
         try:
             if query := query_rows(table):
                 return seen_query(query, where)
             if table and not connection.execute(ATTACHED).fetchall():
                 return seen_of_typed(table, where)
-            return self._of_any(connection, table, where, caller, statement)
+            return self._of_any(connection, table, where, beside, caller, statement)
         except HostError:
             raise SourceError("this database's catalog cannot be read") from None
         finally:
             connection.close()
 
-    def _of_any(self, connection: HostConnection, table: str, where: str, caller: Caller, statement: str) -> str:
+    def _of_any(
+        self, connection: HostConnection, table: str, where: str, beside: str, caller: Caller, statement: str
+    ) -> str:
         from qidsql.engines.duckdb.embedded import HostEngine
 
         host = HostEngine(connection, caller, CatalogCache())
         database, inside = host.attached_postgres(table)
-        if database is None:
+        if database is None or (beside and server_of(host, beside) != database):
             return seen_of_typed(table, where) if table else seen_of_all(host.stored_tables(host.name_in_session))
-        if inside == table and "." not in table:
+        if table and inside == table and "." not in table:
             raise UsageError(
                 f"a temporary table or a CTE could be meant by {table}: write its name with its database, {database}"
             )

@@ -73,7 +73,9 @@ def protected_query(engine: "HostEngine | AttachedEngine", table: str, asked: st
     from qidsql.engines.duckdb.own_functions import by_whole_names
 
     if not isinstance(engine, HostEngine):
-        raise UsageError(f"{table} is in an attached Postgres: qidsql suppress --into writes a protected copy there")
+        raise UsageError(
+            f"{table} is in an attached Postgres: the command line's suppress writes a protected copy there"
+        )
     if query_rows(table):
         raise UsageError("the rows of a query are not protected: create a view of it, and protect that")
     request = SuppressRequest(table=table, sql="view", **given)

@@ -1,8 +1,10 @@
 """What is no table of the catalog: a query's text, or a file. A view in the database `qidsql` stands for it."""
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from qidsql.engines.duckdb.macros import PART
 from qidsql.errors import UsageError
 from qidsql.sql import quoted
 
@@ -25,13 +27,22 @@ def _text(typed: str) -> str:
     return typed.strip().rstrip(";")
 
 
-def made_view(connection: "HostConnection", typed: str, number: int, caller: "Caller") -> str | None:
+def server_of(host: "HostEngine", typed: str) -> str | None:
+    """The attached Postgres that the table is in."""
+    return None if QUERY.match(typed) or FILE.fullmatch(typed) else host.attached_postgres(typed)[0]
+
+
+def made_view(
+    connection: "HostConnection", typed: str, number: int, caller: "Caller", beside: Sequence[str] = ()
+) -> str | None:
     """Creates the view that stands for what was typed, and returns its name; None if that is a table.
+
+    So is a table of an attached Postgres `beside` one of another place: DuckDB reads both.
 
     The tables in it are those that the caller's search path finds: whether the caller sees the same, the guard tells.
     Raises QidsqlError.
     """
-    if not QUERY.match(typed) and not FILE.fullmatch(typed):
+    if not beside and not QUERY.match(typed) and not FILE.fullmatch(typed):
         return None
     from qidsql.engines.duckdb.dialect import DUCKDB
     from qidsql.engines.duckdb.embedded import UNSEEN, HostEngine
@@ -41,6 +52,13 @@ def made_view(connection: "HostConnection", typed: str, number: int, caller: "Ca
     try:
         if QUERY.match(typed):
             label, rows, query = "query", "the query", DUCKDB.render(_whole(typed, host))
+        elif server := server_of(host, typed):
+            if all(server_of(host, each) == server for each in beside):
+                return None
+            whole = PART.sub(r'"\1\2"', typed)
+            label, rows, query = typed, f"FROM {whole}", DUCKDB.render(_whole(f"FROM {whole}", host))
+        elif not FILE.fullmatch(typed):
+            return None
         elif host.found_in_path(typed) is None:
             label, query = typed.rpartition("/")[2], f"FROM {quoted(typed)}"
             rows = "FROM the file" if "://" in typed else query  # an address can hold a password
@@ -50,7 +68,8 @@ def made_view(connection: "HostConnection", typed: str, number: int, caller: "Ca
         connection.execute(f"{host.search_path}; CREATE VIEW {name} AS {query}")
     except HostError:
         raise UsageError(
-            f"the rows of this {'query' if QUERY.match(typed) else 'file'} cannot be read: {UNSEEN.format(rows=rows)}"
+            f"the rows of this {'query' if QUERY.match(typed) else 'table or file'} cannot be read: "
+            f"{UNSEEN.format(rows=rows)}"
         ) from None
     finally:
         host.close()

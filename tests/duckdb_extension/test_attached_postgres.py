@@ -26,6 +26,8 @@ COUNTING = """CREATE FUNCTION counting() RETURNS boolean STABLE LANGUAGE sql
 RETURN asked() ~ 'GROUP BY|COUNT'"""
 GROUPED = "CREATE VIEW grouped AS SELECT id, CASE WHEN counting() THEN a ELSE 1 / (a - a) END AS a, b FROM people"
 
+GRAPH = "SELECT finding FROM qidsql.graph(identifiers := ['people.id'], sensitive := ['people.c']) LIMIT 1"
+
 
 @dataclass(frozen=True)
 class Attaching:
@@ -44,6 +46,7 @@ class Attaching:
         start = (
             "import json, sys, duckdb\n"
             "connection = duckdb.connect(config={'allow_unsigned_extensions': 'true'})\n"
+            "connection.execute('SET enable_progress_bar = false')\n"
             "connection.execute(f\"LOAD '{sys.argv[1]}'\")\n"
             "connection.execute(f\"ATTACH '{sys.argv[2]}' AS pg (TYPE postgres)\")\n"
         )
@@ -188,7 +191,7 @@ from qidsql.engines.embedding import Caller, CatalogCache
 from qidsql.sql.templates import Statement
 import psycopg
 version = {"version": [("v1.5.5", "UTC")]}
-with engine_for("pg.people", connection.cursor(), Caller(), CatalogCache(dict(version))) as engine:
+with engine_for(["pg.people"], connection.cursor(), Caller(), CatalogCache(dict(version))) as engine:
     schema = engine.describe("pg.people").name.schema
     count = Statement(f"SELECT count(*) AS n FROM {schema}.people", "count", lambda rows: rows[0][0])
     before = engine.run(count)
@@ -256,6 +259,26 @@ def test_only_what_the_session_sees_is_audited(attaching: Attaching, postgres_st
         assert "this session sees other rows than the audit" in answer
     assert "pg is both an attached database and a schema" in twice
     assert "write its name with its database" in hidden
+
+
+def test_tables_of_two_places_are_linked(attaching: Attaching, postgres_store: PostgresStore) -> None:
+    postgres_store.execute(PEOPLE)
+    postgres_store.execute("CREATE TABLE others AS SELECT id, a, b FROM people WHERE id < 100")
+    figures = "rows, matching_none, matching_one, matching_below_k, verdict"
+    link = f"SELECT {figures} FROM qidsql.link('{{0}}', '{{1}}', on_ := ['a=a', 'b=b']) WHERE finding LIKE 'join%'"
+    kmap = "SELECT rows, people, rows_below_k, verdict FROM qidsql.kmap('{0}', '{1}', on_ := ['a=a'], k := 3)"
+    others, people = (f"pg.{postgres_store.schema}.{name}" for name in ("others", "people"))
+    places = (("others", "copy"), (others, people), ("others", people), (others, "copy"))
+    asked = [call.format(*each) for call in (link, kmap) for each in places]
+    made = [f"CREATE TABLE others AS FROM {others}", f"CREATE TABLE copy AS FROM {people}"]
+    changed = ["BEGIN", "DELETE FROM others WHERE id > 50", link.format("others", people)]
+    answers = attaching.run(postgres_store.url, [*made, *asked, *changed, "ROLLBACK", "USE pg", GRAPH])
+    found = [lists(answer) for answer in answers[2:10]]
+    assert found[0] and found[4]
+    assert found[:4] == [found[0]] * 4
+    assert found[4:8] == [found[4]] * 4
+    assert "this session sees other rows" in answers[12]
+    assert lists(answers[-1]) == [["separating set"]]
 
 
 @pytest.mark.exhaustive

@@ -191,20 +191,23 @@ class HostEngine(InSessionEngine):
 
 
 def engine_for(
-    table: str, connection: HostConnection, caller: Caller, cache: CatalogCache
+    tables: Sequence[str], connection: HostConnection, caller: Caller, cache: CatalogCache
 ) -> "HostEngine | AttachedEngine":
-    """The engine for a table: this database, or the attached Postgres that its name or the search path names.
+    """The engine for tables: this database, or the attached Postgres that their names or the search path name.
 
     `connection` belongs to the engine. Only names are looked up. Raises SourceError, StatementError.
     """
     host = HostEngine(connection, caller, cache)
-    database, inside = host.attached_postgres(table)
+    found = {table: host.attached_postgres(table) for table in tables}
+    database, _ = found[tables[0]]
     if database is None:
         return host
     from qidsql.engines.postgres.attached import AttachedEngine
 
     try:
-        return AttachedEngine(connection.cursor(), host, database, table, inside, cache)
+        return AttachedEngine(
+            connection.cursor(), host, database, {table: inside for table, (_, inside) in found.items()}, cache
+        )
     except BaseException:
         host.close()
         raise

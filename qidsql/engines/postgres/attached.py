@@ -6,7 +6,7 @@ qidsql gets neither the server's address nor a password.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -198,16 +198,16 @@ class AttachedServer(Server):
 class AttachedEngine(PostgresEngine):
     """Audits in an attached Postgres: one session, one transaction of Postgres, read-only.
 
-    `host` is the engine of the DuckDB, which is closed with this one. `typed` is the table as the caller wrote it,
-    `inside` the same without the database.
+    `host` is the engine of the DuckDB, which is closed with this one. `inside` are the tables by what the caller wrote:
+    the same without the database.
     """
 
     dialect = replace(POSTGRES, cancel=DUCKDB.cancel)  # its connections to the server cannot be cut
 
     def __init__(
-        self, connection: HostConnection, host: Engine, database: str, typed: str, inside: str, cache: CatalogCache
+        self, connection: HostConnection, host: Engine, database: str, inside: Mapping[str, str], cache: CatalogCache
     ) -> None:
-        self._host, self._typed, self._inside, self._cache = host, typed, inside, cache
+        self._host, self._inside, self._cache = host, inside, cache
         self._connection, self._database = connection, database
         super().__init__(AttachedServer(connection, database), 1)
         if self._on_one_session(lambda session: cast(AttachedSession, session).isolation) not in ONE_SNAPSHOT:
@@ -229,7 +229,7 @@ class AttachedEngine(PostgresEngine):
 
     def describe(self, table: str | None) -> Table:
         if table not in self._cache.tables:
-            self._cache.tables[table] = super().describe(self._inside if table == self._typed else table)
+            self._cache.tables[table] = super().describe(self._inside.get(table or "", table))
         return self._cache.tables[table]
 
     def seen(self, tables: Sequence[str], where: str) -> tuple[list[str], str]:
@@ -240,7 +240,8 @@ class AttachedEngine(PostgresEngine):
         """
         snapshot = self._on_one_session(lambda session: cast(AttachedSession, session).execute(_moment("infinity")))
         answers = ["this moment", *(str(row[0]) for row in snapshot if self._one_snapshot)]
-        return answers, ", ".join(map(self.whole_name, tables))
+        answers = ["; ".join([answer] * max(1, len(tables))) for answer in answers]
+        return answers, ", ".join(map(self.whole_name, tables)) or f"all tables of {self._database}"
 
     def whole_name(self, table: str) -> str:
         """The table's name with its database, for people."""
