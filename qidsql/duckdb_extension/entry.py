@@ -14,12 +14,14 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from qidsql.duckdb_extension.capi import Api
+from qidsql.duckdb_extension.checks import checks_in, checks_query, listed_query
 from qidsql.duckdb_extension.functions import (
     FUNCTIONS,
     GUARD,
     SESSION,
     STATEMENT,
     TRACE,
+    VERDICTS,
     Columns,
     Row,
     TableFunction,
@@ -125,7 +127,7 @@ class _Process:
         self.entry.on_bind, self.entry.on_init, self.entry.on_scan = self._on_bind, self._on_init, self._on_scan
         self.entry.on_evaluate = self._on_evaluate
         self._closes_in_time = self._closing = False
-        self._guard = Guard()
+        self._guard = Guard(VERDICTS.parameters)
         self._last: tuple[tuple[str, ...], str] = ((), "")  # the last protected rows: what was asked, and the query
         self._callers: dict[int, Place] = {}  # by thread: the place of its last call
         atexit.register(self.close)
@@ -257,7 +259,7 @@ class _Process:
         trace = bool(options.pop("trace", False))
         path, zone = (argument(api, api.bind_get_named_parameter(info, name.encode()), "VARCHAR") for name in SESSION)
         caller, views = Caller(path, zone), {}
-        for place, table in enumerate(tables):
+        for place, table in enumerate(() if function.many else tables):
             if view := self._view_of(instance, table, caller, tables[:place] + tables[place + 1 :]):
                 views[table] = view
         tables = tuple(views.get(table, table) for table in tables)
@@ -265,8 +267,13 @@ class _Process:
         try:
             if views and "sql" in options:
                 raise UsageError("the statements would need the query or file by a name: create a view of it")
-            with self._engine(call) as engine:
-                function.check(engine, tables, options)
+            if function.many:
+                host = self._host(call)
+                with host:
+                    self._checks(host, call)
+            else:
+                with self._engine(call) as engine:
+                    function.check(engine, tables, options)
         except BaseException:
             self._stale.setdefault(instance, []).extend(call.views)
             raise
@@ -343,12 +350,42 @@ class _Process:
 
     def _rows(self, call: Call) -> list[Row]:
         """What the audit saw, in the guard's columns, then the result."""
+        if call.function.many:
+            return self._checked(call)
         with self._engine(call) as engine:
             run = call.function.trace if call.trace else call.function.run
             rows = run(engine, call.tables, call.options)
             guard = engine.seen(call.tables, call.options.get("where", ""))
         rest = (None,) * len(guard)
         return [(*[None] * (len(call.columns) - len(guard)), *guard), *((*row, *rest) for row in rows)]
+
+    def _checks(self, host: "HostEngine", call: Call) -> "list[Call]":
+        """The checks as calls of their own. Raises QidsqlError."""
+        checks = checks_in(host, call.tables[0], VERDICTS.parameters)
+        return [
+            replace(
+                call, function=VERDICTS, tables=(each.table,), options={**call.options, **VERDICTS.given(each.given)}
+            )
+            for each in checks
+        ]
+
+    def _checked(self, call: Call) -> list[Row]:
+        """The rows of each check in turn, and what all of them saw."""
+        host = self._host(call)
+        with host:
+            parts = self._checks(host, call)
+            answers = [host.answers([listed_query(call.tables[0]) or checks_query(host, call.tables[0])])]
+        rows, seen_of = [], []
+        for part in parts:
+            view = self._view_of(call.instance, part.tables[0], call.caller, ())
+            guard, *found = self._rows(replace(part, tables=(view,), cache=_new_cache()) if view else part)
+            self._stale.setdefault(call.instance, []).extend([view] if view else [])
+            answers.append(guard[-2])
+            seen_of.append(guard[-1])
+            rows += [(part.tables[0], *row[1:]) for row in found] if view else found
+        several = range(max(map(len, answers)))
+        joined = ["; ".join(each[min(place, len(each) - 1)] for each in answers) for place in several]
+        return [(*[None] * (len(call.columns) - 2), joined, ", ".join(seen_of)), *rows]
 
     def _is_dropped(self, scan: Scan) -> bool:
         self._sweep()
@@ -364,6 +401,16 @@ class _Process:
         engine = engine_for(tables, Connection(self.api, call.instance), call.caller, call.cache)
         with engine:
             yield engine
+
+    def _host(self, call: Call) -> "HostEngine":
+        """The engine of this database, whatever is attached to it."""
+        from qidsql.duckdb_extension.connection import Connection
+        from qidsql.engines.duckdb.embedded import HostEngine
+
+        if call.trace:
+            raise UsageError("trace shows the statements of one table")
+        self._close_in_time()
+        return HostEngine(Connection(self.api, call.instance), call.caller, call.cache)
 
     def _close_in_time(self) -> None:
         """Registers `close` to run before Python joins the threads that run statements at exit.

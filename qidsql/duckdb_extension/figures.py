@@ -176,7 +176,7 @@ WIDTH = 76  # of a line: with DuckDB's frame it fits a terminal of 80 columns
 
 REPORT = columns_named("line")
 VERDICT = columns_named(
-    "table_name verdict reason rows entities columns left_out proposed k smallest rows_below_k share_below_k complete"
+    "table_name verdict smallest rows_below_k share_below_k k rows entities complete columns left_out proposed reason"
 )
 ROLES = columns_named("column_name role proposed type classes smallest percent_below_k") | {"proposed": "BOOLEAN"}
 
@@ -197,20 +197,20 @@ def report_rows(result: "AuditResult") -> Iterable[tuple[Any, ...]]:
 
 def verdict_rows(result: "AuditResult") -> Iterable[tuple[Any, ...]]:
     """One row: the verdict, and the figures of all audited columns together."""
-    account, profile = result.account, result.profile
-    figures = (profile.smallest, profile.rows_below_k, float(profile.share_below_k)) if profile else (None,) * 3
-    yield (
-        account.table,
-        str(result.verdict),
-        result.reason,
-        account.rows,
-        result.entities,
-        [column.name for column in result.columns if column.audited],
-        [column.name for column in result.columns if not column.audited],
-        [column.name for column in result.columns if column.proposed],
-        account.policy.k,
-        *figures,
-        result.complete,
+    account = result.account
+    yield row_of(
+        VERDICT,
+        result.profile,
+        table_name=account.table,
+        verdict=str(result.verdict),
+        k=account.policy.k,
+        rows=account.rows,
+        entities=result.entities,
+        complete=result.complete,
+        columns=[column.name for column in result.columns if column.audited],
+        left_out=[column.name for column in result.columns if not column.audited],
+        proposed=[column.name for column in result.columns if column.proposed],
+        reason=result.reason,
     )
 
 

@@ -9,6 +9,7 @@ from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from qidsql.duckdb_extension.checks import MANY
 from qidsql.duckdb_extension.figures import (
     ANONYMIZE,
     GRAPH,
@@ -99,6 +100,7 @@ class TableFunction:
     called: str = ""
     purpose: str = ""  # of a second function; else the first line of the command's help
     passes: bool = False  # an error unless the verdict is pass
+    many: bool = False  # of each check in a table of checks
     fixed: Mapping[str, Any] = field(default_factory=dict)  # options that nobody gives
 
     @property
@@ -151,6 +153,7 @@ class TableFunction:
         where = "where_" if "where_" in self.parameters else "''"
         given = list(zip(places, (where, "''"), (*places[1:], *places[:1]) if places[1:] else ("''",), strict=False))
         given = given or [("''", "''", "''")]
+        given = [(places[0], where, quoted(MANY))] if self.many else given
         asked = (f"system.main.{GUARD_NAME}({', '.join((*each, *CALLERS, statement))})" for each in given)
         seen = [f"(FROM system.main.query({each}))" for each in asked]
         holes = {
@@ -468,6 +471,15 @@ FUNCTIONS = (
     ),
     TableFunction(
         "audit",
+        VERDICT,
+        verdict_rows,
+        tables=("checks",),
+        called="checks",
+        purpose="The verdicts of a table of checks (table_name, k, ...), or of all tables of a schema: 'main.*'.",
+        many=True,
+    ),
+    TableFunction(
+        "audit",
         ROLES,
         roles_rows,
         called="roles",
@@ -483,6 +495,8 @@ FUNCTIONS = (
     TableFunction("graph", GRAPH, graph_rows, tables=()),
 )
 
+
+VERDICTS = next(each for each in FUNCTIONS if each.macro == "verdict")
 
 OWN = (  # the macros that need no Python
     ("profile", "FROM qidsql.profile('table', ['column', ...], k := 5)", "The measures of a column set."),

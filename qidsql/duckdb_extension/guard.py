@@ -1,11 +1,13 @@
 """What the caller's own statement sees of the tables that an audit reads, asked by a query that its macro runs."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from qidsql.duckdb_extension.checks import MANY, checks_in, listed_query
 from qidsql.duckdb_extension.queries import query_rows, server_of
-from qidsql.engines.duckdb.macros import seen_of_all, seen_of_typed, seen_query
+from qidsql.engines.duckdb.macros import seen_of_all, seen_of_each, seen_of_typed, seen_query
 from qidsql.engines.embedding import Caller, CatalogCache, HostConnection, HostError
 from qidsql.errors import SourceError, UsageError
 
@@ -21,6 +23,7 @@ KEPT = 60.0  # seconds
 class Guard:
     """The questions of an instance; one statement's questions about a server have the same moment."""
 
+    parameters: Mapping[str, str]  # of a check: their types
     _moments: dict[tuple[str, str], tuple[float, str]] = field(default_factory=dict)
 
     def question(
@@ -31,6 +34,8 @@ class Guard:
         `beside` is a second table of the call. `statement` identifies the caller's statement, if
         this DuckDB can. Raises QidsqlError.
         """
+        if beside == MANY:
+            return self._of_checks(connection, table, where, caller, statement)
         try:
             if query := query_rows(table):
                 return seen_query(query, where)
@@ -41,6 +46,20 @@ class Guard:
             raise SourceError("this database's catalog cannot be read") from None
         finally:
             connection.close()
+
+    def _of_checks(self, connection: HostConnection, typed: str, where: str, caller: Caller, statement: str) -> str:
+        """What the caller sees of the checks and of each of their tables."""
+        from qidsql.engines.duckdb.embedded import HostEngine
+
+        host = HostEngine(connection, caller, CatalogCache())
+        try:
+            checks = checks_in(host, typed, self.parameters)
+        finally:
+            host.close()
+        asked = [(each.table, each.given.get("where_", where)) for each in checks]
+        listed = listed_query(typed) or self.question(connection.cursor(), typed, "", "", caller, statement)
+        parts = (self.question(connection.cursor(), *each, "", caller, statement) for each in asked)
+        return seen_of_each((listed, *parts))
 
     def _of_any(
         self, connection: HostConnection, table: str, where: str, beside: str, caller: Caller, statement: str

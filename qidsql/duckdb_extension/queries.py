@@ -9,8 +9,6 @@ from qidsql.errors import UsageError
 from qidsql.sql import quoted
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from qidsql.engines.duckdb.embedded import HostEngine
     from qidsql.engines.embedding import Caller, HostConnection
 
@@ -51,12 +49,12 @@ def made_view(
     host = HostEngine(connection.cursor(), caller, CatalogCache())
     try:
         if QUERY.match(typed):
-            label, rows, query = "query", "the query", DUCKDB.render(_whole(typed, host))
+            label, rows, query = "query", "the query", whole_query(typed, host)
         elif server := server_of(host, typed):
             if all(server_of(host, each) == server for each in beside):
                 return None
             whole = PART.sub(r'"\1\2"', typed)
-            label, rows, query = typed, f"FROM {whole}", DUCKDB.render(_whole(f"FROM {whole}", host))
+            label, rows, query = typed, f"FROM {whole}", whole_query(f"FROM {whole}", host)
         elif not FILE.fullmatch(typed):
             return None
         elif host.found_in_path(typed) is None:
@@ -76,10 +74,11 @@ def made_view(
     return name
 
 
-def _whole(typed: str, host: "HostEngine") -> "exp.Query":
+def whole_query(typed: str, host: "HostEngine") -> str:
     """The query with the whole names of its tables. Raises UsageError."""
     from sqlglot import errors, exp, parse
 
+    from qidsql.engines.duckdb.dialect import DUCKDB
     from qidsql.sql.relation import table_node
 
     try:
@@ -98,4 +97,4 @@ def _whole(typed: str, host: "HostEngine") -> "exp.Query":
             for place, part in table_node(name).args.items():
                 if place in ("this", "db", "catalog"):
                     table.set(place, part)
-    return found[0]
+    return DUCKDB.render(found[0])

@@ -132,24 +132,41 @@ class HostEngine(InSessionEngine):
         asked = [seen_query(*each) for each in zip(names, (where, ""), strict=False)]
         if not tables:
             asked = [seen_of_all(self.stored_tables(self._full_name))]
+        return ["; ".join(self.answers(asked))], ", ".join(map(self.whole_name, tables)) or "all tables"
+
+    def answers(self, queries: Sequence[str]) -> list[str]:
+        """What a connection with these settings answers. Raises QidsqlError."""
         connection = self.lent.cursor()
 
         def found() -> list[str]:
             connection.execute(self.search_path)
-            return [str(connection.execute(query).fetchall()[0][0]) for query in asked]
+            return [str(connection.execute(query).fetchall()[0][0]) for query in queries]
 
         try:
-            answer = run_in_thread(found, connection.interrupt, None)
+            return run_in_thread(found, connection.interrupt, None)
         except HostError as error:
             raise self.translate(error, "rows of the table") from None
         finally:
             connection.close()
-        return ["; ".join(answer)], ", ".join(map(self.whole_name, tables)) or "all tables"
 
     def whole_name(self, table: str) -> str:
         """The table's name with its database, for people."""
         name = self.describe(table).name
         return f"{name.catalog}.{name}"
+
+    def full_name(self, typed: str) -> str:
+        """The name by which DuckDB finds a table as typed whatever the search path is. Raises UnknownName."""
+        return self._full_name(self.describe(typed).name)
+
+    def names_in(self, typed: str) -> list[str]:
+        """Those of all tables and views of a schema, in order. Raises UsageError."""
+        node = parsed_name(typed, "duckdb")
+        place = self._schema(node.db, node.name) if node else ("", "")
+        schema = folded(TableName("", place[1], place[0]))
+        found = [name for name in self.table_names() if folded(replace(name, name="")) == schema]
+        if not found:
+            raise UsageError(f"there is no table in a schema {typed}")
+        return [self._full_name(name) for name in sorted(found, key=str)]
 
     def stored_tables(self, named: Callable[[TableName], str]) -> list[str]:
         """The names of all stored tables."""

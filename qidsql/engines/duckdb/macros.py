@@ -31,5 +31,14 @@ def seen_of_typed(table: str, where: str) -> str:
 
 def seen_of_all(tables: Sequence[str]) -> str:
     """The query of what a session sees of tables (their names in SQL), and which ones there are."""
-    queries = [sql_file("duckdb/seen_names"), *map(seen_query, tables)]
-    return f"SELECT system.main.concat({', '.join(f'({query})' for query in queries)}) AS seen"
+    return seen_of_each((seen_names(), *map(seen_query, tables)))
+
+
+def seen_names() -> str:
+    """The query of which tables a session sees."""
+    return sql_file("duckdb/seen_names")
+
+
+def seen_of_each(queries: Sequence[str]) -> str:
+    """The answers of several such queries as one."""
+    return f"SELECT system.main.concat_ws('; ', {', '.join(f'({query})' for query in queries)}) AS seen"
