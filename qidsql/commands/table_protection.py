@@ -2,19 +2,20 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
 from sqlglot import exp
 
+from qidsql.column_roles.resolution import Columns, Resolved, columns_of, stated_columns
 from qidsql.commands.table_search import TableSearch
 from qidsql.core.copies import by_rows, keeping
 from qidsql.core.options import names
 from qidsql.core.policy import Policy
 from qidsql.core.results import LeftOut, SearchAccount
 from qidsql.core.roles import identifies
-from qidsql.core.tables import Column, Role
+from qidsql.core.tables import Column, Role, Table
 from qidsql.declarations.options import Names
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
@@ -77,13 +78,18 @@ class TableProtection:
         into: str | None,
         replacing: bool,
         keep: Sequence[str] = (),
+        stated: Sequence[LeftOut] | None = None,
     ) -> None:
         self._entity = policy.entity
         policy = keeping(by_rows(policy), keep)
-        self._search = TableSearch(engine, table, policy, weights)
+
+        def protected(table: Table) -> Columns:
+            asked = columns_of(engine, table, policy, weights) if stated is None else None
+            return (asked or stated_columns(table, policy, stated or ())).protected
+
+        self._search = TableSearch(engine, table, policy, weights, protected)
         self.kept = () if self._search.stopped else tuple(each.name for each in self._search.table.resolve(keep))
         self.engine, self._policy, self._into, self._replacing = engine, policy, into, replacing
-        self._recognised: dict[str, str] = {}
         self._counted: int | None = None
         self.table = self._search.table
         self.profiler: TableProfiler = self._search.profiler.by_value
@@ -105,8 +111,7 @@ class TableProtection:
 
     @property
     def weights(self) -> list[int]:
-        by_name = dict(zip(self._search.profiler.names, self._search.weights, strict=True))
-        return [by_name[name] for name in self.names]
+        return list(self._search.weights)
 
     def begin(self) -> None:
         """Raise the stop that ended the work while the catalog was read, if any."""
@@ -130,12 +135,11 @@ class TableProtection:
             for name, profile, missing in profiles
             if name.lower() not in declared and identifies(profile, missing, None)
         ]
-        kept = [name for name in self.names if name not in found]
-        if not kept:
+        if len(found) == len(self.names):
             raise UsageError("every column is a direct identifier by its values; name those to keep with --column")
         reason = "recognised as a direct identifier (--keep-identifiers treats it as any other column)"
-        self._recognised = dict.fromkeys(found, reason)
-        self.profiler = self.profiler.narrowed(kept)
+        self._search.leave_out(dict.fromkeys(found, Resolved(Role.DIRECT_IDENTIFIER, reason, proposed=True)))
+        self.profiler = self._search.profiler.by_value
         self._plan_copy()
 
     def search_deadline(self, coding: float) -> float | None:
@@ -148,13 +152,7 @@ class TableProtection:
 
     def account(self, rows: int | None, unfinished: Sequence[str]) -> SearchAccount:
         """The account of the work so far."""
-        work = self._search.account(self._counted if rows is None else rows, unfinished)
-        return replace(
-            work,
-            columns=self.names,
-            left_out=(*work.left_out, *(LeftOut(*each) for each in self._recognised.items())),
-            weights={n: w for n, w in zip(self.names, self.weights, strict=True) if w != 1},
-        )
+        return self._search.account(self._counted if rows is None else rows, unfinished)
 
     def given_back(
         self,
@@ -174,13 +172,8 @@ class TableProtection:
         Only protected and sensitive columns are copied, and those that the user keeps: any other one could give
         suppressed cells back.
         """
-        left_out = {
-            name: reason
-            for name, (role, reason) in self._search.roles.items()
-            if role not in (Role.QUASI_IDENTIFIER, Role.SENSITIVE) and name not in self.kept
-        } | self._recognised
-        self.not_copied = tuple(LeftOut(*each) for each in left_out.items())
-        self.copied = tuple(column for column in self.table.columns if column.name not in left_out)
+        columns = self._search.resolved
+        self.not_copied, self.copied = columns.not_copied(self.kept), columns.copied(self.kept)
         self.copy: ProtectedCopy | None = None
         if self._into is not None and not self._search.stopped:
             self.copy = planned_copy(self.engine, self.table, self.copied, self._into, self._replacing)

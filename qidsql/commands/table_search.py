@@ -10,14 +10,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import wraps
 from types import FrameType
-from typing import Concatenate, ParamSpec, TypedDict, TypeVar
+from typing import Concatenate, ParamSpec, TypeAlias, TypedDict, TypeVar
 
+from qidsql.column_roles.resolution import Columns, Roles, columns_of
 from qidsql.commands.persons import named_like_persons, repeats
 from qidsql.core.budget import SIGNALS
 from qidsql.core.policy import EACH_ROW, Policy
-from qidsql.core.results import Account, LeftOut, SearchAccount
-from qidsql.core.roles import assign_roles, audited_columns
-from qidsql.core.tables import Column, Comparison, Nulls, Role, Table, TableName, names_of
+from qidsql.core.results import Account, SearchAccount
+from qidsql.core.tables import Column, Comparison, Nulls, Table, TableName, names_of
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, QidsqlError, StatementError, Stopped, Unconfirmed, UsageError
 from qidsql.measures.criteria import Criterion
@@ -218,33 +218,42 @@ def matched_persons(engine: Engine, table: Table, policy: Policy) -> str:
     return f"in {table.name}, {rows_of_persons(found[0])}. {_say_what(None)}" if found else ""
 
 
+Resolve: TypeAlias = Callable[[Table], Columns]
+
+
 class TableSearch:
     """One search of one table. Reads the catalog on creation and sends no statement on its own.
 
-    `stopped` is the stop that ended the work while the catalog was read: then the table has no columns, and `begin`
-    raises it. Raises UsageError, UnknownName, AccessError.
+    `resolved` are its columns with their roles, by `resolve`; without it a column with a weight is searched, whatever
+    is proposed. `stopped` is the stop that ended the work while the catalog was read: then the table has no columns,
+    and `begin` raises it. Raises UsageError, UnknownName, AccessError.
     """
 
-    def __init__(self, engine: Engine, table: str | None, policy: Policy, weights: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        table: str | None,
+        policy: Policy,
+        weights: Mapping[str, int],
+        resolve: Resolve | None = None,
+    ) -> None:
         self._accounting = Accounting(engine)
         self._engine, self._policy = engine, policy
         self.stopped: Stopped | None = None
-        self.roles: dict[str, tuple[Role, str]] = {}
         try:
             self.table = engine.narrowed(engine.describe(table), policy.where)
-            self.roles = assign_roles(self.table, policy)
+            self.resolved = resolve(self.table) if resolve else columns_of(engine, self.table, policy, weights)
         except Stopped as stop:  # the policy cannot be checked against a table that was not read
             self.stopped, self.table = stop, unknown_table(table)
+            self.resolved = Columns(self.table, {})
             policy, weights = replace(policy, where=None, entity=None), {}
-        self._columns = audited_columns(self.table, self.roles)
-        others = ((name, why) for name, (role, why) in self.roles.items() if role is not Role.QUASI_IDENTIFIER)
-        self._left_out = tuple(LeftOut(name, why) for name, why in others)
+        self._columns = self.resolved.searched
         self.profiler = table_profiler(engine, self.table, self._columns, policy)
         self.profiler.stop_at_failures()
-        self.weights = self._weights(weights)
+        self._by_name = self._weights(weights)
         self._witnesses: Witnesses | None = None
         self._sampler: TableSampler | None = None
-        self._notes = self.table.notes + comparison_notes(self._columns)
+        self._notes = self.table.notes + comparison_notes(self._columns) + self.resolved.notes
         self.on_bounds: OnBounds = ignore_bounds  # told by a search for a lightest set
 
     def begin(self) -> None:
@@ -291,6 +300,16 @@ class TableSearch:
             on_stage(f"coding {self.profiler.columns} columns")
             self.profiler, note = coded(self.profiler)
             self._notes += (note,)
+
+    def leave_out(self, roles: Roles) -> None:
+        """Give columns these roles, which leave them out of the search from now on."""
+        self.resolved = self.resolved.having(roles)
+        self._columns = self.resolved.searched
+        self.profiler = self.profiler.narrowed([column.name for column in self._columns])
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        return tuple(self._by_name.get(name, 1) for name in self.profiler.names)
 
     def names(self, mask: int) -> tuple[str, ...]:
         return names_of(mask, self.profiler.names)
@@ -343,7 +362,7 @@ class TableSearch:
             **vars(plain),
             entities=rows if persons else None,
             columns=self.profiler.names,
-            left_out=self._left_out,
+            left_out=self.resolved.left_out,
             weights={n: w for n, w in zip(self.profiler.names, self.weights, strict=True) if w != 1},
         )
 
@@ -358,7 +377,7 @@ class TableSearch:
             notes += (f"sample: {rows} left the engine as codes, not values; codes of few values can be decoded",)
         return notes
 
-    def _weights(self, given: Mapping[str, int]) -> tuple[int, ...]:
+    def _weights(self, given: Mapping[str, int]) -> dict[str, int]:
         by_name: dict[str, int] = {}
         for name, weight in given.items():
             column = self.table.column(name)
@@ -367,4 +386,4 @@ class TableSearch:
             if weight < 1:
                 raise UsageError(f"the weight of {column.name} must be a positive whole number, got {weight}")
             by_name[column.name] = weight
-        return tuple(by_name.get(name, 1) for name in self.profiler.names)
+        return by_name

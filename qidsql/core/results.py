@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import Annotated, Any
 
 from qidsql.core.policy import Policy
-from qidsql.core.tables import TableName
+from qidsql.core.tables import Role, TableName
 from qidsql.declarations.hidden import COUNTED, SHOWN, WHOLE, Shown
-from qidsql.declarations.results import FLAT, Rounded, plain, reported
+from qidsql.declarations.results import FLAT, OMITTED, Rounded, plain, reported
 from qidsql.measures.disclosure import Disclosure
 from qidsql.version import __version__
 
@@ -82,6 +82,8 @@ class LeftOut:
 
     name: str
     reason: str
+    role: Annotated[Role | None, OMITTED, "its role; null: it was searched at first"] = None
+    proposed: Annotated[bool, "nobody has confirmed its role, so no pass and no copy rests on it"] = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime
 from typing import TypeVar, cast
 
+from qidsql.column_roles.resolution import given_columns
 from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.command import AuditRequest, AuditResult
 from qidsql.commands.table_search import Accounting
 from qidsql.core.budget import within, within_bytes
 from qidsql.core.policy import Policy, changed_settings, relaxed_settings
 from qidsql.core.results import Verdict, worst
-from qidsql.core.roles import assign_roles
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
 from qidsql.errors import (
@@ -300,7 +300,7 @@ class _Run:
 
     def _checked(self, blank: TableRun, table: Table, policy: Policy) -> TableRun:
         """What the catalog tells about a policy, and the last audit: whether it asks for less. Reads no table."""
-        assign_roles(table, policy)
+        given_columns(table, policy)
         before = self._past_of(blank.source, blank.table)
         audit = None if before.table is None else before.table.audit
         relaxed = relaxed_settings(audit.account.policy, policy) if isinstance(audit, AuditResult) else []

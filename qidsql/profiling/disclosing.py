@@ -1,11 +1,11 @@
 """Profiles column sets with what their classes disclose about sensitive columns."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from qidsql.core.recodings import read_hierarchy
 from qidsql.core.results import Disclosed
-from qidsql.core.tables import Nulls, Role, Table
+from qidsql.core.tables import Nulls, Table
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.disclosure_limits import DisclosureLimit, DistantInOrder, limits_among
@@ -111,14 +111,14 @@ def _without_order(sensitive: str, why: str) -> UsageError:
 # Measures what the audited columns disclose about the sensitive ones.
 
 
-def disclosures(profiler: TableProfiler, table: Table, roles: Mapping[str, tuple[Role, str]]) -> Iterator[Disclosed]:
-    """What the profiler's columns disclose about each sensitive column that this user can read, one at a time.
+def disclosures(profiler: TableProfiler, table: Table, about: Collection[str]) -> Iterator[Disclosed]:
+    """What the profiler's columns disclose about each of these sensitive columns that this user can read, one by one.
 
     With several, each also to whoever knows the others: only then does the protection of each hold for all together
     [Machanavajjhala et al. 2006]. One statement and one scan for each. Nothing where a NULL matches anything: there are
     no classes then. Raises as `TableProfiler.ask`.
     """
-    columns = [column for column in table.columns if roles[column.name][0] is Role.SENSITIVE and column.readable]
+    columns = [column for column in table.columns if column.name in about and column.readable]
     if profiler.nulls is Nulls.WILDCARD or not columns:
         return
     dialect, sensitive = profiler.engine.dialect, [column.name for column in columns]

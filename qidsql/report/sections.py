@@ -42,14 +42,24 @@ def facts(account: SearchAccount) -> Fields:
     found.add("", f"{account.read_by}; {account.snapshot}")
     if account.columns:
         found.add("Searched", f"{few(account.columns)}. {account.policy.null_rule}")
-    for left_out in by_reason((each.name, each.reason) for each in account.left_out):
-        found.add("Left out", left_out)
     if account.weights:
         weights = ", ".join(f"{name}={weight}" for name, weight in account.weights.items())
         found.add("Weights", f"{weights}; others 1")
-    for note in account.notes:
-        found.add("Note", note)
+    left_out_facts(found, account)
     return found
+
+
+UNCONFIRMED = "proposed only, which nobody has confirmed; to search these too, name each column (-c)"
+
+
+def left_out_facts(rows: Fields, account: SearchAccount) -> None:
+    """Adds the columns that were left out, and the notes."""
+    for left_out in by_reason((each.name, each.reason) for each in account.left_out):
+        rows.add("Left out", left_out)
+    if any(each.proposed for each in account.left_out):
+        rows.add("", UNCONFIRMED)
+    for note in account.notes:
+        rows.add("Note", note)
 
 
 def by_reason(named: Iterable[tuple[str, str]]) -> Iterator[str]:

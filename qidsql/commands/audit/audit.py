@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
 
+from qidsql.column_roles.resolution import Columns, given_columns
 from qidsql.commands.audit.causes import allow, search, withhold
 from qidsql.commands.audit.command import AuditRequest, AuditResult, ColumnFinding
 from qidsql.commands.audit.draft import Draft
@@ -13,8 +14,7 @@ from qidsql.commands.table_search import Accounting, comparison_notes, order_not
 from qidsql.core.budget import within, within_bytes
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
-from qidsql.core.roles import assign_roles, audited_columns
-from qidsql.core.tables import Column, Role, Table
+from qidsql.core.tables import Column, Table
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, Interrupted, SnapshotLost, StatementError, Stopped
 from qidsql.measures.criteria import Key
@@ -136,10 +136,10 @@ def _fill(
     try:
         on_stage("reading the catalog")
         described = engine.narrowed(engine.describe(request.table), request.policy.where)
-        roles = assign_roles(described, request.policy)
-        draft.table, draft.columns = described, findings_of(described, roles)
+        columns = given_columns(described, request.policy)
+        draft.table, draft.columns = described, findings_of(columns)
         on_table(described)
-        _examine(engine, described, request, roles, draft, on_stage, on_settled)
+        _examine(engine, described, request, columns, draft, on_stage, on_settled)
         settle()
     except Stopped as stop:
         with suppress(Stopped):
@@ -161,7 +161,7 @@ def planned_statements(engine: Engine, request: AuditRequest) -> list[Statement[
         return engine.planned_statements(lambda: audit(engine, request))
     policy = request.policy
     described = engine.narrowed(engine.describe(request.table), policy.where)
-    profiler = table_profiler(engine, described, audited_columns(described, assign_roles(described, policy)), policy)
+    profiler = table_profiler(engine, described, given_columns(described, policy).searched, policy)
     return profiler.planned_first()[: policy.max_statements]
 
 
@@ -169,14 +169,14 @@ def _examine(
     engine: Engine,
     table: Table,
     request: AuditRequest,
-    roles: dict[str, tuple[Role, str]],
+    columns: Columns,
     draft: Draft,
     on_stage: Callable[[str], None],
     on_part: OnPart,
 ) -> None:
     """Fill the draft, stage by stage. Raises Stopped if the work ends early."""
     policy = request.policy
-    every = table_profiler(engine, table, audited_columns(table, roles), policy)
+    every = table_profiler(engine, table, columns.searched, policy)
     if engine.workspace:
         on_stage(f"coding {every.columns} columns")
         every, note = coded(every)
@@ -184,7 +184,7 @@ def _examine(
     try:
         if request.error is not None and estimated(every, request, draft, on_stage):
             return
-        violating = measure(every, table, request, roles, draft, on_stage)
+        violating = measure(every, table, request, columns, draft, on_stage)
         if violating is not None:
             try:
                 _explain(*violating, table, policy, draft, on_stage, on_part)

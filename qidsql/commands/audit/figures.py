@@ -5,9 +5,10 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
+from qidsql.column_roles.resolution import Columns
 from qidsql.commands.audit.command import AuditRequest, ColumnFinding
 from qidsql.commands.audit.draft import Draft
-from qidsql.commands.audit.roles import counts_of, unconfirmed_persons, with_proposals
+from qidsql.commands.audit.roles import counts_of, findings_in_roles, unconfirmed_persons
 from qidsql.core.policy import Policy
 from qidsql.core.roles import EMPTY, identifies
 from qidsql.core.tables import Role, Table
@@ -26,7 +27,7 @@ def measure(
     every: TableProfiler,
     table: Table,
     request: AuditRequest,
-    roles: dict[str, tuple[Role, str]],
+    columns: Columns,
     draft: Draft,
     on_stage: Callable[[str], None],
 ) -> tuple[TableProfiler, TableProfiler] | None:
@@ -46,8 +47,8 @@ def measure(
         every.singles()
     finally:
         draft.columns = _with_profiles(draft.columns, every, nulls, policy)
-    draft.columns = _with_empty(with_proposals(draft.columns, every, table, request), table, draft.rows, policy)
-    roles = {each.name: roles[each.name] if each.proposed else (each.role, each.reason) for each in draft.columns}
+    draft.columns = _with_empty(findings_in_roles(draft.columns, every, table, request), table, draft.rows, policy)
+    sensitive = [each.name for each in draft.columns if each.role is Role.SENSITIVE and not each.proposed]
     kept = {finding.name for finding in draft.columns if finding.audited}
     audited = every.narrowed([name for name in every.names if name in kept])
     if not audited.columns:
@@ -58,7 +59,7 @@ def measure(
     draft.class_sizes = size_bins(sizes, bin_starts(policy.k))
     try:
         draft.todo = ["what is disclosed about sensitive columns"]
-        for each in disclosures(audited, table, roles):
+        for each in disclosures(audited, table, sensitive):
             draft.disclosed.append(each)
         draft.todo = ["the limits on disclosure"]
         limited = disclosing(audited, table, policy.criteria)
@@ -80,13 +81,12 @@ def measure(
     return None
 
 
-def findings_of(table: Table, roles: dict[str, tuple[Role, str]]) -> list[ColumnFinding]:
-    found = []
-    for column in table.columns:
-        role, reason = roles[column.name]
-        finding = ColumnFinding(name=column.name, type=column.type, role=role, reason=reason, profile=None, nulls=None)
-        found.append(finding)
-    return found
+def findings_of(columns: Columns) -> list[ColumnFinding]:
+    return [
+        ColumnFinding(name=column.name, type=column.type, role=role, reason=reason, profile=None, nulls=None)
+        for column in columns.table.columns
+        for role, reason, _ in [columns.roles[column.name]]
+    ]
 
 
 def _measure_with_proposed(

@@ -6,26 +6,21 @@ A column is only left out if its proposal is beyond doubt. The verdict does not 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from qidsql.column_roles.proposal import Proposal, ValueCounts
-from qidsql.column_roles.table_proposals import proposed_roles
+from qidsql.column_roles import resolution
+from qidsql.column_roles.proposal import ValueCounts
+from qidsql.column_roles.resolution import Columns, Resolved
 from qidsql.commands.audit.command import AuditRequest, ColumnFinding, Persons, UndeclaredRoles
 from qidsql.commands.persons import named_like_persons
 from qidsql.core.policy import Policy
-from qidsql.core.tables import Nulls, PolicyRole, Role, Table
+from qidsql.core.tables import Nulls, Role, Table
 from qidsql.errors import UsageError
 from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import column_counts
 from qidsql.sql.relation import relation
 
-LEFT_OUT = {
-    PolicyRole.DIRECT_IDENTIFIER: Role.DIRECT_IDENTIFIER,
-    PolicyRole.SENSITIVE: Role.SENSITIVE,
-    PolicyRole.OTHER: Role.EXCLUDED,
-}
 
-
-def with_proposals(
+def findings_in_roles(
     findings: Sequence[ColumnFinding], profiler: TableProfiler, table: Table, request: AuditRequest
 ) -> list[ColumnFinding]:
     """The columns, with those left out for which a proposal says so. Queries only the system catalog.
@@ -34,11 +29,24 @@ def with_proposals(
     """
     if request.undeclared is UndeclaredRoles.NONE or request.policy.columns:
         return list(findings)
-    counts = counts_of(findings, profiler)
-    by_policy = request.policy.origin is not None and request.policy.origin.line is not None
-    proposals = {} if by_policy else proposed_roles(profiler.engine, table, counts)
-    found = [_proposed(finding, counts.get(finding.name), proposals, request) for finding in findings]
-    return found if any(finding.audited for finding in found) else list(findings)
+    given = {
+        each.name: Resolved(Role.QUASI_IDENTIFIER if each.recognised else each.role, each.reason) for each in findings
+    }
+    columns, counts = Columns(table, given), counts_of(findings, profiler)
+    policy, marked = request.policy, request.unconfirmed
+    found = resolution.with_proposals(profiler.engine, columns, policy, counts, marked=marked).roles
+    accepted = request.undeclared is UndeclaredRoles.ACCEPTED
+    new = [_in_role(each, found[each.name], accepted) for each in findings]
+    return new if any(each.audited for each in new) else list(findings)
+
+
+def _in_role(finding: ColumnFinding, found: Resolved, accepted: bool) -> ColumnFinding:
+    """The column in its proposed role, if that leaves it out. A direct identifier by its values stays one."""
+    recognised = finding.recognised and found.role is Role.DIRECT_IDENTIFIER and not accepted
+    if not found.proposed or recognised:
+        return finding
+    reason = found.reason.replace("proposed", "accepted", 1) if accepted else found.reason
+    return replace(finding, role=found.role, reason=reason, recognised=False, proposed=not accepted)
 
 
 def counts_of(findings: Sequence[ColumnFinding], profiler: TableProfiler) -> dict[str, ValueCounts]:
@@ -49,38 +57,6 @@ def counts_of(findings: Sequence[ColumnFinding], profiler: TableProfiler) -> dic
         for each in findings
         if each.nulls is not None and each.name in by_value
     }
-
-
-def _proposed(
-    finding: ColumnFinding, counts: ValueCounts | None, proposals: Mapping[str, Proposal], request: AuditRequest
-) -> ColumnFinding:
-    """The column in its proposed role, if this leaves it out."""
-    policy = request.policy
-    declared = finding.name.lower() in map(str.lower, policy.quasi_identifiers)
-    if declared or not (finding.audited or finding.recognised):
-        return finding
-    marked = request.unconfirmed.get(finding.name)
-    if marked is not None:
-        role, why = PolicyRole(marked), f"marked CHECK in {policy.origin.place if policy.origin else 'the policy'}"
-    else:
-        proposal = proposals.get(finding.name)  # a column that a policy does not mention is audited
-        if proposal is None or counts is None or counts.profile.classes < 2:  # a constant column singles nobody out
-            return finding
-        role, why = proposal.role, proposal.reason.rpartition("; ")[0]  # without counts
-        if proposal.doubt:
-            return finding
-    return _left_out(finding, role, why, request)
-
-
-def _left_out(finding: ColumnFinding, role: PolicyRole, why: str, request: AuditRequest) -> ColumnFinding:
-    accepted = request.undeclared is UndeclaredRoles.ACCEPTED
-    identifier = role is PolicyRole.DIRECT_IDENTIFIER
-    if role not in LEFT_OUT or (identifier and (request.keep_identifiers or (finding.recognised and not accepted))):
-        return finding
-    verb = "accepted" if accepted else "proposed"
-    return replace(
-        finding, role=LEFT_OUT[role], reason=f"{verb} as {role} ({why})", recognised=False, proposed=not accepted
-    )
 
 
 # What a row is: another person, or one of several of a person, where nobody has said which.

@@ -9,7 +9,7 @@ from qidsql.commands.impact import regression_report as regression
 from qidsql.commands.impact.result import ImpactResult, VariableImpact
 from qidsql.report.blocks import Bar, Cell, Chart, Fields, Grid, Head, Heading, Outcome, Report, Sentence, bar
 from qidsql.report.protected import known_people_lines, singled_out
-from qidsql.report.sections import CODES_LEFT, by_reason, unfinished
+from qidsql.report.sections import CODES_LEFT, left_out_facts, unfinished
 from qidsql.wording.texts import count, few, percent, plural, seconds
 
 EDGES = (-0.5, -0.2, -0.1, -0.05, -0.01, 0.01, 0.05, 0.1, 0.2, 0.5)  # of relative differences
@@ -47,10 +47,7 @@ def _facts(result: ImpactResult) -> Fields:
         table.add_all("Open", found)
     else:
         table.add("Not counted", "people whom someone who knows them finds in the copy (--k K counts them)")
-    for left_out in by_reason((each.name, each.reason) for each in work.left_out):
-        table.add("Left out", left_out)
-    for note in work.notes:
-        table.add("Note", note)
+    left_out_facts(table, work)
     return table
 
 

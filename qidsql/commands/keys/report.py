@@ -64,6 +64,7 @@ def _steps(result: KeysResult) -> list[tuple[str, str]]:
             return [
                 *([(every, "the fewest columns that separate all rows that are not duplicates")] if counted else []),
                 (command("keys", work, nearly + roles(policy)), "the fewest columns that separate nearly all rows"),
+                *_with_left_out(result),
             ]
         return []
     steps, chosen = [], f" {result.options}" if result.options else ""
@@ -73,7 +74,16 @@ def _steps(result: KeysResult) -> list[tuple[str, str]]:
     limited = result.column_sets[0].profile is not None and result.column_sets[0].profile.disclosing
     forbidden = chosen if limited else f" --violates {policy.k}"
     steps.append((command("mask", work, f"{forbidden}{roles(policy)}"), "what can be published"))
-    return steps
+    return [*steps, *_with_left_out(result)]
+
+
+def _with_left_out(result: KeysResult) -> list[tuple[str, str]]:
+    """The search of a key among all columns, as somebody asks for who wants one of the database."""
+    work = result.account
+    proposed = [each.name for each in work.left_out if each.proposed]
+    if not proposed or result.criterion != "key":
+        return []
+    return [(command("keys", work, column_set([*proposed, *work.columns])), f"searches {few(proposed)} too")]
 
 
 def opening(result: KeysResult) -> str:

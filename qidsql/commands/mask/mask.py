@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from functools import partial
 
-from qidsql.column_roles.table_proposals import proposed_roles
+from qidsql.column_roles.resolution import columns_of
 from qidsql.commands import gate
 from qidsql.commands.mask.command import MaskRequest, MaskResult, judged
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
 from qidsql.core.options import DELTA
-from qidsql.core.results import LeftOut, Verdict
-from qidsql.core.tables import FILES, PolicyRole, Table, TableName
+from qidsql.core.results import Verdict
+from qidsql.core.tables import FILES, Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
 from qidsql.protection.masking import MaskingPlan, exact_masking, greedy_masking, sampled_masking
@@ -31,28 +31,6 @@ def publishing(engine: Engine, table: Table, published: Sequence[str], view: str
     return dialect.script(*statements)
 
 
-# Columns that `mask` leaves out until somebody decides: what looks like a name is not published unasked.
-
-
-NOT_PUBLISHED = (PolicyRole.SENSITIVE, PolicyRole.DIRECT_IDENTIFIER)
-
-
-def undecided(engine: Engine, table: Table) -> dict[str, str]:
-    """The columns that `init` would propose as sensitive or as identifiers, with the reason for leaving them out.
-
-    Queries only the system catalog.
-    """
-    try:
-        proposals = proposed_roles(engine, table)
-    except Stopped:
-        return {}
-    return {
-        name: f"proposed as {proposal.role} ({proposal.reason}), undecided; --column {name} searches it too"
-        for name, proposal in proposals.items()
-        if proposal.role in NOT_PUBLISHED and not proposal.doubt
-    }
-
-
 @one_answer
 def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] = lambda stage: None) -> MaskResult:
     """Which columns to publish so that they do not meet the criterion, measured on the full table.
@@ -62,13 +40,8 @@ def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] =
     then, with the proved bound. Applies nothing. Raises UsageError, UnknownName, AccessError, StatementError.
     """
     on_stage("reading the catalog")
-    search = TableSearch(engine, request.table, request.policy, request.column_weights)
-    proposed = {
-        name: why for name, why in _left_out(engine, search.table, request).items() if name in search.profiler.names
-    }
-    if proposed:
-        policy = replace(request.policy, exclude=(*request.policy.exclude, *proposed))
-        search = TableSearch(engine, request.table, policy, request.column_weights)
+    resolve = partial(columns_of, engine, policy=request.policy, named=request.column_weights, publishing=True)
+    search = TableSearch(engine, request.table, request.policy, request.column_weights, resolve)
     if request.view is not None and (request.view == search.table.name.name or not engine.dialect.keeps(request.view)):
         raise UsageError(f"--view {request.view} is the table itself, or longer than names of {engine.label} can be")
     plan, unfinished = None, ""
@@ -90,7 +63,6 @@ def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] =
     if rows == 0:  # nothing was measured, so nothing is known to be safe
         plan, published, measured = None, 0, None
     names = search.names(published)
-    account = search.account(rows, [unfinished] if unfinished else [])
     shown = plan is not None and plan.safe is not False
     found = MaskResult(
         verdict=Verdict.INCONCLUSIVE,
@@ -109,19 +81,9 @@ def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] =
         view=request.view,
         role=request.role,
         script=publishing(engine, search.table, names, request.view, request.role) if shown else (),
-        account=replace(
-            account, left_out=tuple(LeftOut(n.name, proposed.get(n.name, n.reason)) for n in account.left_out)
-        ),
+        account=search.account(rows, [unfinished] if unfinished else []),
     )
     return judged(found)
-
-
-def _left_out(engine: Engine, table: Table, request: MaskRequest) -> dict[str, str]:
-    """The undecided columns, with the reason, unless roles are declared or the columns are named."""
-    if request.policy.columns or (request.origin is not None and request.origin.line is not None):
-        return {}
-    given = {*request.policy.quasi_identifiers, *request.column_weights}
-    return {name: why for name, why in undecided(engine, table).items() if name not in given}
 
 
 def _plan(search: TableSearch, request: MaskRequest) -> MaskingPlan:

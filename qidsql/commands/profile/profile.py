@@ -33,7 +33,7 @@ def profile(
             search.begin()
             sizes = search.profiler.sizes(search.profiler.everything)
             if sizes.rows:
-                for each in disclosures(search.profiler, search.table, search.roles):
+                for each in disclosures(search.profiler, search.table, search.resolved.sensitive):
                     disclosed.append(each)  # one by one: those measured before a stop are kept
     except Stopped as stop:
         unfinished = [str(stop)]

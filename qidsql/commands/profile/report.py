@@ -2,7 +2,7 @@
 
 from qidsql.commands.profile.command import ProfileResult
 from qidsql.report.blocks import Fields, Report
-from qidsql.report.sections import chart_of_sizes, cost, disclosed_lines
+from qidsql.report.sections import chart_of_sizes, cost, disclosed_lines, left_out_facts
 from qidsql.wording.texts import count, counted, few, percent, plural, ratio, share
 
 
@@ -14,6 +14,7 @@ def report(result: ProfileResult) -> Report:
     rows = Fields()
     rows.add("Source", f"{account.source}, {account.kind} {account.table}; {account.engine}")
     rows.add("Column set", f"{', '.join(account.columns)}. {policy.null_rule}")
+    left_out_facts(rows, account)
     if not result.column_sets:
         yield rows
         yield from cost(account)
@@ -42,8 +43,6 @@ def report(result: ProfileResult) -> Report:
     rows.add("Unique", counted(profile.unique_rows, unit))
     for paragraph in disclosed_lines(result.disclosed, policy):
         rows.add("Disclosed", paragraph)
-    for note in account.notes:
-        rows.add("Note", note)
     yield rows
     yield from chart_of_sizes(result.class_sizes, policy)
     yield from cost(account)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from qidsql.commands.risk.command import MethodError, PopulationRisk, ProsecutorRisk, RiskResult, WeightedRisk
 from qidsql.measures.individual_risk import RiskBin
 from qidsql.report.blocks import Bar, Chart, Fields, Grid, Head, Heading, Labelled, Report, Tone
-from qidsql.report.sections import NOTHING_LEFT, chart_of_sizes, cost
+from qidsql.report.sections import NOTHING_LEFT, chart_of_sizes, cost, left_out_facts
 from qidsql.wording.texts import are, count, counted, few, percent, plural, share
 
 WEIGHTS_LEFT = "no cell value left the engine but sums of weights, of classes of one row too"
@@ -24,14 +24,13 @@ def report(result: RiskResult) -> Report:
     rows = Fields()
     rows.add("Source", f"{account.source}, {account.kind} {account.table}; {account.engine}")
     rows.add("Column set", f"{', '.join(account.columns)}. {account.policy.null_rule}")
+    left_out_facts(rows, account)
     if result.prosecutor is not None:
         which = "" if account.policy.entity is None else f" (different {account.policy.entity})"
         for label, sentence in _in_table(result.prosecutor, account.policy.k, unit, which):
             rows.add(label, sentence)
     elif not account.unfinished:
         rows.add("Nothing to measure", account.policy.why_no_rows)
-    for note in account.notes:
-        rows.add("Note", note)
     yield rows
     yield from chart_of_sizes(result.class_sizes, account.policy)
     if result.population is not None:

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
+from qidsql.column_roles.resolution import columns_of
 from qidsql.commands import gate
 from qidsql.commands.table_search import TableSearch, one_answer
 from qidsql.commands.turns.command import Change, Turn, TurnsRequest, TurnsResult
@@ -10,7 +12,7 @@ from qidsql.core.copies import by_rows, keeping
 from qidsql.core.options import names
 from qidsql.core.recodings import Recoding
 from qidsql.core.results import LeftOut, Verdict
-from qidsql.core.tables import FILES, Nulls, Role, TableName
+from qidsql.core.tables import FILES, Nulls, TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UnknownName, UsageError
 from qidsql.profiling.profiler import TableProfiler
@@ -19,7 +21,7 @@ from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import MAX_COLUMNS, SuppressionPlan
 from qidsql.sql.copies import create_view, published_rows
 from qidsql.sql.relation import Relation, recoded_relation
-from qidsql.wording.texts import are, count, plural, share
+from qidsql.wording.texts import are, count, few, plural, share
 
 
 @one_answer
@@ -36,7 +38,9 @@ def turns(engine: Engine, request: TurnsRequest, on_stage: Callable[[str], None]
     """
     on_stage("reading the catalog")
     policy = keeping(by_rows(request.policy), names(request.keep))
-    search = TableSearch(engine, request.table, policy, request.column_weights)
+    named = [*request.column_weights, *(change.column for change in request.changes)]
+    resolve = partial(columns_of, engine, policy=policy, named=named)
+    search = TableSearch(engine, request.table, policy, request.column_weights, resolve)
     review = _Review(engine, search, request, on_stage)
     unfinished = ""
     try:
@@ -94,18 +98,14 @@ class _Review:
 
     def _published(self, last: _Stage) -> tuple[str, ...]:
         """The columns that are left, sensitive ones and those kept on request; the others are noted with the reason."""
-        search = self._search
-        sensitive = [name for name, (role, _) in search.roles.items() if role is Role.SENSITIVE]
-        others = {*sensitive, *(column.name for column in search.table.resolve(names(self._request.keep)))}
-        published = tuple(c.name for c in search.table.columns if c.name in last.names or c.name in others)
-        reasons = {name: why for name, (_, why) in search.roles.items()}
-        dropped = dict.fromkeys(search.profiler.names, "dropped by a turn")
-        self._not_copied = tuple(
-            LeftOut(c.name, dropped.get(c.name, reasons.get(c.name, "")))
-            for c in search.table.columns
-            if c.name not in published
+        search, columns = self._search, self._search.resolved
+        kept = [column.name for column in search.table.resolve(names(self._request.keep))]
+        dropped = {*search.profiler.names} - {*last.names}
+        self._not_copied = (
+            *columns.not_copied(kept),
+            *(LeftOut(name, "dropped by a turn") for name in search.profiler.names if name in dropped),
         )
-        return published
+        return tuple(column.name for column in columns.copied(kept) if column.name not in dropped)
 
     def _view(self, last: _Stage, published: Sequence[str]) -> tuple[str, ...]:
         """The statement for a view of the table as after the last turn; none for files, and where nothing changed."""
@@ -229,7 +229,14 @@ class _Review:
     def _verdict(self, unfinished: str) -> Verdict:
         if unfinished or not self._rows:
             return Verdict.INCONCLUSIVE
-        return Verdict.VIOLATION if self._done[-1].rows_below_k else Verdict.PASS
+        if self._done[-1].rows_below_k:
+            return Verdict.VIOLATION
+        return Verdict.INCONCLUSIVE if self._unconfirmed else Verdict.PASS
+
+    @property
+    def _unconfirmed(self) -> tuple[str, ...]:
+        """The columns left out by proposal: no pass rests on that, but for a copy, which does not have them."""
+        return () if self._written else self._search.resolved.proposed
 
     def _reason(self, unfinished: str) -> str:
         k, asked = self._request.k, len(self._request.changes) + 1
@@ -245,5 +252,9 @@ class _Review:
         first = next(turn for turn in self._done if not turn.rows_below_k)
         later = "; the turns after it lose more than k needs" if first is not last else ""
         if first.change is None:
-            return f"no row is below k = {k} even before the first turn{later.replace(' after it', '')}"
-        return f"turn {first.number} ({first.change}) is the first with no row below k = {k}{later}"
+            found = f"no row is below k = {k} even before the first turn{later.replace(' after it', '')}"
+        else:
+            found = f"turn {first.number} ({first.change}) is the first with no row below k = {k}{later}"
+        if unconfirmed := self._unconfirmed:
+            found += f", but nobody has confirmed that {few(unconfirmed)} can be left out: give their roles"
+        return found

@@ -48,7 +48,7 @@ class AuditClaims:
         """Each claim, as soon as it is checked. Raises UsageError, Stopped, StatementError."""
         claimed, search = self._claimed, self._search
         search.begin()
-        draft = Draft(search.table, findings_of(search.table, search.roles))
+        draft = Draft(search.table, findings_of(search.resolved))
         try:
             violating = self._measured(draft)
         finally:
@@ -80,7 +80,7 @@ class AuditClaims:
         """Measure what the verdict rests on. The profilers of a table that violates the policy, as `measure`."""
         search, estimate = self._search, self._claimed.estimate
         if estimate is None:
-            return measure(search.profiler, search.table, self._asked, search.roles, draft, self._on_stage)
+            return measure(search.profiler, search.table, self._asked, search.resolved, draft, self._on_stage)
         overview = overview_of(search.profiler, self._policy)
         estimate_by(estimate.share, overview, search.profiler, self._policy, draft, self._on_stage)
         return None

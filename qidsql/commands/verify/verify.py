@@ -3,16 +3,17 @@
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from qidsql.column_roles.resolution import given_columns, stated_columns
 from qidsql.commands.anonymize.result import AnonymizeResult
 from qidsql.commands.audit.command import AuditRequest, AuditResult, UndeclaredRoles
 from qidsql.commands.judgement import JUDGED
 from qidsql.commands.keys.command import KeysRequest, KeysResult
 from qidsql.commands.mask.command import MaskRequest, MaskResult
-from qidsql.commands.mask.mask import undecided
 from qidsql.commands.release.command import ReleaseResult
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.commands.table_protection import TableProtection
@@ -27,8 +28,7 @@ from qidsql.commands.verify.releases import ReleaseClaims
 from qidsql.core.files import read_json
 from qidsql.core.policy import BUDGETS, Policy
 from qidsql.core.results import Verdict
-from qidsql.core.roles import assign_roles
-from qidsql.core.tables import FILES, Role, Table
+from qidsql.core.tables import FILES, Table
 from qidsql.declarations.options import parameters
 from qidsql.declarations.results import MISMATCH, loaded
 from qidsql.engines.base import Engine
@@ -217,7 +217,8 @@ def _claims(
     account = claimed.account
     if isinstance(claimed, SuppressResult | AnonymizeResult):
         policy, weights = limited(account.policy, request), claimed.account.weights
-        protection = TableProtection(engine, account.table, policy, weights, None, False, claimed.kept or ())
+        stated, kept = claimed.account.left_out, claimed.kept or ()
+        protection = TableProtection(engine, account.table, policy, weights, None, False, kept, stated)
         return protection, CellClaims(claimed, protection, engine, request.protected, on_stage)
     if request.protected is not None:
         raise UsageError("--protected is the copy of suppress or anonymize; other commands write none")
@@ -225,9 +226,12 @@ def _claims(
         asked = request_of(claimed, request)
         search = TableSearch(engine, asked.table, asked.policy, asked.column_weights)
         return search, ColumnSetClaims(claimed, asked, search, engine, on_stage)
-    search = TableSearch(engine, account.table, limited(account.policy, request), {})
+    policy = limited(account.policy, request)
     if isinstance(claimed, AuditResult):
+        search = TableSearch(engine, account.table, policy, {}, partial(given_columns, policy=policy))
         return search, AuditClaims(claimed, audit_again(claimed, request), search, on_stage)
+    resolve = partial(stated_columns, policy=policy, left_out=claimed.account.left_out)
+    search = TableSearch(engine, account.table, policy, {}, resolve)
     return search, CombinationClaims(claimed, search, engine, on_stage)
 
 
@@ -237,24 +241,23 @@ def _stated(claimed: Claimed, table: Table, engine: Engine) -> Iterator[Claim]:
         yield same("it is about such a table", _kind(claimed, table), "by the catalog")
         return
     account = claimed.account
-    left_out = {each.name: each.reason for each in account.left_out}
-    new = [each.name for each in table.columns if each.name not in (*account.columns, *left_out)]
+    known = {*account.columns, *(each.name for each in account.left_out)}
+    new = [each.name for each in table.columns if each.name not in known]
     if new:
         yield Claim("all columns of the table took part or were left out", Holds.UNKNOWN, f"new since: {few(new)}")
-    anew = JUDGED[type(claimed)](claimed)
+    judged = JUDGED[type(claimed)](claimed)
     facts: dict[str, tuple[object, object]] = {
         **_kind(claimed, table),
-        "verdict": (claimed.verdict, anew.verdict),
-        "reason": (claimed.reason, anew.reason),
+        "verdict": (claimed.verdict, judged.verdict),
+        "reason": (claimed.reason, judged.reason),
     }
     if not isinstance(claimed, SuppressResult | AnonymizeResult):  # whose columns also depend on their values
-        roles = assign_roles(table, account.policy).items()
-        searched = [name for name, (role, _) in roles if role is Role.QUASI_IDENTIFIER and name not in new]
-        others = {name: reason for name, (role, reason) in roles if role is not Role.QUASI_IDENTIFIER}
-        if isinstance(claimed, MaskResult) and any(reason.startswith("proposed as ") for reason in left_out.values()):
-            proposed = undecided(engine, table)
-            others |= {name: proposed.get(name, others[name]) for name in others if left_out.get(name) != others[name]}
-        facts |= {"columns": (sorted(account.columns), sorted(searched)), "left_out": (left_out, others)}
+        anew = stated_columns(table, account.policy, account.left_out)
+        searched = [column.name for column in anew.searched if column.name not in new]
+        facts |= {
+            "columns": (sorted(account.columns), sorted(searched)),
+            "left_out": (set(account.left_out), set(anew.left_out)),
+        }
     if account.policy.entity is None:
         facts["entities"] = account.entities, None
     yield same("its verdict follows", facts, "derived from its figures and its policy")

@@ -15,6 +15,7 @@ from qidsql.commands.keys.keys import keys
 from qidsql.core.options import Wanted
 from qidsql.core.policy import column_weights
 from qidsql.core.results import LeftOut, Verdict
+from qidsql.core.tables import Role
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
@@ -187,7 +188,7 @@ def test_sets_stop_at_the_size_asked_for(engine: Engine) -> None:
 def test_only_the_columns_and_rows_asked_for_are_searched(engine: Engine) -> None:
     result = ask(engine, exclude=("a",), where="d = 1", all=True, criterion=Violates(2))
     assert result.account.columns == ("b", "c", "d", "e")
-    assert result.account.left_out == (LeftOut("a", "left out on request"),)
+    assert result.account.left_out == (LeftOut("a", "left out on request", Role.EXCLUDED),)
     assert result.account.rows == sum(row[3] == 1 for row in ROWS)
 
 
@@ -324,9 +325,10 @@ def test_python_says_the_same(people: Path) -> None:
 
 def test_figures_of_adult(adult_path: Path) -> None:
     with connect(str(adult_path)) as engine:
-        every = keys(engine, KeysRequest("adult", all=True))
-        least = keys(engine, KeysRequest("adult"))
-        distinct = keys(engine, KeysRequest("adult", distinct=0.9, all=True))
+        columns = [each.name for each in engine.describe("adult").columns]
+        every = keys(engine, KeysRequest("adult", all=True, columns=columns))
+        least = keys(engine, KeysRequest("adult", columns=columns))
+        distinct = keys(engine, KeysRequest("adult", distinct=0.9, all=True, columns=columns))
     assert (len(every.column_sets), every.complete) == (2, True)
     assert every.account.statements <= 15
     assert (least.cost, least.optimal) == (13, True)

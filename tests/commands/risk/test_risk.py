@@ -151,7 +151,7 @@ def test_the_risk_by_weights_is_that_of_each_class(engine: Engine) -> None:
 
 def test_the_weight_is_no_column_of_the_set(engine: Engine) -> None:
     result = risk(engine, RiskRequest("people", weight="w"))
-    assert result.account.columns == ("id", "a", "b", "t")
+    assert result.account.columns == ("a", "b", "t")
 
 
 def test_weights_of_one_are_a_census(engine: Engine) -> None:

@@ -45,7 +45,7 @@ def test_published_examples(store: Store, example: Example) -> None:
     """Counts of minimal sample uniques and SUDA scores as sdcMicro's own tests have them."""
     fill(store, example.columns, example.rows)
     with store.connect() as engine:
-        result = ask(engine, scores=ScoreKind.SUDA, limit=99)
+        result = ask(engine, columns=example.columns, scores=ScoreKind.SUDA, limit=99)
     sets = Counter(found for place in example.uniques for found in example.sets(place))
     assert result.verdict is Verdict.FINISHED and result.complete
     assert result.combinations == sets.total()
