@@ -16,8 +16,8 @@ from qidsql.column_roles.resolution import Columns, Roles, columns_of
 from qidsql.commands.persons import named_like_persons, repeats
 from qidsql.core.budget import SIGNALS
 from qidsql.core.policy import EACH_ROW, Policy
-from qidsql.core.results import Account, SearchAccount
-from qidsql.core.tables import Column, Comparison, Nulls, Table, TableName, names_of
+from qidsql.core.results import Account, LeftOut, SearchAccount, Verdict
+from qidsql.core.tables import Column, Comparison, Nulls, Role, Table, TableName, names_of
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, QidsqlError, StatementError, Stopped, Unconfirmed, UsageError
 from qidsql.measures.criteria import Criterion
@@ -30,7 +30,7 @@ from qidsql.profiling.samples import TableSampler, coded
 from qidsql.search.result import OnBounds, ignore_bounds
 from qidsql.search.smallest import Witnesses
 from qidsql.sql.relation import Relation, relation, sample, sample_of_entities
-from qidsql.wording.texts import plural, setting
+from qidsql.wording.texts import few, plural, role, setting
 
 # The account of a command's work on one table: started when it is made, closed when the result is put together.
 
@@ -202,6 +202,25 @@ def _say_what(column: str | None) -> str:
     entity = setting("entity")
     persons = "" if column is None else f"{entity} {shlex.quote(column)}, or "
     return f"Say what is counted: {persons}{entity} {EACH_ROW} if each row is another person"
+
+
+def unpublished(engine: Engine, table: Table, policy: Policy) -> tuple[LeftOut, ...]:
+    """The direct identifiers of a table to be published, which others cannot match. Queries only the system catalog.
+
+    Raises UnknownName, UsageError, Stopped.
+    """
+    found = columns_of(engine, table, policy).left_out
+    return tuple(each for each in found if each.role is Role.DIRECT_IDENTIFIER)
+
+
+def confirmed(verdict: Verdict, reason: str, left_out: Sequence[LeftOut]) -> tuple[Verdict, str]:
+    """The verdict and its reason; no pass if columns were left out by proposal."""
+    unconfirmed = [each for each in left_out if each.proposed]
+    if verdict is not Verdict.PASS or not unconfirmed:
+        return verdict, reason
+    roles = " ".join(role(str(each.role).replace("excluded", "other"), [each.name]) for each in unconfirmed)
+    names = few([each.name for each in unconfirmed])
+    return Verdict.INCONCLUSIVE, f"{reason}, but nobody has confirmed that {names} can be left out: {roles}"
 
 
 def matched_persons(engine: Engine, table: Table, policy: Policy) -> str:

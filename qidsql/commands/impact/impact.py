@@ -3,9 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from math import fsum
 from typing import TypeVar
 
+from qidsql.column_roles.resolution import columns_of, given_columns
 from qidsql.commands.impact.command import ImpactRequest
 from qidsql.commands.impact.result import (
     CovariateImpact,
@@ -21,7 +23,7 @@ from qidsql.commands.impact.result import (
 )
 from qidsql.commands.table_search import TableSearch, one_answer, unknown_table
 from qidsql.core.results import Verdict
-from qidsql.core.tables import Column, Table
+from qidsql.core.tables import Column, Role, Table
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UnknownName, UsageError
 from qidsql.measures.least_squares import Covariate, Fit, Term, least_squares
@@ -80,8 +82,10 @@ class _Comparison:
 
     def __init__(self, engine: Engine, request: ImpactRequest) -> None:
         self._engine, self._request = engine, request
-        self._search = search = TableSearch(engine, request.table, request.policy, {})
+        policy = request.policy  # all columns are compared, whatever their role
+        self._search = search = TableSearch(engine, request.table, policy, {}, partial(given_columns, policy=policy))
         self._original, self._protected = search.table, unknown_table(request.protected)
+        self._unknown, self._withheld, self._by = request.unknown, request.withheld, "roles of the policy"
         self.rows: tuple[int | None, int | None] = (None, None)
         self._variables: list[VariableImpact] = []
         self._models: list[ModelImpact] = []
@@ -108,6 +112,11 @@ class _Comparison:
             ) from None
         if self._original.name == self._protected.name:
             raise UsageError(f"{self._original.name} is compared with itself; name its protected copy")
+        every = columns_of(engine, search.table, request.policy, request.explaining).left_out
+        if proposed := [each for each in every if each.proposed]:
+            self._unknown = tuple(each.name for each in proposed)
+            self._withheld = tuple(each.name for each in proposed if each.role is Role.DIRECT_IDENTIFIER)
+            self._by = "proposed roles, unconfirmed"
         weight = None if request.weight is None else self._shared(request.weight).original.name
         self._weight = weight
         if weight is not None and not all(numeric(engine.dialect, t.column(weight)) for t in self._tables):
@@ -195,7 +204,7 @@ class _Comparison:
             return
         on_stage("counting people whom the copy singles out")
         profiler = self._search.profiler
-        known = [each for each in self._columns if each.original.name not in self._request.unknown]
+        known = [each for each in self._columns if each.original.name not in self._unknown]
         if not known:
             raise UsageError("--k counts people by what is known of them, and the policy has no quasi-identifier here")
         sides = columns_of_both(self._engine.dialect, *self._tables, known)
@@ -355,12 +364,10 @@ class _Comparison:
             difference = f"{plural(abs(before - after), 'row')} {'fewer' if after < before else 'more'}"
             notes.append(f"the copy has {difference}: the cells of rows left out count as suppressed")
         shared = [column.original.name for column in self._columns]
-        if self._request.k is not None and (unknown := [name for name in shared if name in self._request.unknown]):
-            notes.append(
-                f"people are known by their quasi-identifiers, not by {', '.join(unknown)} (roles of the policy)"
-            )
-        if released := [name for name in shared if name in self._request.withheld]:
-            notes.append(f"the copy still has direct identifiers: {', '.join(released)} (roles of the policy)")
+        if self._request.k is not None and (unknown := [name for name in shared if name in self._unknown]):
+            notes.append(f"people are known by their quasi-identifiers, not by {', '.join(unknown)} ({self._by})")
+        if released := [name for name in shared if name in self._withheld]:
+            notes.append(f"the copy still has direct identifiers: {', '.join(released)} ({self._by})")
         gained = [variable.name for variable in self._variables if variable.gained]
         if gained:
             notes.append(f"values became more frequent in {few(gained)}: the copy was changed, not only suppressed")

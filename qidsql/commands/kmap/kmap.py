@@ -9,9 +9,8 @@ from sqlglot import exp
 
 from qidsql.commands.kmap.command import KmapRequest
 from qidsql.commands.kmap.result import KmapResult, PopulationFigures
-from qidsql.commands.table_search import Accounting, matched_persons, one_answer, unknown_table
-from qidsql.core.options import names
-from qidsql.core.results import Verdict
+from qidsql.commands.table_search import Accounting, confirmed, matched_persons, one_answer, unknown_table, unpublished
+from qidsql.core.results import LeftOut, Verdict
 from qidsql.core.tables import Table, ValueKind
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
@@ -46,13 +45,14 @@ def kmap(engine: Engine, request: KmapRequest, on_stage: Callable[[str], None] =
     on_stage("reading the catalog")
     tables = unknown_table(request.published), unknown_table(request.people)
     sides: Sides | None = None
-    withheld = () if request.pairs else names(request.identifiers)
+    withheld: tuple[LeftOut, ...] = ()
     columns, match = JoinColumns(), None
     try:
         tables = engine.narrowed(engine.describe(request.published), policy.where), _population(engine, request)
         sides = listed_sides(engine, *tables)
-        if withheld:
-            sides = without_withheld(sides, withheld)
+        if not request.pairs:
+            withheld = unpublished(engine, tables[0], policy)
+            sides = without_withheld(sides, [each.name for each in withheld])
         counts, sides = _counts(request.counts, sides)
         columns = columns_to_join(engine, sides, request.pairs, policy.max_statements, deadline, on_stage)
         if columns.pairs and not columns.unfinished:
@@ -68,9 +68,10 @@ def kmap(engine: Engine, request: KmapRequest, on_stage: Callable[[str], None] =
     verdict, reason = _judge(published, population, request, columns, match)
     if verdict is Verdict.PASS and request.counts is None and (doubt := matched_persons(engine, tables[1], policy)):
         verdict, reason = Verdict.INCONCLUSIVE, f"{reason}, but {doubt}"
+    verdict, reason = confirmed(verdict, reason, withheld)
     notes = [f"{table.name}: {note}" for table in tables for note in table.notes]
     notes += () if sides is None else columns_left_out(sides, columns.pairs)
-    notes += [f"not compared, since they are not published with {published}: {', '.join(withheld)}"] if withheld else []
+    notes += [f"{each.name} is not compared: {each.reason}" for each in withheld]
     return KmapResult(
         verdict=verdict,
         reason=reason,

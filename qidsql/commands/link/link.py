@@ -6,9 +6,8 @@ from fractions import Fraction
 
 from qidsql.commands.link.command import LinkRequest
 from qidsql.commands.link.result import Join, LinkResult, Matches
-from qidsql.commands.table_search import Accounting, matched_persons, one_answer, unknown_table
-from qidsql.core.options import names
-from qidsql.core.results import Verdict
+from qidsql.commands.table_search import Accounting, confirmed, matched_persons, one_answer, unknown_table, unpublished
+from qidsql.core.results import LeftOut, Verdict
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped
 from qidsql.linkage.join_columns import (
@@ -37,7 +36,7 @@ def link(engine: Engine, request: LinkRequest, on_stage: Callable[[str], None] =
     on_stage("reading the catalog")
     tables = unknown_table(request.left), unknown_table(request.right)
     sides: Sides | None = None
-    withheld = () if request.pairs else names(request.identifiers)
+    withheld: tuple[LeftOut, ...] = ()
     columns, join = JoinColumns(), None
     try:
         tables = (
@@ -45,8 +44,9 @@ def link(engine: Engine, request: LinkRequest, on_stage: Callable[[str], None] =
             engine.narrowed(engine.describe(request.right), None),
         )
         sides = listed_sides(engine, *tables)
-        if withheld:
-            sides = without_withheld(sides, withheld)
+        if not request.pairs:
+            withheld = unpublished(engine, tables[0], policy)
+            sides = without_withheld(sides, [each.name for each in withheld])
         columns = columns_to_join(engine, sides, request.pairs, policy.max_statements, deadline, on_stage)
         if columns.pairs and not columns.unfinished:
             on_stage("counting rows by their matches")
@@ -62,10 +62,11 @@ def link(engine: Engine, request: LinkRequest, on_stage: Callable[[str], None] =
     verdict, reason = _judge(left, right, request, columns, join)
     if verdict is Verdict.PASS and join is not None and (doubt := matched_persons(engine, tables[1], policy)):
         verdict, reason = Verdict.INCONCLUSIVE, f"{reason}, but {doubt}"
+    verdict, reason = confirmed(verdict, reason, withheld)
     rows = None if join is None else join.left.rows
     notes = [f"{table.name}: {note}" for table in tables for note in table.notes]
     notes += () if sides is None else columns_left_out(sides, columns.pairs)
-    notes += [f"not compared, since they are not published with {left}: {', '.join(withheld)}"] if withheld else []
+    notes += [f"{each.name} is not compared: {each.reason}" for each in withheld]
     return LinkResult(
         verdict=verdict,
         reason=reason,

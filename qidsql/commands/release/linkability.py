@@ -27,14 +27,15 @@ def linkability(engine: Engine, table: Table, request: ReleaseRequest, k: int) -
 
 def _with(engine: Engine, table: Table, linked: LinkedTable, k: int) -> Measured:
     threshold, other, on = f"k = {k}", linked.table, linked.on or ()
+    released = tuple(column.name for column in table.columns if column.readable)
     try:
         if not engine.data_files:
-            joined = link(engine, LinkRequest(str(table.name), other, on=on, k=k))
+            joined = link(engine, LinkRequest(str(table.name), other, on=on, k=k, quasi_identifiers=released))
             return Measured(STATES.get(joined.verdict, LineState.NOT_EXAMINED), joined.reason, threshold)
         if len(engine.data_files) != 1:
             raise QidsqlError("the release is of several files")
         with connect(str(engine.data_files[0]), beside=other) as pair:
-            known = kmap(pair, KmapRequest(population=other, on=on, k=k))
+            known = kmap(pair, KmapRequest(population=other, on=on, k=k, quasi_identifiers=released))
             return Measured(STATES.get(known.verdict, LineState.NOT_EXAMINED), known.reason, threshold)
     except (BudgetSpent, Interrupted):
         raise

@@ -6,7 +6,7 @@ from functools import partial
 
 from qidsql.column_roles.resolution import columns_of
 from qidsql.commands import gate
-from qidsql.commands.table_search import TableSearch, one_answer
+from qidsql.commands.table_search import TableSearch, confirmed, one_answer
 from qidsql.commands.turns.command import Change, Turn, TurnsRequest, TurnsResult
 from qidsql.core.copies import by_rows, keeping
 from qidsql.core.options import names
@@ -21,7 +21,7 @@ from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import MAX_COLUMNS, SuppressionPlan
 from qidsql.sql.copies import create_view, published_rows
 from qidsql.sql.relation import Relation, recoded_relation
-from qidsql.wording.texts import are, count, few, plural, share
+from qidsql.wording.texts import are, count, plural, share
 
 
 @one_answer
@@ -213,9 +213,12 @@ class _Review:
         return plan.cells, plan.weight
 
     def result(self, unfinished: str) -> TurnsResult:
+        account = self._search.account(self._rows, [unfinished] if unfinished else [])
+        rests_on = () if self._written else account.left_out  # a copy does not have these columns
+        verdict, reason = confirmed(self._verdict(unfinished), self._reason(unfinished), rests_on)
         return TurnsResult(
-            verdict=self._verdict(unfinished),
-            reason=self._reason(unfinished),
+            verdict=verdict,
+            reason=reason,
             k=self._request.k,
             max_size=self._request.max_size,
             turns=tuple(self._done),
@@ -223,20 +226,13 @@ class _Review:
             target=str(self._copy) if self._written else None,
             copied=tuple(column.name for column in self._copy.copied) if self._copy and self._written else (),
             not_copied=self._not_copied if self._written else (),
-            account=self._search.account(self._rows, [unfinished] if unfinished else []),
+            account=account,
         )
 
     def _verdict(self, unfinished: str) -> Verdict:
         if unfinished or not self._rows:
             return Verdict.INCONCLUSIVE
-        if self._done[-1].rows_below_k:
-            return Verdict.VIOLATION
-        return Verdict.INCONCLUSIVE if self._unconfirmed else Verdict.PASS
-
-    @property
-    def _unconfirmed(self) -> tuple[str, ...]:
-        """The columns left out by proposal: no pass rests on that, but for a copy, which does not have them."""
-        return () if self._written else self._search.resolved.proposed
+        return Verdict.VIOLATION if self._done[-1].rows_below_k else Verdict.PASS
 
     def _reason(self, unfinished: str) -> str:
         k, asked = self._request.k, len(self._request.changes) + 1
@@ -252,9 +248,5 @@ class _Review:
         first = next(turn for turn in self._done if not turn.rows_below_k)
         later = "; the turns after it lose more than k needs" if first is not last else ""
         if first.change is None:
-            found = f"no row is below k = {k} even before the first turn{later.replace(' after it', '')}"
-        else:
-            found = f"turn {first.number} ({first.change}) is the first with no row below k = {k}{later}"
-        if unconfirmed := self._unconfirmed:
-            found += f", but nobody has confirmed that {few(unconfirmed)} can be left out: give their roles"
-        return found
+            return f"no row is below k = {k} even before the first turn{later.replace(' after it', '')}"
+        return f"turn {first.number} ({first.change}) is the first with no row below k = {k}{later}"
