@@ -12,6 +12,8 @@ from qidsql.commands.keys import command as of_keys
 from qidsql.commands.keys.command import KeysResult
 from qidsql.commands.mask import command as of_mask
 from qidsql.commands.mask.command import MaskResult
+from qidsql.commands.protect import result as of_protect
+from qidsql.commands.protect.result import ProtectResult
 from qidsql.commands.release import command as of_release
 from qidsql.commands.release.command import ReleaseResult
 from qidsql.commands.suppress import result as of_suppress
@@ -25,6 +27,7 @@ JUDGED: Mapping[type, Callable[[Any], Result]] = {
     UniquesResult: of_uniques.judged,
     KeysResult: of_keys.judged,
     MaskResult: of_mask.judged,
+    ProtectResult: of_protect.judged,
     SuppressResult: of_suppress.judged,
     AnonymizeResult: of_anonymize.judged,
     ReleaseResult: of_release.judged,

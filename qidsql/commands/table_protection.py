@@ -19,8 +19,12 @@ from qidsql.core.tables import Column, Role, Table
 from qidsql.declarations.options import Names
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
+from qidsql.measures.disclosure_limits import limits_among
+from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.copies import GivenBack, ProtectedCopy, given_back, planned_copy, rows_of_query
+from qidsql.sql.disclosure import disclosing_profile
+from qidsql.sql.relation import Relation
 
 
 @dataclass(frozen=True)
@@ -165,6 +169,24 @@ class TableProtection:
         blanked = [name for name, blank in cells.items() if blank]
         columns = copied or self.copied
         return given_back(self.engine, self.table, rows_with, columns, blanked, self.names, deadline)
+
+    def audited(
+        self,
+        rows_with: Callable[[Sequence[Column]], exp.Expr],
+        columns: Sequence[Column],
+        policy: Policy,
+    ) -> ClassProfile:
+        """The classes of a copy, and what they disclose where the policy limits that. `columns` are the protected ones
+        as the copy has them, `rows_with` returns its rows with some columns in their comparable form."""
+        limits = limits_among(policy.criteria)
+        sensitive = [column.learned for column in self.table.resolve([each.sensitive for each in limits])]
+        source = Relation(rows_with((*columns, *dict.fromkeys(sensitive))))
+        profiler = TableProfiler(self.engine, source, self.names, policy.k)
+        if not limits:
+            return profiler.profile(profiler.everything)
+        pairs = [(limit, column.name) for limit, column in zip(limits, sensitive, strict=True)]
+        [[profile]] = profiler.ask([disclosing_profile(self.engine.dialect, source, self.names, policy.k, pairs)])
+        return profile
 
     def _plan_copy(self) -> None:
         """Decide the columns and the place of the copy: an impossible copy is refused before the work, not after it.

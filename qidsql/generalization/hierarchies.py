@@ -41,6 +41,7 @@ from qidsql.wording.texts import count, plural, setting
 Ask: TypeAlias = Callable[[Sequence[Statement[Any]]], list[Any]]
 
 TOP = "*"
+WITHHELD = "withheld"  # the level of `*` by name
 FEW = 8  # whole numbers; fewer are all or nothing
 CODES = 10  # texts of equal length; fewer are all or nothing
 SHORTEST, LONGEST = 3, 12  # of such a text
@@ -83,7 +84,7 @@ class ColumnHierarchy:
     def name(self, level: int) -> str:
         """What stands in the column at this level."""
         if level == self.height and level:
-            return "withheld"
+            return WITHHELD
         return self.levels[level - 1].name if level else "as it is"
 
     def values(self, dialect: Dialect, table: Table) -> exp.Query:

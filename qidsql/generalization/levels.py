@@ -150,7 +150,7 @@ class LevelSearch(Search):
         super().__init__(shape, limit, below, price)
         self._dimensions = shape.dimensions
         self._shares = shape.shares(measure)
-        self._bound = self._sum([[float(share) for share in shares] for shares in self._shares])
+        self._bound = shape.sum_of(self._shares)
         self._unsafe = np.zeros(self._dimensions, dtype=bool)
         self._safe = np.zeros(self._dimensions, dtype=bool)
         self._done = np.zeros(self._dimensions, dtype=bool)  # asked; if safe, priced
@@ -160,17 +160,6 @@ class LevelSearch(Search):
         self.found.proved = True
         if self.found.best is not None:
             self.found.lower_bound = self.found.best.cost
-
-    def _sum(self, effects: Sequence[Any]) -> "np.ndarray[Any, Any]":
-        """An array over the lattice: the sum of an effect for each column's level."""
-        import numpy as np
-
-        total = np.zeros(self._dimensions)
-        for place, own in enumerate(effects):
-            shape = [1] * len(self._dimensions)
-            shape[place] = len(own)
-            total += np.asarray(own, dtype=float).reshape(shape)
-        return total
 
     def _first(self) -> list[Levels]:
         """Random nodes, or all of a small lattice, and the coarsest."""
@@ -262,6 +251,6 @@ class LevelSearch(Search):
         effects = np.linalg.solve(ridge, weighted.T @ (known - mean))
         spread = max(0.3, float(np.sqrt((near * (known - mean - design @ effects) ** 2).sum() / near.sum())))
         own = [effects[start : start + levels] for start, levels in zip(starts, self._dimensions, strict=True)]
-        odds = (self._sum(own) + mean - limit) / spread
+        odds = (self._shape.sum_of([each.tolist() for each in own]) + mean - limit) / spread
         likely: np.ndarray[Any, Any] = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
         return likely

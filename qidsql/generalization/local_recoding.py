@@ -14,12 +14,14 @@ from sqlglot import exp
 
 from qidsql.core.policy import Policy
 from qidsql.core.tables import Column, Comparison, Nulls, Table
+from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
 from qidsql.generalization.hierarchies import TOP, CodedColumn, Codes
 from qidsql.measures.disclosure_limits import FewValues
 from qidsql.sql import local_recoding as sql
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.local_recoding import Safety, Step
+from qidsql.sql.relation import table_node
 from qidsql.sql.row_codes import BITS
 from qidsql.sql.templates import Row, Statement, integer
 from qidsql.wording.texts import setting
@@ -88,6 +90,12 @@ class LocalRecoding:
         limited = [each.sensitive for each in policy.criteria if isinstance(each, FewValues)]
         self._counted = [*table.resolve([policy.entity] if policy.entity else []), *table.resolve(limited)]
         self._steps = [_steps(column) for column in codes.columns]
+
+    def hold(self, engine: Engine, deadline: float | None) -> None:
+        """Let the engine keep the plan, if it can; else each statement makes it. Raises Stopped, StatementError."""
+        held = engine.hold(self._dialect.render(self.plan), "plan of a recoding", deadline)
+        if held is not None:
+            self.plan = exp.select("*").from_(table_node(held))
 
     @cached_property
     def plan(self) -> exp.Query:

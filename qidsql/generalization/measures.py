@@ -8,6 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Measure(StrEnum):
@@ -51,6 +55,17 @@ class Shape:
                 whole = max(self.leaves[place] - 1, 1) * self.rows
                 found.append([weight * Fraction(self.sums[place][level], whole) for level in range(height + 1)])
         return found
+
+    def sum_of(self, effects: Sequence[Sequence[Any]]) -> "np.ndarray[Any, Any]":
+        """An array with a cell for each node: the sum of an effect for each column's level, in floats."""
+        import numpy as np
+
+        total = np.zeros(self.dimensions)
+        for place, own in enumerate(effects):
+            along = [1] * len(self.heights)
+            along[place] = len(own)
+            total += np.array([float(each) for each in own]).reshape(along)
+        return total
 
     def loss(self, levels: Sequence[int], missing: int, missing_leaves: Sequence[int]) -> Fraction:
         """The loss at these levels. `missing_leaves`: of the missing rows, as `sums`, by column."""

@@ -10,7 +10,7 @@ from qidsql.core.tables import Column, Table, TableName
 from qidsql.errors import UsageError
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.masks import Side, big, people_and_rows
-from qidsql.sql.relation import Recodings, condition, making, recoded_column, rows_node, table_node
+from qidsql.sql.relation import Recodings, comparable_columns, condition, making, recoded_column, rows_node, table_node
 from qidsql.sql.row_codes import dictionary
 from qidsql.sql.templates import fill, fill_query, union_all
 
@@ -300,3 +300,18 @@ def cells_given_back(table: Side, copy: Side, protected: int) -> exp.Query:
     assert both.rows is not None
     found = union_all(pairs)
     return found.with_(BOTH, as_=exp.select("*").from_(both.node), copy=False)
+
+
+def rows_that_differ(dialect: Dialect, planned: exp.Query, written: exp.Expr, columns: Sequence[Column]) -> exp.Query:
+    """The query for how many different rows a planned copy and a written one do not have equally often.
+
+    `columns` are those of the written copy. Two scans.
+    """
+    cells = comparable_columns(dialect, columns)
+    rows = exp.select(*cells).from_(planned.subquery("planned"))
+    return fill_query(
+        "copies/compared",
+        cells=[exp.column(exp.to_identifier(column.name, quoted=True)) for column in columns],
+        planned=rows.subquery("planned"),
+        written=exp.select(*(cell.copy() for cell in cells)).from_(written).subquery("written"),
+    )

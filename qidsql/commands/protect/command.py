@@ -23,11 +23,12 @@ from qidsql.core.options import (
     Where,
     choice,
     fraction,
+    names,
 )
 from qidsql.core.policy import Audited, PolicyOptions, Weighted
 from qidsql.core.requirements import LValues
 from qidsql.declarations.commands import Command
-from qidsql.declarations.options import FileName, Option, Ratio
+from qidsql.declarations.options import FileName, Names, Option, Ratio
 from qidsql.errors import UsageError
 from qidsql.generalization.local_recoding import safety_of
 from qidsql.generalization.measures import Measure
@@ -84,6 +85,13 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
             in_shells=False,
         ),
     ] = None
+    levels: Annotated[
+        Names,
+        Option(
+            "measure these levels of columns, and search none; the others stay as they are; repeat, to compare",
+            "COLUMN=LEVEL,...",
+        ),
+    ] = ()
     measure: Annotated[
         str,
         Option(
@@ -115,14 +123,25 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
                     f"--by values leaves out no row, and keeps most by loss: leave out {setting('suppress')} and "
                     f"{setting('measure')}, or use --by levels"
                 )
-        elif self.way is Way.LEVELS and self.l_diversity is not None:
+        if self.turns and self.way is not Way.LEVELS:
+            raise UsageError(
+                f"{setting('levels')} names one level for all values of a column: leave out {setting('by')} {self.by}"
+            )
+        if self.way is Way.LEVELS and self.l_diversity is not None:
             raise UsageError(f"--by levels does not hold {setting('l_diversity')}: use --by values, which does")
         _ = self.policy, self.column_weights, self.way, self.chosen_measure, self.share, self.folder
 
     @property
     def way(self) -> Way | None:
         """None: the ways are compared."""
-        return None if self.by is None else choice(Way, "by", self.by)
+        if self.by is None:
+            return Way.LEVELS if self.turns else None
+        return choice(Way, "by", self.by)
+
+    @property
+    def turns(self) -> tuple[str, ...]:
+        """The choices of levels that are asked for."""
+        return names(self.levels)
 
     @property
     def chosen_measure(self) -> Measure:
@@ -148,6 +167,7 @@ COMMAND = Command(
         "qidsql protect clinic.duckdb patients --k 5",
         "qidsql protect clinic.duckdb patients --k 5 --by levels --suppress 0 --into patients_public",
         "qidsql protect clinic.duckdb patients --k 5 --by values --into patients_public",
+        "qidsql protect clinic.duckdb patients --k 5 --levels birth_date=year,zip_code=3 --levels birth_date=10",
         "qidsql protect adult.csv --k 11 --by levels --hierarchies hierarchies/ -c age -c sex --into adult_public.csv",
     ),
     exit_codes="0 finished, 1 impossible, 2 error, 3 inconclusive",
@@ -156,6 +176,7 @@ COMMAND = Command(
         "k",
         "by",
         "suppress",
+        "levels",
         "hierarchies",
         "columns",
         "exclude",
@@ -165,7 +186,6 @@ COMMAND = Command(
         "entity",
         "into",
         "keep",
-        "max_seconds",
         "format",
         "output",
     ),

@@ -10,7 +10,7 @@ from qidsql.commands.anonymize.command import AnonymizeRequest
 from qidsql.commands.mask.command import MaskRequest
 from qidsql.commands.mask.mask import mask
 from qidsql.commands.protect.command import ProtectRequest, Way
-from qidsql.commands.protect.result import ProtectResult, WayFound, judged
+from qidsql.commands.protect.result import ProtectResult, WayFound, in_words, judged
 from qidsql.commands.table_protection import TableProtection
 from qidsql.core.results import SearchAccount, Verdict
 from qidsql.engines.base import Engine
@@ -99,19 +99,14 @@ def _levels(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[W
     result = one_way(engine, replace(request, by=Way.LEVELS), _silent)
     if result.kept is None:
         return _none(Way.LEVELS, result), result.account.rows
-    coarser = [f"{each.name} {_level(each.becomes)}" for each in result.columns_published if each.level]
     found = WayFound(
         way=Way.LEVELS,
         kept=result.kept,
         rows_left_out=result.rows_left_out,
-        how=few(coarser) if coarser else "all values as they are",
+        how=in_words(result),
         proved=result.proved,
     )
     return found, result.account.rows
-
-
-def _level(becomes: str) -> str:
-    return becomes if becomes == "withheld" else f"as {becomes}"
 
 
 def _columns(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[WayFound, int | None]:

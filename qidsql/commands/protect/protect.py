@@ -1,32 +1,26 @@
 """Coarser values that make each row equal to k - 1 others: the levels, what they keep, and the copy."""
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from functools import partial
 
 from sqlglot import exp
 
 from qidsql.commands.protect.command import ProtectRequest, Way
 from qidsql.commands.protect.comparison import compared
-from qidsql.commands.protect.result import ProtectResult, PublishedColumn, UnsafeNode, judged
+from qidsql.commands.protect.lattice import Lattice, codes_of
+from qidsql.commands.protect.result import AskedLevels, NodeFigures, ProtectResult, UnsafeNode, judged
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import one_answer
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Column
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
-from qidsql.generalization.classes import CodedClasses
-from qidsql.generalization.hierarchies import Codes, dates_among, files_in, proposed_hierarchies
-from qidsql.generalization.levels import MOST, FoundLevels, Levels, Search, search_of
+from qidsql.generalization.hierarchies import Codes, dates_among
+from qidsql.generalization.levels import MOST, FoundLevels, PricedNode, Search, search_of
 from qidsql.generalization.local_recoding import LocalFigures, LocalRecoding
-from qidsql.generalization.measures import Measure, Shape
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
-from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.copies import GivenBack, ProtectedCopy, rows_of_query
-from qidsql.sql.disclosure import disclosing_profile
-from qidsql.sql.relation import Relation
-from qidsql.wording.texts import setting
 
 
 def protect(
@@ -59,12 +53,12 @@ class _Protection:
     def __init__(self, engine: Engine, request: ProtectRequest, on_stage: Callable[[str], None]) -> None:
         self._engine, self._request, self._on_stage = engine, request, on_stage
         self._protection = TableProtection.of(engine, request)
-        self._codes: Codes | None = None
-        self._shape: Shape | None = None
+        self._lattice: Lattice | None = None
         self._search: Search | None = None
+        self._turns: tuple[AskedLevels, ...] = ()
+        self._figures: NodeFigures | None = None  # of the best choice
         self._recoded: LocalFigures | None = None
         self._found_back: tuple[GivenBack, ...] | None = None
-        self._missing: list[int] = []  # leaves, of the rows left out by the best choice
         self._rows: int | None = None
         self._after: ClassProfile | None = None
         self._written = False
@@ -84,32 +78,53 @@ class _Protection:
                 f"--by values needs an engine such as DuckDB or Postgres; on {dialect.name} take --by levels"
             )
         protection.recognise(self._on_stage, dates_among(protection.columns, dialect))
-        codes = self._codes = self._coded()
-        if self._request.way is Way.VALUES:
-            return self._by_values(codes)
+        self._on_stage("reading the levels of each column")
+        codes = codes_of(protection, self._request.folder)
+        return self._by_values(codes) if self._request.way is Way.VALUES else self._by_levels(codes)
+
+    def _by_levels(self, codes: Codes) -> ProtectResult:
+        """The levels that were asked for, or else those that keep most."""
+        protection, request = self._protection, self._request
         self._on_stage("coding the rows")
-        profiler = protection.profiler
-        classes = CodedClasses(self._engine, profiler.ask, codes, self._request.k, profiler.deadline)
-        shape = self._shape = classes.figures(protection.weights).shape
-        self._rows = shape.rows
-        if not shape.rows:
+        lattice = self._lattice = Lattice(protection, codes, request.k, request.chosen_measure)
+        rows = self._rows = lattice.shape.rows
+        if not rows:
             return self._result()
-        self._on_stage("searching the levels")
-        limit = int(self._request.share * shape.rows)
-        measure = self._request.chosen_measure
-
-        def price(nodes: Sequence[Levels], below: Sequence[int]) -> list[Fraction]:
-            return classes.costs(shape, measure, nodes, below)
-
-        self._search = search_of(shape, measure, limit, classes.below, price)
-        best = self._search.run(protection.search_deadline(1)).best
+        if request.turns:
+            best = self._tried(lattice, request.turns)
+        else:
+            self._on_stage("searching the levels")
+            self._search = search_of(lattice.shape, request.chosen_measure, self._limit, lattice.below, lattice.price)
+            best = self._search.run(protection.search_deadline(1)).best
         if best is None:
             return self._result()
-        [self._missing] = classes.missing_leaves([best.levels], [best.below])
+        [self._figures] = lattice.figures([best.levels], [best.below])
         if protection.copy is not None:
-            query = codes.copy(best.levels, self._request.k, protection.copied)
-            self._write(protection.copy, query, protection.columns, shape.rows - best.below)
+            query = codes.copy(best.levels, request.k, protection.copied)
+            self._write(protection.copy, query, protection.columns, rows - best.below)
         return self._result()
+
+    @property
+    def _limit(self) -> int:
+        """The rows that may be left out."""
+        return int(self._request.share * (self._rows or 0))
+
+    def _tried(self, lattice: Lattice, texts: Sequence[str]) -> PricedNode | None:
+        """Measure the levels that were asked for; the best of those that reach k."""
+        nodes = [lattice.chosen(text) for text in texts]
+        self._on_stage("measuring the levels")
+        classes = [lattice.labelled(node) for node in nodes]
+        below = [each.rows_below_k for each in classes]
+        figures = lattice.figures(nodes, below)
+        self._turns = tuple(
+            AskedLevels(
+                asked=text, classes_below_k=each.classes_below_k, enough=each.rows_below_k <= self._limit, **vars(own)
+            )
+            for text, each, own in zip(texts, classes, figures, strict=True)
+        )
+        costs = lattice.price(nodes, below)
+        priced = [PricedNode(*each) for each in zip(nodes, below, costs, strict=True) if each[1] <= self._limit]
+        return min(priced, key=lambda each: each.rank, default=None)
 
     def _by_values(self, codes: Codes) -> ProtectResult:
         """The plan by local recoding, row by row."""
@@ -117,6 +132,8 @@ class _Protection:
         dialect, table = self._engine.dialect, protection.table
         recoding = LocalRecoding(dialect, table, codes, protection.weights, policy)
         self._on_stage("recoding row by row")
+        if protection.copy is not None:
+            recoding.hold(self._engine, protection.profiler.deadline)
         [found] = protection.profiler.ask([recoding.figures()])
         self._rows = found.rows
         if not found.rows or found.unsafe:
@@ -135,21 +152,6 @@ class _Protection:
         rows = partial(rows_of_query, self._engine.dialect, recoding.copy(protection.copied, found, blank=True))
         return protection.given_back(rows, coarser, protection.profiler.deadline)
 
-    def _coded(self) -> Codes:
-        """The hierarchies of the columns, checked, and their codes."""
-        protection, folder = self._protection, self._request.folder
-        self._on_stage("reading the levels of each column")
-        table, columns = protection.table, protection.columns
-        files = {} if folder is None else files_in(folder, columns)
-        if folder is not None and not files:
-            raise UsageError(
-                f"{setting('hierarchies')} {folder} has no file for a column that is protected; expected names "
-                f"such as {columns[0].name}.csv"
-            )
-        dialect = self._engine.dialect
-        hierarchies = proposed_hierarchies(protection.profiler.ask, dialect, table, columns, files)
-        return Codes(dialect, table, hierarchies)
-
     def _write(
         self,
         copy: ProtectedCopy,
@@ -162,36 +164,25 @@ class _Protection:
         self._on_stage(f"writing {copy}")
         copy.write_rows(query, self._protection.profiler.deadline)
         self._on_stage(f"auditing {copy}")
-        k, names = self._request.k, self._protection.names
-        limits = limits_among(self._request.policy.criteria)
-        sensitive = [column.learned for column in self._protection.table.resolve([each.sensitive for each in limits])]
-        source = Relation(copy.rows((*columns, *dict.fromkeys(sensitive))))
-        audited = TableProfiler(self._engine, source, names, k)
-        self._after = audited.profile(audited.everything)
-        if self._after.rows_below_k or self._after.rows != rows:
+        policy = self._request.policy
+        self._after = self._protection.audited(copy.rows, columns, policy)
+        exceeded = any(limit.met_by(self._after) for limit in limits_among(policy.criteria))
+        if self._after.rows_below_k or self._after.rows != rows or exceeded:
             return
-        if limits:
-            pairs = [(limit, column.name) for limit, column in zip(limits, sensitive, strict=True)]
-            [[profile]] = audited.ask([disclosing_profile(self._engine.dialect, source, names, k, pairs)])
-            self._after = profile
-            if any(limit.met_by(profile) for limit in limits):
-                return
         self._found_back = given_back()
         copy.keep()
         self._written = True
 
     def _result(self, unfinished: str = "") -> ProtectResult:
         """The result so far. `unfinished`: why the work ended before its plan, or its copy, was complete."""
-        protection, request, shape = self._protection, self._request, self._shape
+        protection, request, lattice = self._protection, self._request, self._lattice
         found = self._search.found if self._search else FoundLevels()
-        best = found.best
-        kept = None
-        if best is not None and shape is not None and (self._missing or not best.below):
-            kept = 1 - shape.loss(best.levels, best.below, self._missing or [0] * len(best.levels))
-        local = self._recoded
+        local, best = self._recoded, self._figures
+        if best is None and found.best is not None and lattice is not None:  # ended before its figures were asked
+            best = lattice.known(found.best)
         stopped = [unfinished] if unfinished else []
-        if best is not None and not found.proved and not unfinished:
-            few = shape is None or shape.nodes <= MOST
+        if self._search and best is not None and not found.proved and not unfinished:
+            few = lattice is None or lattice.shape.nodes <= MOST
             stopped = ["the proof: " + ("the time was used up" if few else "there are too many choices of levels")]
         result = ProtectResult(
             verdict=Verdict.INCONCLUSIVE if unfinished else Verdict.FINISHED,
@@ -200,15 +191,16 @@ class _Protection:
             measure=request.chosen_measure,
             suppress=request.share,
             hierarchies=None if request.hierarchies is None else str(request.hierarchies),
-            columns_published=self._columns(best.levels) if best else (),
+            turns=self._turns,
+            columns_published=lattice.columns(best.levels) if lattice and best else (),
             recoded=local,
-            rows_left_out=best.below if best else 0 if local else None,
-            kept=local.kept if local else kept,
-            precision=shape.precision(best.levels) if shape and best else None,
-            precision_charged=shape.precision(best.levels, best.below) if shape and best else None,
+            rows_left_out=best.rows_below_k if best else 0 if local else None,
+            kept=local.kept if local else best.kept if best else None,
+            precision=best.precision if best else None,
+            precision_charged=best.precision_charged if best else None,
             bound=None if found.lower_bound is None else 1 - found.lower_bound,
             proved=found.proved and best is not None,
-            choices=shape.nodes if shape and self._search else None,
+            choices=lattice.shape.nodes if lattice and not local else None,
             measured=len(found.asked),
             unsafe=self._certificate(found),
             after=self._after,
@@ -221,34 +213,9 @@ class _Protection:
         )
         return judged(result)
 
-    def _columns(self, levels: Levels) -> tuple[PublishedColumn, ...]:
-        assert self._codes is not None and self._shape is not None
-        shares = self._shape.shares(Measure.LOSS)
-        total, found = sum(self._shape.weights), []
-        for place, (coded, level) in enumerate(zip(self._codes.columns, levels, strict=True)):
-            own, null = coded.hierarchy, coded.hierarchy.null
-            lost = shares[place][level] * total / self._shape.weights[place]
-            found.append(
-                PublishedColumn(
-                    name=coded.name,
-                    level=level,
-                    height=coded.height,
-                    becomes=own.name(level),
-                    hierarchy=own.why,
-                    levels=tuple(each.name for each in own.levels),
-                    values=own.leaves,
-                    left=1 if level and level == coded.height else own.labels[level] + null,
-                    kept=1 - lost,
-                )
-            )
-        return tuple(found)
-
     def _certificate(self, found: FoundLevels) -> tuple[UnsafeNode, ...]:
-        """The unsafe nodes that were asked, without those below another."""
-        limit = int(self._request.share * (self._rows or 0))
-        unsafe = {node: below for node, below in found.asked.items() if below > limit}
-        return tuple(
-            UnsafeNode(levels=node, rows_below_k=below)
-            for node, below in sorted(unsafe.items())
-            if not any(node != other and all(map(int.__le__, node, other)) for other in unsafe)
-        )
+        """The unsafe nodes that were asked, without those that the proof does not need."""
+        cheaper = self._lattice.cheaper(found.lower_bound) if self._lattice and found.lower_bound is not None else None
+        unsafe = {node: below for node, below in found.asked.items() if below > self._limit}
+        needed = cheaper.needed(unsafe) if cheaper else []
+        return tuple(UnsafeNode(levels=node, rows_below_k=unsafe[node]) for node in needed)

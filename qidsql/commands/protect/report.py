@@ -43,12 +43,15 @@ def report(result: ProtectResult) -> Report:
             charged = f"with the rows left out charged {percent(result.precision_charged)}"
             rows.add("Precision", f"{percent(result.precision)} of the levels, {charged}")
         rows.add("Left out", f"{gone(result)}; at most {percent(result.suppress)} may be (--suppress)")
-        how = f"{count(result.measured)} of {plural(result.choices or 0, 'choice')} of levels measured"
-        rows.add("Search", f"{how}; {'the others cannot keep more' if result.proved else 'not finished'}")
+        if not result.turns:
+            how = f"{count(result.measured)} of {plural(result.choices or 0, 'choice')} of levels measured"
+            rows.add("Search", f"{how}; {'the others cannot keep more' if result.proved else 'not finished'}")
     if result.target is not None:
         copy_facts(rows, result.target, result.copied, result.not_copied, result.account.columns)
     given_back_facts(rows, result.given_back)
     yield rows
+    if result.turns:
+        yield _turns(result)
     if result.columns_published:
         yield _columns(result)
     if result.recoded is not None:
@@ -87,6 +90,22 @@ def _carried_out(result: ProtectResult, way: Way) -> tuple[str, str]:
     if way is Way.CELLS:
         return copy_step("anonymize", work, f" --k {k}")
     return _copy(replace(result, by=way))
+
+
+def _turns(result: ProtectResult) -> Grid:
+    """The levels that were asked for, side by side."""
+    k = result.account.policy.k
+    heads = [
+        *(Head("Levels", text=True), Head("keeps"), Head(f"rows below {k}"), Head("")),
+        *(Head("unsafe combinations", leaves=1), Head("", text=True)),
+    ]
+    body = []
+    for each in result.turns:
+        share = percent(Fraction(each.rows_below_k, result.account.rows or 1))
+        kept = "" if each.kept is None else percent(each.kept)
+        enough = "enough" if each.enough else "too many rows"
+        body.append([each.asked, kept, count(each.rows_below_k), share, count(each.classes_below_k), enough])
+    return Grid(heads, body)
 
 
 def _columns(result: ProtectResult) -> Grid:
@@ -137,7 +156,10 @@ def _copy(result: ProtectResult) -> tuple[str, str]:
     measure = f" --measure {result.measure}" if levels and result.measure is not Measure.LOSS else ""
     suppress = f" --suppress {decimal(result.suppress)}" if levels and result.suppress != SUPPRESS else ""
     folder = f" --hierarchies {shlex.quote(result.hierarchies)}" if result.hierarchies else ""
-    options = f" --k {policy.k}{limits} --by {result.by}{suppress}{folder}{measure}{kept(result.kept_columns or ())}"
+    chosen = tuple(each.level for each in result.columns_published)
+    asked = next((each.asked for each in result.turns if each.levels == chosen), None)
+    how = f" --by {result.by}" if asked is None else f" --levels {shlex.quote(asked)}"
+    options = f" --k {policy.k}{limits}{how}{suppress}{folder}{measure}{kept(result.kept_columns or ())}"
     return copy_step("protect", result.account, options)
 
 

@@ -31,6 +31,26 @@ class PublishedColumn:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NodeFigures:
+    """What a choice of levels does."""
+
+    levels: Annotated[tuple[int, ...], "of the columns, in their order"]
+    rows_below_k: Annotated[int, "which a copy leaves out"]
+    kept: Annotated[Fraction | None, "of the detail (granularity), rows left out charged in full"] = None
+    precision: Annotated[Fraction | None, "of the levels, rows left out not charged"] = None
+    precision_charged: Annotated[Fraction | None, "of the levels, rows left out charged in full"] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedLevels(NodeFigures):
+    """What levels do that were asked for."""
+
+    asked: str
+    classes_below_k: Annotated[int, "unsafe combinations of values"]
+    enough: Annotated[bool, "no more rows are below k than may be left out"]
+
+
+@dataclass(frozen=True, kw_only=True)
 class UnsafeNode:
     """Levels that do not reach k."""
 
@@ -63,6 +83,7 @@ class ProtectResult(Result):
     suppress: Annotated[Fraction, "the share of the rows that may be left out"]
     hierarchies: Annotated[str | None, "the folder with those of some columns"]
     ways: Annotated[tuple[WayFound, ...], "compared, the one that keeps most first"] = ()
+    turns: Annotated[tuple[AskedLevels, ...], "the choices of levels that were asked for"] = ()
     columns_published: tuple[PublishedColumn, ...] = ()
     recoded: Annotated[LocalFigures | None, "of --by values"] = None
     rows_left_out: Annotated[int | None, "rows in classes below k at these levels; null: no levels reach k"] = None
@@ -108,6 +129,13 @@ def _judged(result: ProtectResult) -> tuple[Verdict, str]:
         return Verdict.INCONCLUSIVE, f"there is nothing to protect: {policy.why_no_rows}"
     if result.by is None:
         return _judged_ways(result)
+    if result.rows_left_out is None and result.turns:
+        fewest = min(each.rows_below_k for each in result.turns)
+        allowed = int(result.suppress * rows)
+        least = "at least " if len(result.turns) > 1 else ""
+        share = percent(Fraction(fewest, rows))
+        left = f"{least}{plural(fewest, 'row')} ({share}) {are(fewest)} below k"
+        return Verdict.VIOLATION, f"these levels do not reach k = {policy.k}: {left}, {count(allowed)} may be left out"
     if result.rows_left_out is None:
         few_rows = f"{plural(rows, 'row')} {are(rows)}"
         if rows >= policy.k:
@@ -147,6 +175,8 @@ def _kept(result: ProtectResult) -> str:
     of = "the detail" if result.measure is Measure.LOSS else "the levels"
     if result.recoded is not None:
         return f"it keeps {percent(result.recoded.kept)} of the detail, {without}"
+    if result.turns:
+        return f"by {in_words(result)} it keeps {percent(shown or Fraction(0))} of {of}, {without}"
     proof = "proved: no choice of levels keeps more" if result.proved else _not_proved(result)
     return f"it keeps {percent(shown or Fraction(0))} of {of}, {without}; {proof}"
 
@@ -154,6 +184,16 @@ def _kept(result: ProtectResult) -> str:
 def _not_proved(result: ProtectResult) -> str:
     bound = "" if result.bound is None else f", no choice keeps more than {percent(result.bound)}"
     return f"not proved: another choice of levels may keep more{bound}"
+
+
+def in_words(result: ProtectResult) -> str:
+    """The levels of the columns that become coarser."""
+    coarser = [f"{each.name} {_level(each.becomes)}" for each in result.columns_published if each.level]
+    return few(coarser) if coarser else "all values as they are"
+
+
+def _level(becomes: str) -> str:
+    return becomes if becomes == "withheld" else f"as {becomes}"
 
 
 def gone(result: ProtectResult) -> str:

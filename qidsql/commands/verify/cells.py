@@ -6,32 +6,31 @@ coded alike, have the same rows.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlglot import exp
-
 from qidsql.commands.anonymize.anonymize import anonymizing
 from qidsql.commands.anonymize.result import AnonymizeResult
+from qidsql.commands.protect.result import ProtectResult
 from qidsql.commands.suppress.command import Attack, SuppressionMethod
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.commands.suppress.suppress import suppressing
 from qidsql.commands.table_protection import Printed, TableProtection
 from qidsql.commands.verify.command import CODED, Claim, Holds, held, same
+from qidsql.commands.verify.copies import WrittenCopy
 from qidsql.core.budget import check_time
-from qidsql.core.copies import Script, names_a_file
+from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
-from qidsql.core.tables import Column, Nulls, Table
+from qidsql.core.tables import Nulls
 from qidsql.engines.base import Engine
-from qidsql.errors import UnknownName, UsageError
+from qidsql.errors import UsageError
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.anonymization.anonymizer import write_shares
 from qidsql.protection.certificates import BoundProof, ProvedBy
-from qidsql.protection.copies import GivenBack
+from qidsql.protection.copies import GivenBack, KeptColumns
 from qidsql.protection.row_patterns import Records, RowPatterns
 from qidsql.protection.suppression.combinations import divided_plan
 from qidsql.protection.suppression.known_people import known_people
@@ -39,7 +38,7 @@ from qidsql.protection.suppression.plan import BY_ROWS
 from qidsql.protection.suppression.values_lost import values_lost
 from qidsql.protection.suppression.verification import rows_below_k
 from qidsql.sql.masks import people_and_rows
-from qidsql.sql.relation import Relation, relation
+from qidsql.sql.relation import Relation
 from qidsql.wording.texts import count, few, plural, weighing
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ class CellClaims:
         if claimed.cost is None and claimed.verdict is not Verdict.VIOLATION:
             return
         self._protection.recognise(self._on_stage)
-        yield self._of_columns()
+        yield of_columns(claimed, claimed.kept, self._protection)
         if self._protection.names != claimed.account.columns:
             return
         self._on_stage("coding the rows")
@@ -102,19 +101,6 @@ class CellClaims:
     @property
     def _profiler(self) -> TableProfiler:
         return self._protection.profiler
-
-    def _of_columns(self) -> Claim:
-        """The columns that follow from the policy, and, where it does not name them, from their values."""
-        claimed, protection = self._claimed, self._protection
-        copied = tuple(column.name for column in protection.copied) if claimed.target is not None else ()
-        figures = {
-            "protected": (claimed.account.columns, protection.names),
-            "left_out": (claimed.account.left_out, protection.account(None, ()).left_out),
-            "copied": (claimed.copied, copied),
-            "not_copied": (claimed.not_copied, protection.not_copied),
-            "kept": (claimed.kept, protection.kept or None),
-        }
-        return same("its columns are those that the policy protects, and copies", figures, "by their roles and values")
 
     def _of_plan(self, patterns: RowPatterns, records: Records, shuffle_key: str) -> Iterator[Claim]:
         from qidsql.protection.certificate_check import Shares
@@ -309,13 +295,13 @@ class CellClaims:
         claimed = self._claimed
         if self._protected is None and claimed.target is None:
             return
-        copy = self._copy()
+        copy = WrittenCopy.of(self._protection, self._protected, claimed.target)
         if copy is None:
             how = "name it with --protected, a table of the same source"
             yield Claim(self._copied(claimed.target), Holds.UNKNOWN, how)
             return
-        name, other_types = str(copy.name), self._other_types(copy)
-        written = Relation(self._rows_of(copy, self._columns))
+        name, other_types = str(copy), copy.other_types
+        written = Relation(copy.rows(self._protection.columns))
         self._on_stage(f"comparing {name} with the table")
         names = self._profiler.names
         sides = ((each.node, each.columns(names)) for each in (self._profiler.source, written))
@@ -331,10 +317,10 @@ class CellClaims:
         else:
             yield Claim(claim, Holds.UNKNOWN, f"the types differ: {few(other_types)}")
         if claimed.copied:
-            columns = {"columns": (sorted(claimed.copied), sorted(column.name for column in copy.columns))}
+            columns = {"columns": (sorted(claimed.copied), sorted(column.name for column in copy.table.columns))}
             yield same(f"{name} has the columns that were copied, and no others", columns, "by the catalog")
             given_back = self._protection.given_back
-            yield self._of_given_back(given_back(partial(self._rows_of, copy), self._blank(shares), None))
+            yield self._of_given_back(given_back(copy.rows, self._blank(shares), None))
         if isinstance(claimed, AnonymizeResult):
             profiler = TableProfiler(self._engine, written, names, self._k)
             after = profiler.profile(profiler.everything)
@@ -348,34 +334,23 @@ class CellClaims:
         same = claimed in (None, after) and after.smallest >= self._k
         return Claim(f"{name} is {self._k}-anonymous", held(same), f"measured: {count(after.smallest)}-anonymous")
 
-    def _copy(self) -> Table | None:
-        """The copy, which has all protected columns."""
-        wanted = self._protected or (None if names_a_file(self._claimed.target) else self._claimed.target)
-        if wanted is None:
-            return None
-        copy = self._engine.describe(wanted)
-        if copy.name == self._protection.table.name:
-            raise UsageError(f"{copy.name} is the table itself; --protected names its copy")
-        try:
-            copy.resolve([column.name for column in self._columns])
-        except UnknownName as missing:
-            raise UsageError(f"{copy.name} is no copy of {self._protection.table.name}: {missing}") from None
-        return copy
-
-    def _other_types(self, copy: Table) -> list[str]:
-        return [own.name for own in self._columns if own.type != copy.column(own.name).type]
-
-    def _rows_of(self, copy: Table, columns: Sequence[Column]) -> exp.Expr:
-        """The node to select from, with columns of the table as the copy has them, compared as those of the table."""
-        own = [replace(column, name=copy.column(column.name).name) for column in columns]
-        return relation(self._engine.dialect, replace(copy, columns=tuple(own)), own).node
-
-    @property
-    def _columns(self) -> tuple[Any, ...]:
-        return self._protection.table.resolve(self._profiler.names)
-
     def _same(self, claim: str, figures: Mapping[str, tuple[object, object]]) -> Claim:
         return same(claim, figures, f"counted {CODED}")
+
+
+def of_columns(
+    claimed: SuppressResult | AnonymizeResult | ProtectResult, kept: KeptColumns, protection: TableProtection
+) -> Claim:
+    """The columns that follow from the policy, and, where it does not name them, from their values."""
+    copied = tuple(column.name for column in protection.copied) if claimed.target is not None else ()
+    figures = {
+        "protected": (claimed.account.columns, protection.names),
+        "left_out": (claimed.account.left_out, protection.account(None, ()).left_out),
+        "copied": (claimed.copied, copied),
+        "not_copied": (claimed.not_copied, protection.not_copied),
+        "kept": (kept, protection.kept or None),
+    }
+    return same("its columns are those that the policy protects, and copies", figures, "by their roles and values")
 
 
 def _counted(codes: Any, rows: Any) -> Counter[tuple[int, ...]]:

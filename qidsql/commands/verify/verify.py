@@ -14,6 +14,7 @@ from qidsql.commands.audit.command import AuditRequest, AuditResult, UndeclaredR
 from qidsql.commands.judgement import JUDGED
 from qidsql.commands.keys.command import KeysRequest, KeysResult
 from qidsql.commands.mask.command import MaskRequest, MaskResult
+from qidsql.commands.protect.result import ProtectResult
 from qidsql.commands.release.command import ReleaseResult
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.commands.table_protection import TableProtection
@@ -24,6 +25,7 @@ from qidsql.commands.verify.cells import CellClaims
 from qidsql.commands.verify.column_sets import ColumnSetClaims
 from qidsql.commands.verify.combinations import CombinationClaims
 from qidsql.commands.verify.command import Claim, Holds, VerifyRequest, VerifyResult, same
+from qidsql.commands.verify.plans import PlanClaims
 from qidsql.commands.verify.releases import ReleaseClaims
 from qidsql.core.files import read_json
 from qidsql.core.policy import BUDGETS, Policy
@@ -38,11 +40,13 @@ from qidsql.wording.texts import count, few, plural
 # Reads the result to verify, and the options that ask for the same again.
 
 
-Claimed: TypeAlias = AuditResult | UniquesResult | KeysResult | MaskResult | SuppressResult | AnonymizeResult
+Claimed: TypeAlias = (
+    AuditResult | UniquesResult | KeysResult | MaskResult | ProtectResult | SuppressResult | AnonymizeResult
+)
 
 EXPECTED = (
-    "expected a result of audit, uniques, keys, mask, suppress, anonymize or release that qidsql wrote with --format "
-    "json"
+    "expected a result of audit, uniques, keys, mask, protect, suppress, anonymize or release that qidsql wrote with "
+    "--format json"
 )
 KINDS: tuple[tuple[str, type[Claimed | ReleaseResult], str], ...] = (  # command, its result, a key of this one only
     ("release", ReleaseResult, "predicateType"),
@@ -50,6 +54,7 @@ KINDS: tuple[tuple[str, type[Claimed | ReleaseResult], str], ...] = (  # command
     ("uniques", UniquesResult, "by_smallest"),
     ("keys", KeysResult, "failing"),
     ("mask", MaskResult, "quasi_identifiers"),
+    ("protect", ProtectResult, "columns_published"),
     ("suppress", SuppressResult, "losses"),
     ("anonymize", AnonymizeResult, "row_patterns"),
 )
@@ -139,8 +144,9 @@ def verify(
     fewer, and derives from these alone what is claimed: minimal sets, a complete list, a bound. Of an audit, the
     figures behind the verdict, the listed sets and the largest ones that contain none of these. Of uniques, codes the
     rows in one statement and counts combinations by their definition. Of suppress and anonymize, carries out the plan
-    on such codes and computes the bound of its proof; a copy takes one statement more, which reads both. Verdicts and
-    their reasons are derived again. A stop makes the verdict inconclusive. Raises UsageError (no such result),
+    on such codes and computes the bound of its proof; a copy takes one statement more, which reads both. Of protect,
+    counts the levels and their proof, or makes the plan again, and compares the copy. Verdicts and their reasons are
+    derived again. A stop makes the verdict inconclusive. Raises UsageError (no such result),
     UnknownName, AccessError, StatementError.
     """
     on_stage("reading the result")
@@ -175,7 +181,7 @@ def verify(
 def _of_release(claims: ReleaseClaims, contradicting: Sequence[str], request: VerifyRequest) -> VerifyResult:
     """The claims of a statement about a release."""
     if request.protected is not None:
-        raise UsageError("--protected is the copy of suppress or anonymize; a release names its own bytes")
+        raise UsageError("--protected is the copy of protect, suppress or anonymize; a release names its own bytes")
     checks = [_contradiction(contradicting)] if contradicting else []
     unfinished: list[str] = []
     try:
@@ -220,8 +226,14 @@ def _claims(
         stated, kept = claimed.account.left_out, claimed.kept or ()
         protection = TableProtection(engine, account.table, policy, weights, None, False, kept, stated)
         return protection, CellClaims(claimed, protection, engine, request.protected, on_stage)
+    if isinstance(claimed, ProtectResult):
+        policy, weights = limited(account.policy, request), claimed.account.weights
+        kept = claimed.kept_columns or ()
+        stated = claimed.account.left_out
+        protection = TableProtection(engine, account.table, policy, weights, None, False, kept, stated)
+        return protection, PlanClaims(claimed, protection, request.protected, on_stage)
     if request.protected is not None:
-        raise UsageError("--protected is the copy of suppress or anonymize; other commands write none")
+        raise UsageError("--protected is the copy of protect, suppress or anonymize; other commands write none")
     if isinstance(claimed, KeysResult | MaskResult):
         asked = request_of(claimed, request)
         search = TableSearch(engine, asked.table, asked.policy, asked.column_weights)
@@ -251,7 +263,9 @@ def _stated(claimed: Claimed, table: Table, engine: Engine) -> Iterator[Claim]:
         "verdict": (claimed.verdict, judged.verdict),
         "reason": (claimed.reason, judged.reason),
     }
-    if not isinstance(claimed, SuppressResult | AnonymizeResult):  # whose columns also depend on their values
+    if not isinstance(
+        claimed, ProtectResult | SuppressResult | AnonymizeResult
+    ):  # whose columns also depend on their values
         anew = stated_columns(table, account.policy, account.left_out)
         searched = [column.name for column in anew.searched if column.name not in new]
         facts |= {

@@ -355,3 +355,28 @@ def test_where_a_recursion_cannot_group_rows_are_not_recoded_one_by_one(people: 
         pytest.raises(UsageError, match="by values needs an engine such as DuckDB or Postgres; on sqlite"),
     ):
         qidsql.protect(engine, "people", by="values")
+
+
+@TWO_ENGINES
+def test_levels_that_are_asked_for_are_measured_side_by_side(people: Store) -> None:
+    asked = ["born=month", "born=5 years,secret=*", ""]
+    with people.connect() as engine:
+        found = qidsql.protect(engine, "people", k=5, columns=["born", "secret"], suppress="20%", levels=asked)
+    years = Counter((born.year, secret) for _, born, secret in PEOPLE)
+    days = Counter((born, secret) for _, born, secret in PEOPLE)
+    below = [sum(n for n in sizes.values() if n < 5) for sizes in (years, {1: 30, 2: 30}, days)]
+    assert [each.rows_below_k for each in found.turns] == below
+    assert [each.classes_below_k for each in found.turns] == [
+        sum(n < 5 for n in sizes.values()) for sizes in (years, {1: 30, 2: 30}, days)
+    ]
+    assert [each.enough for each in found.turns] == [n <= 12 for n in below]
+    assert not found.proved and found.rows_left_out == 0
+    with people.connect(writable=True) as engine:
+        qidsql.protect(engine, "people", k=5, columns=["born", "secret"], levels=asked[1], into="t_public")
+    assert read(people, ["born", "secret"]) == Counter({("1980-1984", "*"): 30, ("1985-1989", "*"): 30})
+    with pytest.raises(UsageError, match="born has the levels as it is, month, steps of 5 years"):
+        qidsql.protect(people.url, "people", columns=["born"], levels="born=week")
+    with pytest.raises(UsageError, match="expected COLUMN=LEVEL, with a column that is protected: born"):
+        qidsql.protect(people.url, "people", columns=["born"], levels="age=1")
+    with pytest.raises(UsageError, match="leave out by values"):
+        qidsql.protect(people.url, "people", by="values", levels="age=1")

@@ -1,0 +1,133 @@
+"""The choices of levels of one table, in the engine: what each does, and what becomes of the columns."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+
+from qidsql.commands.protect.result import NodeFigures, PublishedColumn
+from qidsql.commands.table_protection import TableProtection
+from qidsql.errors import UsageError
+from qidsql.generalization.certificate import CheaperNodes
+from qidsql.generalization.classes import CodedClasses
+from qidsql.generalization.hierarchies import TOP, WITHHELD, Codes, files_in, proposed_hierarchies
+from qidsql.generalization.levels import MOST, Below, Levels, PricedNode
+from qidsql.generalization.measures import Measure
+from qidsql.measures.profiles import ClassProfile
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.protection.copies import rows_of_query
+from qidsql.sql.relation import Relation
+from qidsql.wording.texts import setting
+
+
+def codes_of(protection: TableProtection, folder: Path | None) -> Codes:
+    """The hierarchies of the columns, checked, and their codes. Raises UsageError, Stopped, StatementError."""
+    table, columns, dialect = protection.table, protection.columns, protection.engine.dialect
+    files = {} if folder is None else files_in(folder, columns)
+    if folder is not None and not files:
+        raise UsageError(
+            f"{setting('hierarchies')} {folder} has no file for a column that is protected; expected names "
+            f"such as {columns[0].name}.csv"
+        )
+    hierarchies = proposed_hierarchies(protection.profiler.ask, dialect, table, columns, files)
+    return Codes(dialect, table, hierarchies)
+
+
+class Lattice:
+    """The choices of levels. Codes the rows on creation; afterwards a batch of choices is a statement."""
+
+    def __init__(self, protection: TableProtection, codes: Codes, k: int, measure: Measure) -> None:
+        self._protection, self._codes, self._k, self._measure = protection, codes, k, measure
+        profiler = protection.profiler
+        self._classes = CodedClasses(protection.engine, profiler.ask, codes, k, profiler.deadline)
+        self.shape = self._classes.figures(protection.weights).shape
+
+    def below(self, nodes: Sequence[Levels], limit: int) -> list[Below]:
+        """The rows in classes below k of each, or more than `limit` of them. One statement, and one for each sample."""
+        return self._classes.below(nodes, limit)
+
+    def price(self, nodes: Sequence[Levels], below: Sequence[int]) -> list[Fraction]:
+        """The exact cost of each, by the measure, with these rows left out."""
+        return self._classes.costs(self.shape, self._measure, nodes, below)
+
+    def figures(self, nodes: Sequence[Levels], below: Sequence[int]) -> list[NodeFigures]:
+        """What each choice keeps, with these rows left out."""
+        missing = self._classes.missing_leaves(nodes, below)
+        return [
+            NodeFigures(
+                levels=node,
+                rows_below_k=rows,
+                kept=1 - self.shape.loss(node, rows, leaves),
+                precision=self.shape.precision(node),
+                precision_charged=self.shape.precision(node, rows),
+            )
+            for node, rows, leaves in zip(nodes, below, missing, strict=True)
+        ]
+
+    def known(self, best: PricedNode) -> NodeFigures:
+        """What is known of a choice without another statement."""
+        if not best.below:
+            return self.figures([best.levels], [0])[0]
+        precision, charged = self.shape.precision(best.levels), self.shape.precision(best.levels, best.below)
+        return NodeFigures(levels=best.levels, rows_below_k=best.below, precision=precision, precision_charged=charged)
+
+    def labelled(self, node: Levels) -> ClassProfile:
+        """The classes at these levels of all rows, counted by the labels themselves, without their codes."""
+        engine, columns, names = self._protection.engine, self._protection.columns, self._protection.names
+        rows = rows_of_query(engine.dialect, self._codes.copy(node, 0, columns), columns)
+        profiler = TableProfiler(engine, Relation(rows), names, self._k)
+        return profiler.profile(profiler.everything)
+
+    def cheaper(self, cost: Fraction) -> CheaperNodes | None:
+        """The choices that cost less; None if there are too many to list."""
+        return CheaperNodes(self.shape, self._measure, cost) if self.shape.nodes <= MOST else None
+
+    def columns(self, levels: Levels) -> tuple[PublishedColumn, ...]:
+        """What becomes of each column."""
+        shape = self.shape
+        shares, total, found = shape.shares(Measure.LOSS), sum(shape.weights), []
+        for place, (column, level) in enumerate(zip(self._codes.columns, levels, strict=True)):
+            own, null = column.hierarchy, column.hierarchy.null
+            found.append(
+                PublishedColumn(
+                    name=column.name,
+                    level=level,
+                    height=column.height,
+                    becomes=own.name(level),
+                    hierarchy=own.why,
+                    levels=tuple(each.name for each in own.levels),
+                    values=own.leaves,
+                    left=1 if level and level == column.height else own.labels[level] + null,
+                    kept=1 - shares[place][level] * total / shape.weights[place],
+                )
+            )
+        return tuple(found)
+
+    def chosen(self, text: str) -> Levels:
+        """The levels of a text such as `birth_date=year,zip_code=3`; columns that are not named stay as they are.
+
+        A level is named by its name, or by words of it that no other level of the column has; or it is `withheld`.
+        Raises UsageError, which names the levels that there are.
+        """
+        places = {column.name.lower(): place for place, column in enumerate(self._codes.columns)}
+        levels = [0] * len(places)
+        for part in filter(None, map(str.strip, text.split(","))):
+            name, sign, level = part.rpartition("=")
+            place = places.get(name.strip().lower())
+            if not sign or place is None:
+                known = ", ".join(column.name for column in self._codes.columns)
+                raise UsageError(
+                    f"{setting('levels')} {part}: expected COLUMN=LEVEL, with a column that is protected: {known}"
+                )
+            levels[place] = self._level(place, level.strip().lower().replace(TOP, WITHHELD), part)
+        return tuple(levels)
+
+    def _level(self, place: int, wanted: str, part: str) -> int:
+        column = self._codes.columns[place]
+        names = [column.hierarchy.name(level).lower() for level in range(column.height + 1)]
+        exact = [level for level, name in enumerate(names) if name == wanted]
+        found = exact or [level for level, name in enumerate(names) if set(wanted.split()) <= set(name.split())]
+        if len(found) != 1 or not wanted:
+            raise UsageError(
+                f"{setting('levels')} {part}: {column.name} has the levels {', '.join(names)}; name one of them"
+            )
+        return found[0]

@@ -1,0 +1,271 @@
+"""The claims of protect: the levels and the plan are measured again, and the proof that no choice keeps more.
+
+Every cheaper choice of levels must lie at or below one that is listed and unsafe; those that none covers are measured
+here. The chosen levels are counted by their labels as well, without the codes that the search works on. A plan by
+values is carried out again by its own rule.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from sqlglot import exp
+
+from qidsql.commands.protect.command import Way
+from qidsql.commands.protect.lattice import Lattice, codes_of
+from qidsql.commands.protect.result import ProtectResult
+from qidsql.commands.table_protection import TableProtection
+from qidsql.commands.verify.cells import of_columns
+from qidsql.commands.verify.command import Claim, Holds, held, same
+from qidsql.commands.verify.copies import WrittenCopy
+from qidsql.core.tables import Column
+from qidsql.errors import UsageError
+from qidsql.generalization.hierarchies import Codes, dates_among
+from qidsql.generalization.levels import BATCH, Levels
+from qidsql.generalization.local_recoding import LocalFigures, LocalRecoding
+from qidsql.measures.disclosure_limits import limits_among
+from qidsql.protection.copies import rows_of_query
+from qidsql.sql.copies import rows_that_differ
+from qidsql.sql.templates import Statement, integer
+from qidsql.wording.texts import count, few, percent, plural
+
+MOST = 5_000  # choices of levels that are measured here because the proof does not cover them
+COUNTED = "counted again in the engine"
+
+
+class PlanClaims:
+    """The claims of one result. `rows` are those of the table, once they are counted."""
+
+    def __init__(
+        self,
+        claimed: ProtectResult,
+        protection: TableProtection,
+        protected: str | None,
+        on_stage: Callable[[str], None],
+    ) -> None:
+        if claimed.by is None:
+            raise UsageError(
+                "the result compares ways, and what each keeps is measured each time: run it again, or verify a result "
+                "of protect --by values or levels"
+            )
+        self._claimed, self._protection, self._protected = claimed, protection, protected
+        self._on_stage = on_stage
+        self._k = claimed.account.policy.k
+        self.rows: int | None = None
+
+    @property
+    def rule(self) -> str:
+        return f"k = {self._k}, by {self._claimed.by}"
+
+    def checked(self) -> Iterator[Claim]:
+        """Each claim, as soon as it is checked. Raises UsageError, Stopped, StatementError."""
+        claimed, protection = self._claimed, self._protection
+        if claimed.account.rows is None:
+            return
+        protection.recognise(self._on_stage, dates_among(protection.columns, protection.engine.dialect))
+        yield of_columns(claimed, claimed.kept_columns, protection)
+        if protection.names != claimed.account.columns:
+            return
+        self._on_stage("reading the levels of each column")
+        codes = codes_of(protection, None if claimed.hierarchies is None else Path(claimed.hierarchies))
+        yield from self._of_values(codes) if claimed.by is Way.VALUES else self._of_levels(codes)
+
+    # one level a column
+
+    def _of_levels(self, codes: Codes) -> Iterator[Claim]:
+        claimed = self._claimed
+        self._on_stage("coding the rows")
+        lattice = Lattice(self._protection, codes, self._k, claimed.measure)
+        rows = self.rows = lattice.shape.rows
+        yield same(
+            "it is about all rows and choices of levels",
+            {
+                "rows": (claimed.account.rows, rows),
+                "choices": (claimed.choices, lattice.shape.nodes if rows else None),
+            },
+            COUNTED,
+        )
+        if not rows:
+            return
+        limit = int(claimed.suppress * rows)
+        if claimed.turns:
+            yield self._of_turns(lattice, limit)
+        if claimed.rows_left_out is None:
+            yield self._of_nothing(claimed.kept, claimed.precision, claimed.bound)
+            if not claimed.turns:
+                yield Claim("no coarser values help", held(limit < rows < self._k), f"there are {plural(rows, 'row')}")
+            return
+        levels = tuple(each.level for each in claimed.columns_published)
+        if not self._fit(levels, lattice):
+            yield Claim("its levels are those of these columns", Holds.NO, "they name other columns or levels")
+            return
+        self._on_stage("measuring its levels")
+        yield from self._of_node(lattice, levels, limit)
+        yield from self._of_proof(lattice, limit)
+        yield from self._of_copy(codes.copy(levels, self._k, self._protection.copied), self._protection.columns)
+
+    def _of_nothing(self, *figures: object) -> Claim:
+        """What a result of its kind does not say."""
+        claimed = self._claimed
+        others = claimed.proved or claimed.unsafe or claimed.columns_published or any(x is not None for x in figures)
+        return Claim("it claims no choice of levels", held(not others), "by its figures")
+
+    def _fit(self, levels: Levels, lattice: Lattice) -> bool:
+        names = tuple(each.name for each in self._claimed.columns_published)
+        return names == self._protection.names and self._inside(levels, lattice)
+
+    def _of_turns(self, lattice: Lattice, limit: int) -> Claim:
+        """The levels that were asked for, each by its labels."""
+        claimed = self._claimed
+        nodes = [lattice.chosen(each.asked) for each in claimed.turns]
+        classes = [lattice.labelled(node) for node in nodes]
+        found = lattice.figures(nodes, [each.rows_below_k for each in classes])
+        figures: dict[str, tuple[object, object]] = {}
+        for number, (turn, own, profile) in enumerate(zip(claimed.turns, found, classes, strict=True), start=1):
+            stated = {name: value for name, value in vars(turn).items() if name != "asked"}
+            enough = profile.rows_below_k <= limit
+            again = {**vars(own), "classes_below_k": profile.classes_below_k, "enough": enough}
+            figures[f"turn {number}"] = stated, again
+        return same("the levels that were asked for have these figures", figures, "counted by their labels")
+
+    def _of_node(self, lattice: Lattice, levels: Levels, limit: int) -> Iterator[Claim]:
+        claimed = self._claimed
+        classes = lattice.labelled(levels)
+        below = classes.rows_below_k
+        [found] = lattice.figures([levels], [below])
+        [by_codes] = lattice.below([levels], classes.rows)
+        figures: dict[str, tuple[object, object]] = {
+            "rows": (claimed.account.rows, classes.rows),
+            "rows left out": (claimed.rows_left_out, below),
+            "kept": (claimed.kept, found.kept),
+            "precision": (claimed.precision, found.precision),
+            "precision, charged": (claimed.precision_charged, found.precision_charged),
+            "columns": (claimed.columns_published, lattice.columns(levels)),
+            "classes of codes": (by_codes.counted, below),
+        }
+        yield same("its levels have these figures", figures, "counted by their labels")
+        yield Claim(f"at most {count(limit)} rows are left out", held(below <= limit), "of those that stay below k")
+
+    def _of_proof(self, lattice: Lattice, limit: int) -> Iterator[Claim]:
+        claimed = self._claimed
+        if claimed.bound is None:
+            if claimed.proved or claimed.unsafe:
+                yield Claim("no choice of levels keeps more", Holds.NO, "the result has no bound")
+            return
+        text = f"no choice of levels keeps more than {percent(claimed.bound)}"
+        if claimed.proved and claimed.bound != claimed.kept_by_measure:
+            yield Claim(text, Holds.NO, "it is called proved, and keeps another share")
+            return
+        cheaper = lattice.cheaper(1 - claimed.bound)
+        if cheaper is None:
+            yield Claim(text, Holds.UNKNOWN, "there are too many choices to list")
+            return
+        self._on_stage("measuring the proof")
+        unsafe = {each.levels: each.rows_below_k for each in claimed.unsafe}
+        if not all(self._inside(node, lattice) for node in unsafe):
+            yield Claim(text, Holds.NO, "its proof names other columns or levels")
+            return
+        wrong = [node for node, rows in self._below(lattice, list(unsafe)) if not limit < unsafe[node] <= rows]
+        listed = "each listed choice has so many rows in classes below k"
+        yield Claim(listed, held(not wrong), f"{plural(len(unsafe), 'choice')} measured again")
+        left = cheaper.uncovered(unsafe, MOST)
+        if len(left) > MOST:
+            yield Claim(text, Holds.UNKNOWN, f"the proof leaves more than {count(MOST)} choices open")
+            return
+        open_ = list(self._below(lattice, left))
+        safe = [(node, rows) for node, rows in open_ if rows <= limit]
+        costs = lattice.price([node for node, _ in safe], [rows for _, rows in safe])
+        better = sum(cost < 1 - claimed.bound for cost in costs)
+        unlisted = len(open_) - len(safe)
+        how = f"every other is below a listed one, but for {count(len(left))}, measured here"
+        if better or unlisted:
+            how = f"{plural(better, 'choice')} found that keep more, and {count(unlisted)} that the proof does not list"
+        yield Claim(text, held(not better and not unlisted), how)
+
+    @staticmethod
+    def _inside(node: Levels, lattice: Lattice) -> bool:
+        heights = lattice.shape.heights
+        return len(node) == len(heights) and all(map(lambda level, height: 0 <= level <= height, node, heights))
+
+    @staticmethod
+    def _below(lattice: Lattice, nodes: Sequence[Levels]) -> Iterator[tuple[Levels, int]]:
+        """The rows below k of each, all counted."""
+        for start in range(0, len(nodes), BATCH):
+            batch = nodes[start : start + BATCH]
+            found = lattice.below(batch, lattice.shape.rows)
+            yield from ((node, each.counted) for node, each in zip(batch, found, strict=True))
+
+    # row by row
+
+    def _of_values(self, codes: Codes) -> Iterator[Claim]:
+        claimed, protection = self._claimed, self._protection
+        recoding = LocalRecoding(
+            protection.engine.dialect, protection.table, codes, protection.weights, claimed.account.policy
+        )
+        self._on_stage("recoding row by row")
+        recoding.hold(protection.engine, protection.profiler.deadline)
+        [found] = protection.profiler.ask([recoding.figures()])
+        self.rows = found.rows
+        yield same("it is about all rows of the table", {"rows": (claimed.account.rows, found.rows)}, COUNTED)
+        yield self._of_nothing(claimed.precision, claimed.choices, claimed.bound)
+        if claimed.recoded is None:
+            why = (
+                f"{plural(found.unsafe, 'class', 'classes')} of the plan {'is' if found.unsafe == 1 else 'are'} unsafe"
+            )
+            yield Claim("no coarser values help", held(bool(found.unsafe) or not found.rows), why)
+            return
+        figures = {
+            **{name: (value, getattr(found, name)) for name, value in vars(claimed.recoded).items()},
+            "kept": (claimed.kept, found.kept),
+            "rows left out": (claimed.rows_left_out, 0),
+        }
+        yield same("its plan has these figures", figures, "made again by its rule")
+        query, columns = recoding.copy(protection.copied, found), recoding.published(protection.columns, found)
+        yield from self._of_copy(query, columns, partial(self._blank, recoding, found))
+
+    def _blank(self, recoding: LocalRecoding, found: LocalFigures) -> tuple[object, ...]:
+        coarser = {each.name: sum(each.cells[1:]) for each in found.columns}
+        rows = partial(
+            rows_of_query,
+            self._protection.engine.dialect,
+            recoding.copy(self._protection.copied, found, blank=True),
+        )
+        return self._protection.given_back(rows, coarser, self._protection.profiler.deadline)
+
+    # the copy
+
+    def _of_copy(
+        self,
+        query: exp.Query,
+        columns: Sequence[Column],
+        given_back: Callable[[], tuple[object, ...] | None] = lambda: None,
+    ) -> Iterator[Claim]:
+        claimed, engine, policy = self._claimed, self._protection.engine, self._claimed.account.policy
+        classes = self._protection.audited(partial(rows_of_query, engine.dialect, query), columns, policy)
+        rule = f"each row of a copy is identical to {plural(self._k - 1, 'other')}"
+        exceeded = any(limit.met_by(classes) for limit in limits_among(policy.criteria))
+        safe = claimed.after in (None, classes) and not (classes.rows_below_k or exceeded)
+        yield Claim(rule, held(safe), "counted by what its rows show")
+        if claimed.target is None and self._protected is None:
+            return
+        copy = WrittenCopy.of(self._protection, self._protected, claimed.target)
+        text = f"{claimed.target or self._protected} has the rows of this plan, and no others"
+        if copy is None:
+            yield Claim(text, Holds.UNKNOWN, "name it with --protected, a table of the same source")
+            return
+        own = {"columns": (sorted(claimed.copied), sorted(each.name for each in copy.table.columns))}
+        yield same(f"{copy} has the columns that were copied, and no others", own, "by the catalog")
+        if own["columns"][0] != own["columns"][1]:
+            return
+        self._on_stage(f"comparing {copy} with the plan")
+        written = copy.table.resolve([column.name for column in self._protection.copied])
+        text_of = engine.dialect.render(rows_that_differ(engine.dialect, query, copy.node, written))
+        statement = Statement(text_of, "rows of the plan and the copy", lambda rows: integer(rows[0][0]), scans=2)
+        [others] = self._protection.profiler.ask([statement])
+        types = [each.name for each in columns if each.type != copy.table.column(each.name).type]
+        unlike = Holds.UNKNOWN if types else Holds.NO
+        how = f"the types differ: {few(types)}" if others and types else f"{count(others)} differ"
+        yield Claim(text, Holds.YES if not others else unlike, how)
+        yield same(
+            "so many cells are given back by other columns", {"given_back": (claimed.given_back, given_back())}, COUNTED
+        )
