@@ -71,6 +71,16 @@ Known: TypeAlias = Annotated[
         in_policies=True,
     ),
 ]
+Required: TypeAlias = Annotated[
+    Names,
+    Option(
+        "unicity-M=SHARE: M of a person's rows, taken at random (1 to 5, or all), may leave nobody else for at most "
+        "this share of the persons (repeat)",
+        "unicity-M=SHARE",
+        panel=DISCLOSURE,
+        in_policies=True,
+    ),
+]
 Empty: TypeAlias = Annotated[
     Names,
     Option(

@@ -90,6 +90,7 @@ class Release:
 
 
 LIMITS = ("max_size", "max_statements", "max_seconds", "max_bytes")
+UNICITY = ("1", "2", "3", "4", "5", "all")  # known rows whose unicity can be limited
 EACH_ROW = "row"  # as an entity: each row is another person, which somebody has confirmed
 
 
@@ -157,6 +158,7 @@ class Policy(Requirements):
     entity: str | None = None
     each_row: Annotated[bool | None, OMITTED, "somebody has confirmed that each row is another person"] = None
     known_rows: Annotated[str | None, OMITTED, "of a person, by whoever looks: 2 or all; none: 1"] = None
+    require: Annotated[tuple[str, ...], "limits on what known rows of a person leave, on average"] = ()
     empty: Annotated[tuple[str, ...], OMITTED, "columns that may be NULL in every row"] = ()
     nulls: str = Nulls.EQUAL
     max_size: int | None = None
@@ -188,6 +190,8 @@ class Policy(Requirements):
             raise UsageError(
                 f"{setting('known_rows')} is about rows of persons: name their column ({setting('entity')})"
             )
+        if self.unicity_limits and self.entity is None:
+            raise UsageError(f"{setting('require')} is about rows of persons: name their column ({setting('entity')})")
         if self.nulls not in set(Nulls):
             raise UsageError(
                 f"{setting('nulls')} must be equal (a NULL is one more value) or wildcard (it matches anything), got "
@@ -201,6 +205,23 @@ class Policy(Requirements):
         for criterion in self.criteria:
             self.check(criterion)
 
+    @cached_property
+    def unicity_limits(self) -> dict[str, Fraction]:
+        """The greatest share of persons alone, by what is known of their rows: 1, ... or all. Raises UsageError."""
+        found = {}
+        for each in self.require:
+            name, _, limit = each.partition("=")
+            kind, _, known = name.strip().partition("-")
+            if kind != "unicity" or known not in UNICITY:
+                raise UsageError(
+                    f"{setting('require')} must be unicity-M=SHARE, with M of {', '.join(UNICITY)}, such as "
+                    f"unicity-2=5%; got {each}"
+                )
+            found[known] = fraction("require", limit)
+            if not 0 <= found[known] < 1:
+                raise UsageError(f"the share of {setting('require')} must be at least 0 and below 1, got {limit}")
+        return found
+
     def check(self, criterion: Criterion) -> None:
         """Raise UsageError if the criterion is undefined under this policy's rule for NULL and its entity."""
         if criterion.counts_classes and self.nulls == Nulls.WILDCARD:
@@ -211,8 +232,9 @@ class Policy(Requirements):
             )
         if criterion.measures_rows and self.entity is not None:
             raise UsageError(
-                f"{_option(criterion)} measures rows; with {setting('entity')} use {setting('k')} or "
-                f"{setting('rows_below_k')}"
+                f"{_option(criterion)} measures rows; with {setting('entity')} use {setting('k')}, "
+                f"{setting('rows_below_k')}, or {setting('l_diversity')} 2 (no value that all persons of a class have; "
+                f"of several values of each, three or more cannot be counted)"
             )
 
     @classmethod

@@ -3,7 +3,7 @@
 A column set meets such a criterion if some class exceeds the limit. Each is monotone: a further column divides classes,
 and some part of a class that exceeds the limit exceeds it too. That holds for the definitions as they stand here, with
 the counts of the whole table, and for classes of rows; of entities, which can have several values, it holds for
-`FewValues` alone.
+`FewValues` of two values alone.
 
 The engine decides, in integers: f rows of a class of z have a value that P of all n rows have. Only the logarithms of
 `LowEntropy`, `EnhancedBeta` and `DeltaDisclosure` are floats there; a class within 1e-9 of these limits exceeds them.
@@ -26,14 +26,10 @@ MILLIONTHS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class DisclosureLimit(Criterion):
-    """Some class discloses more about the sensitive column than the limit allows.
-
-    `of_entities`: it is defined for distinct entities.
-    """
+    """Some class discloses more about the sensitive column than the limit allows."""
 
     counts_classes = True
-    of_entities: ClassVar[bool] = False
-
+    measures_rows = True
     sensitive: str
     limit: Fraction
 
@@ -63,10 +59,6 @@ class DisclosureLimit(Criterion):
     @property
     def about(self) -> str | None:
         return self.sensitive
-
-    @property
-    def measures_rows(self) -> bool:  # type: ignore[override]
-        return not self.of_entities
 
     @property
     def by_order(self) -> bool:
@@ -130,7 +122,12 @@ class FewValues(DisclosureLimit):
     """
 
     finding = "l-diversity"
-    of_entities = True
+
+    @property
+    def measures_rows(self) -> bool:  # type: ignore[override]
+        """A class of persons, who have several values each, has two if they have none in common. Three or more would be
+        the fewest values of which each person has one, a hitting set, which is NP-hard to find."""
+        return self.limit > 2
 
     def __post_init__(self) -> None:
         if self.limit.denominator != 1 or self.limit < 2:
@@ -158,11 +155,6 @@ class FewValues(DisclosureLimit):
             f"at least {int(self.limit)} different values of {self.sensitive} in every class, so that nobody's is "
             "known for certain. One of them can still be far more likely than the others"
         )
-
-    def violation(self, profile: ClassProfile) -> str:
-        alone = profile.entities and self.limit > 2  # of persons with several values, a lower bound
-        only = ", where only what is the one value of some entity counts" if alone else ""
-        return f"{DisclosureLimit.violation(self, profile)}{only}"
 
     def figure(self, profile: ClassProfile) -> str:
         values = round(10**18 / self.of(profile).worst)

@@ -1,37 +1,133 @@
-"""Statements on the rows of persons: what whoever knows some of a person's rows, or all, finds."""
+"""Statements on the rows of persons: what whoever knows some rows of a person, or all, finds."""
 
-from qidsql.measures.histories import Histories, KnownRows
+from sqlglot import exp
+
+from qidsql.measures.histories import Choices, Drawn, Histories, KnownRows, Tried
 from qidsql.sql.classes import grouping_nodes
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation
-from qidsql.sql.templates import ColumnNames, Row, Statement, fill, whole_count
+from qidsql.sql.templates import ColumnNames, Row, Statement, fill, fill_query, whole_count
 
-TEMPLATES = {KnownRows.TWO: "histories/known_rows", KnownRows.ALL: "histories/whole"}
-
-
-def pairs_of_rows(dialect: Dialect, source: Relation, columns: ColumnNames, entity: str) -> Statement[int]:
-    """How many pairs of different rows of one person there are. One statement, one scan."""
-    nodes = {name: each for name, each in grouping_nodes(source, columns).items() if name != "names"}
-    tree = fill("histories/pairs", relation=source.node, entity=source.column(entity), **nodes)
-    return Statement(dialect.render(tree), "pairs of rows of a person", lambda rows: whole_count(rows[0][0] or 0) // 2)
+DRAW = 1  # of the draws: an audit of the same rows draws the same
 
 
-def histories(
+def _coded(source: Relation, columns: ColumnNames, entity: str) -> exp.Expr:
+    nodes = grouping_nodes(source, columns)
+    query = fill_query("histories/coded", relation=source.node, entity=source.column(entity), **nodes)
+    return query.subquery("rows_of_persons")
+
+
+def _counts(rows: list[Row]) -> list[list[int]]:
+    return [[whole_count(cell or 0) for cell in row] for row in rows]
+
+
+def choices(
     dialect: Dialect, source: Relation, columns: ColumnNames, k: int, entity: str, known: KnownRows
-) -> Statement[Histories]:
-    """The persons below k for whoever knows so many of their rows. One statement, one scan."""
-    tree = fill(
-        TEMPLATES[known],
-        relation=source.node,
-        entity=source.column(entity),
-        k=k,
-        **grouping_nodes(source, columns),
-    )
+) -> Statement[list[Choices]]:
+    """Of persons by their number of rows: the choices of one row, or of two, by who has them. One statement."""
+    template = "histories/one" if known is KnownRows.ONE else "histories/two"
+    tree = fill(template, coded=_coded(source, columns, entity), k=k)
 
-    def read(rows: list[Row]) -> Histories:
-        persons, smallest, below, classes = (whole_count(cell or 0) for cell in rows[0])
-        return Histories(
-            known_rows=known, persons=persons, smallest=smallest, persons_below_k=below, classes=classes or None
-        )
+    def read(rows: list[Row]) -> list[Choices]:
+        return [Choices(*counts) for counts in sorted(_counts(rows))]
 
     return Statement(dialect.render(tree), f"persons by {known.words}", read)
+
+
+def whole_histories(
+    dialect: Dialect, source: Relation, columns: ColumnNames, k: int, entity: str, most_copies: int
+) -> Statement[Histories]:
+    """The classes of persons with the same rows, each as often. One statement, one scan."""
+    tree = fill("histories/whole", coded=_coded(source, columns, entity), k=k, beyond_copies=most_copies + 1)
+
+    def read(rows: list[Row]) -> Histories:
+        [[persons, smallest, below, classes, alone]] = _counts(rows)
+        return Histories(
+            known_rows=KnownRows.ALL,
+            persons=persons,
+            smallest=smallest,
+            persons_below_k=below,
+            classes=classes,
+            alone=alone,
+        )
+
+    return Statement(dialect.render(tree), f"persons by {KnownRows.ALL.words}", read)
+
+
+def tried_pairs(
+    dialect: Dialect, source: Relation, columns: ColumnNames, k: int, entity: str, persons: int, rows: int
+) -> Statement[Tried]:
+    """Pairs of the rows of so many persons, of so many rows of each, by who has both. One statement, one scan."""
+    tree = fill(
+        "histories/tried",
+        coded=_coded(source, columns, entity),
+        place=dialect.shuffled(dialect.row_hash([exp.column("person")]), DRAW),
+        half=persons // 2,
+        rows=rows,
+        k=k,
+    )
+    return Statement(dialect.render(tree), "two rows of some persons", lambda found: Tried(*_counts(found)[0]))
+
+
+def drawn_rows(
+    dialect: Dialect,
+    source: Relation,
+    columns: ColumnNames,
+    k: int,
+    entity: str,
+    *,
+    persons: int,
+    first: int,
+    candidates: int,
+    most_copies: int,
+) -> Statement[list[Drawn]]:
+    """Persons drawn at random, by who has the first so many of their rows, likewise drawn. One statement, one scan."""
+    row = [exp.column("person", table="coded"), exp.column("item"), exp.column("copy")]
+    tree = fill(
+        "histories/drawn",
+        coded=_coded(source, columns, entity),
+        person_place=dialect.shuffled(dialect.row_hash([exp.column("person")]), DRAW),
+        row_place=dialect.shuffled(dialect.row_hash(row), DRAW + 1),
+        persons=persons,
+        first=first,
+        candidates=candidates,
+        most_copies=most_copies,
+        k=k,
+    )
+
+    def read(rows: list[Row]) -> list[Drawn]:
+        counts = sorted(_counts(rows))
+        return [Drawn(own, number, tuple(rest[:5]), tuple(rest[5:])) for own, number, *rest in counts]
+
+    return Statement(dialect.render(tree), "rows of persons drawn at random", read)
+
+
+def compared_values(
+    dialect: Dialect, source: Relation, columns: ColumnNames, entity: str, sensitive: str
+) -> Statement[int]:
+    """How many pairs of rows `certain_persons` compares, for each value of their person, twice. One statement."""
+    tree = fill("histories/values", coded=_coded(source, columns, entity), **_held(source, entity, sensitive))
+    return Statement(dialect.render(tree), f"values of {sensitive} of persons", lambda rows: _counts(rows)[0][0])
+
+
+def certain_persons(
+    dialect: Dialect,
+    source: Relation,
+    columns: ColumnNames,
+    entity: str,
+    sensitive: str,
+    known: KnownRows,
+    most_copies: int,
+) -> Statement[int]:
+    """The persons of whom two known rows, or all, tell a value of the sensitive column. One statement."""
+    holes = {"coded": _coded(source, columns, entity), **_held(source, entity, sensitive)}
+    if known is KnownRows.ALL:
+        tree = fill("histories/certain_all", beyond_copies=most_copies + 1, **holes)
+    else:
+        tree = fill("histories/certain_two", **holes)
+    purpose = f"{sensitive} of persons by {known.words}"
+    return Statement(dialect.render(tree), purpose, lambda rows: _counts(rows)[0][0])
+
+
+def _held(source: Relation, entity: str, sensitive: str) -> dict[str, exp.Expr]:
+    return {"relation": source.node, "entity": source.column(entity), "sensitive": source.column(sensitive)}

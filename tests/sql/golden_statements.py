@@ -37,7 +37,7 @@ from qidsql.sql.copies import (
 )
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.distributions import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
-from qidsql.sql.histories import histories, pairs_of_rows
+from qidsql.sql.histories import choices, drawn_rows, tried_pairs, whole_histories
 from qidsql.sql.matching_rows import Domain, matching_profile, witness_rows
 from qidsql.sql.population import population_match, survey_weights
 from qidsql.sql.regions import Region, bucket_sizes, profiles_in_regions
@@ -96,10 +96,13 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "class_sizes", class_sizes(dialect, plain, ALL)
     yield "entity_profile", entity_profile(dialect, plain, ALL, 5, "person")
     yield "entity_sizes", class_sizes(dialect, plain, ALL, "person")
+    persons = dialect, plain, ALL, 5, "person"
+    yield "one_known_row", choices(*persons, KnownRows.ONE)
+    yield "two_known_rows", choices(*persons, KnownRows.TWO)
+    yield "tried_pairs", tried_pairs(*persons, 10, 100)
+    yield "drawn_rows", drawn_rows(*persons, persons=9, first=3, candidates=99, most_copies=7)
     if dialect.ordered_lists:
-        yield "known_rows", histories(dialect, plain, ALL, 5, "person", KnownRows.TWO)
-        yield "whole_histories", histories(dialect, plain, ALL, 5, "person", KnownRows.ALL)
-        yield "pairs_of_rows", pairs_of_rows(dialect, plain, ALL, "person")
+        yield "whole_histories", whole_histories(*persons, 7)
     yield "row_patterns", Statement(row_patterns(dialect, plain, ALL), "row patterns", lambda rows: rows)
     keyed = coded_rows(dialect, plain, ALL, "person", "a key")
     yield "coded_rows", Statement(keyed, "coded rows", lambda rows: rows)

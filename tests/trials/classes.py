@@ -29,6 +29,7 @@ CLASSES: tuple[str, ...] = (
     "prompts",
     "coverage",
     "nights",
+    "histories",
     "min_count",
     "identifiers",
     "canaries",

@@ -23,6 +23,7 @@ from qidsql.core.options import (
     MaxSeconds,
     MaxSize,
     NullRule,
+    Required,
     TableName,
     Where,
     Workspace,
@@ -38,7 +39,7 @@ from qidsql.declarations.hidden import COUNTED, SHOWN, Shown
 from qidsql.declarations.options import Option, parameters
 from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, reported
 from qidsql.errors import UsageError
-from qidsql.measures.histories import Histories
+from qidsql.measures.histories import Histories, Unicity
 from qidsql.measures.profiles import ClassProfile, SizeBin
 from qidsql.measures.sampling import ClassEstimate
 from qidsql.wording.texts import count, plural, setting
@@ -134,6 +135,11 @@ class AuditResult(Result):
     estimate: Annotated[ClassEstimate | None, OMITTED, "instead of the profile, by a sample of the classes"] = None
     class_sizes: tuple[SizeBin, ...]
     histories: Annotated[Histories | None, OMITTED, "with --known-rows: persons by what is known of their rows"] = None
+    unicity: Annotated[
+        tuple[Unicity, ...] | None,
+        OMITTED,
+        "with --entity, if persons have several rows: what some of these leave, on average",
+    ] = None
     disclosed: Annotated[tuple[Disclosed, ...], "what the audited columns disclose about each sensitive column"] = ()
     persons: Annotated[
         tuple[Persons, ...] | None,
@@ -224,6 +230,7 @@ class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
     where: Where = None
     entity: Entity = None
     known_rows: Known = None
+    require: Required = ()
     empty: Empty = ()
     nulls: NullRule = "equal"
     weights: ColumnWeights = None

@@ -14,9 +14,10 @@ from qidsql.commands.audit.command import (
 )
 from qidsql.core.results import Disclosed
 from qidsql.core.tables import Table
-from qidsql.measures.histories import Histories
+from qidsql.measures.histories import Histories, Unicity
 from qidsql.measures.profiles import ClassProfile, SizeBin
 from qidsql.measures.sampling import ClassEstimate
+from qidsql.profiling.known_rows import RowsOfPersons
 from qidsql.sql.templates import ColumnNames
 
 
@@ -33,7 +34,9 @@ class Draft:
     unnamed: int | None = None  # rows without an entity, if they could change the verdict
     persons: tuple[Persons, ...] | None = None  # columns that may identify them; None: not examined
     class_sizes: tuple[SizeBin, ...] = ()
+    rows_of_persons: RowsOfPersons | None = None  # if there is an entity
     histories: Histories | None = None  # persons by what is known of their rows, if the policy asks for it
+    unicity: list[Unicity] = field(default_factory=list)
     disclosed: list[Disclosed] = field(default_factory=list)
     column_sets: list[ColumnSetFinding] = field(default_factory=list)
     searches: list[SearchFinding] = field(default_factory=list)

@@ -13,13 +13,14 @@ from qidsql.core.policy import Policy
 from qidsql.core.roles import EMPTY, identifies
 from qidsql.core.tables import Role, Table
 from qidsql.errors import StatementError, Stopped, UsageError
+from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.histories import KnownRows
 from qidsql.measures.profiles import ClassProfile, bin_starts, size_bins
 from qidsql.measures.sampling import share_for
 from qidsql.profiling.disclosing import disclosing, disclosures
+from qidsql.profiling.known_rows import LINKED_PAIRS, RowsOfPersons
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import TableOverview, column_counts
-from qidsql.sql.histories import histories, pairs_of_rows
 from qidsql.wording.texts import count, percent, setting
 
 
@@ -68,7 +69,10 @@ def measure(
             draft.profile = limited.profile(limited.everything)
         draft.todo = []
         _measure_with_proposed(every, audited, table, policy, draft)
+        if policy.entity is not None:
+            draft.rows_of_persons = RowsOfPersons(audited, limited.source, policy.entity, policy.k)
         if any(criterion.met_by(draft.profile) for criterion in policy.criteria):
+            _measure_unicity(policy, draft, on_stage)
             return audited, limited
         draft.unnamed = _rows_without_entity(every, draft)
         _measure_histories(audited, policy, draft, on_stage)
@@ -76,6 +80,7 @@ def measure(
         published = [each.name for each in draft.columns if each.audited or each.proposed]
         draft.persons = unconfirmed_persons(every, table, policy, published, counts_of(draft.columns, every))
         draft.todo = []
+        _measure_unicity(policy, draft, on_stage)
     except StatementError as error:  # what was measured is proved
         draft.leave(str(error))
     return None
@@ -101,25 +106,40 @@ def _measure_with_proposed(
         draft.todo = []
 
 
-LINKED_PAIRS = 30_000_000  # of rows of a person, that are compared: about 8 CPU seconds
-
-
 def _measure_histories(audited: TableProfiler, policy: Policy, draft: Draft, on_stage: Callable[[str], None]) -> None:
-    """What whoever knows more than one row of a person finds, if the policy asks for it: one statement or two."""
-    if policy.known_rows is None or policy.entity is None:
+    """What whoever knows more than one row of a person finds, if the policy asks for it."""
+    if policy.known_rows is None or draft.rows_of_persons is None:
         return
-    known, engine = KnownRows(policy.known_rows), audited.engine
+    known = KnownRows(policy.known_rows)
     draft.todo = [f"the persons by {known.words}"]
-    if not engine.dialect.ordered_lists:
-        raise UsageError(f"this engine does not compare the rows of persons: leave out {setting('known_rows')}")
+    if known is KnownRows.ALL and not audited.engine.dialect.ordered_lists:
+        raise UsageError(f"this engine does not compare all rows of persons: leave out {setting('known_rows')} all")
     on_stage(f"comparing persons by {known.words}")
-    about = engine.dialect, audited.source, audited.names
-    if known is KnownRows.TWO:
-        [pairs] = audited.ask([pairs_of_rows(*about, policy.entity)])
-        if pairs > LINKED_PAIRS:
-            draft.leave(f"more pairs of rows of a person than the {count(LINKED_PAIRS)} that are compared")
-            return
-    [draft.histories] = audited.ask([histories(*about, policy.k, policy.entity, known)])
+    draft.histories = draft.rows_of_persons.histories(known)
+    if draft.histories is None:
+        draft.leave(
+            f"more pairs of rows of a person than the {count(LINKED_PAIRS)} that are compared, and no violation found"
+        )
+        return
+    certain = [(each, draft.rows_of_persons.certain(known, each.sensitive)) for each in limits_among(policy.criteria)]
+    for limit, found in certain:
+        if found is None:
+            draft.leave(
+                f"more values of {limit.sensitive} in pairs of rows than the {count(LINKED_PAIRS)} that are compared"
+            )
+    draft.histories = replace(draft.histories, certain=tuple(found for _, found in certain if found) or None)
+    draft.todo = []
+
+
+def _measure_unicity(policy: Policy, draft: Draft, on_stage: Callable[[str], None]) -> None:
+    """What known rows leave on average, if some person has several rows. It informs: a stop ends it alone."""
+    persons = draft.rows_of_persons
+    if persons is None or draft.profile is None or (draft.rows == draft.profile.rows and not policy.require):
+        return
+    draft.todo = ["what known rows of a person leave on average"]
+    on_stage("comparing persons by some of their rows")
+    for point in persons.curve():
+        draft.unicity.append(point)
     draft.todo = []
 
 

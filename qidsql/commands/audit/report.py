@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from math import ceil
 
 from qidsql.commands.audit.command import AuditRequest, AuditResult, ColumnFinding, SearchFinding
 from qidsql.commands.audit.verdict import with_them
@@ -11,7 +12,7 @@ from qidsql.core.results import Verdict
 from qidsql.core.tables import Role
 from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
 from qidsql.measures.profiles import ClassProfile
-from qidsql.report.blocks import Block, Fields, Grid, Head, Heading, Next, Outcome, Report, Sentence
+from qidsql.report.blocks import Bar, Block, Chart, Fields, Grid, Head, Heading, Next, Outcome, Report, Sentence, Tone
 from qidsql.report.next_steps import column_set, command, roles
 from qidsql.report.sections import (
     by_reason,
@@ -58,6 +59,7 @@ def _verdict(result: AuditResult) -> Report:
     if measured:
         yield _columns(measured, result.account.policy)
     yield from chart_of_sizes(result.class_sizes, result.account.policy)
+    yield from _known_rows(result)
     yield from _disclosed(result)
 
 
@@ -75,6 +77,26 @@ def _disclosed(result: AuditResult) -> Report:
     found.add_all("Limits", [f"{each.meaning}. {_outcome(each, result.profile)}" for each in limits])
     if found.rows:
         yield found
+
+
+def _known_rows(result: AuditResult) -> Report:
+    """What some of a person's rows leave, on average, as a curve."""
+    if not result.unicity:
+        return
+    entity, k = result.account.policy.entity, result.account.policy.k
+    bars = []
+    for each in result.unicity:
+        rows = "all" if each.known_rows == "all" else plural(int(each.known_rows), "row")
+        between = "" if each.low is None else f"{100 * each.low:.1f}-{100 * (each.high or 0):.1f} %"
+        how = f"{between}, {count(each.drawn)} drawn" if each.drawn else "exact"
+        words = [percent(each.alone), percent(each.below_k), how]
+        bars.append(Bar(rows, ceil(each.alone * 1_000_000), words, Tone.RISK))
+    yield Chart(f"Known rows of a value of {entity} that nobody else has (and fewer than {k} have)", 1_000_000, bars)
+    yield Sentence(
+        f"Taken at random among the rows that are linked by {entity}; of who has fewer, all are known. All: and that "
+        f"they are all. Ranges hold with a confidence of 99 %.",
+        close=True,
+    )
 
 
 def _outcome(limit: DisclosureLimit, profile: ClassProfile | None) -> str:

@@ -13,10 +13,10 @@ from qidsql.core.roles import EMPTY, NO_RIGHT
 from qidsql.core.tables import Nulls, Role, Table, TableName
 from qidsql.measures.criteria import Violates
 from qidsql.measures.disclosure_limits import limits_among
-from qidsql.measures.histories import KnownRows
+from qidsql.measures.histories import KnownRows, Unicity, exceeds
 from qidsql.measures.profiles import ClassProfile
 from qidsql.measures.sampling import ClassEstimate
-from qidsql.wording.texts import are, count, few, percent, plural, role, setting
+from qidsql.wording.texts import are, count, few, percent, plural, role, setting, share
 
 
 def verdict_on(draft: Draft, policy: Policy) -> tuple[Verdict, str]:
@@ -27,6 +27,8 @@ def verdict_on(draft: Draft, policy: Policy) -> tuple[Verdict, str]:
         verdict, reason = of_persons(policy, whole or draft.profile, draft.unnamed, reason)
         if policy.known_rows is not None:
             verdict, reason = of_histories(policy, draft, verdict, reason)
+        if policy.require and verdict is not Verdict.VIOLATION:
+            verdict, reason = of_unicity(policy, draft, verdict, reason)
     elif verdict is not Verdict.VIOLATION:
         verdict, reason = of_rows(policy, draft, verdict, reason)
     if not draft.interrupted:
@@ -194,20 +196,72 @@ def of_histories(policy: Policy, draft: Draft, verdict: Verdict, reason: str) ->
             f"nothing is known there: leave these rows out ({setting('where')})"
         )
     if found.smallest < policy.k:
-        part = percent(Fraction(found.persons_below_k, found.persons))
-        share = "have" if known is KnownRows.ALL else "share"
-        what = "rows, all together," if known is KnownRows.ALL else "two rows"
+        whose, below = f"values of {policy.entity}", count(found.persons_below_k)
+        if found.tried is None:
+            below = f"{below} of {count(found.persons)} {whose} ({share(found.persons_below_k, found.persons)})"
+        else:
+            below = f"{below} of {found.tried} {whose} that were tried, among {count(found.persons)},"
+        rows = "rows, all together, that" if known is KnownRows.ALL else "two rows that"
         return Verdict.VIOLATION, (
-            f"{draft.table.name}: {count(found.persons_below_k)} of {count(found.persons)} values of {policy.entity} "
-            f"({part}) have {what} that fewer than k = {policy.k} {share}; one known row leaves "
+            f"{draft.table.name}: {below} have {rows} fewer than k = {policy.k} "
+            f"{'have' if known is KnownRows.ALL else 'share'}; one known row leaves "
             f"{count(draft.profile.smallest if draft.profile else 0)} or more"
         )
+    for each in found.certain or ():
+        if each.persons:
+            what = "rows, all together," if known is KnownRows.ALL else "one or two rows"
+            return Verdict.VIOLATION, (
+                f"{draft.table.name}: {count(each.persons)} of {count(found.persons)} values of {policy.entity} "
+                f"({share(each.persons, found.persons)}) have {what} such that all who have them, too, have a value of "
+                f"{each.sensitive} in common; {known.words} leave {count(found.smallest)} or more"
+            )
+    if len(found.certain or ()) < len(limits_among(policy.criteria)):
+        return Verdict.INCONCLUSIVE, f"{reason}; what {known.words} tell of sensitive columns was not examined"
     if proposed := [each.name for each in draft.columns if each.proposed]:
         return Verdict.INCONCLUSIVE, (
             f"{reason}; but {known.words} were compared without {few(proposed)}, left out by proposal: confirm the "
             f"roles ({setting('roles')} accepted), or audit these columns too ({setting('roles')} none)"
         )
     return verdict, f"{reason}; {known.words} leave {count(found.smallest)} or more"
+
+
+def of_unicity(policy: Policy, draft: Draft, verdict: Verdict, reason: str) -> tuple[Verdict, str]:
+    """The verdict on a table that meets the rest of the policy: exact shares decide, and draws at 99 %."""
+    open_limits, kept = [], []
+    for known, limit in policy.unicity_limits.items():
+        words = "all rows" if known == "all" else plural(int(known), "row")
+        point = _point(draft, known)
+        above = None if point is None else _above(point, limit)
+        if point is None or above is None:
+            open_limits.append(f"whether {words} leave nobody else for at most {percent(limit)} was not decided")
+            continue
+        found = f"{words} leave nobody else for {percent(point.alone)} of the values of {policy.entity}, on average"
+        found += f" ({count(point.drawn)} drawn)" if point.drawn else ""
+        if above:
+            return Verdict.VIOLATION, f"{draft.table.name}: {found}; at most {percent(limit)} are allowed"
+        kept.append(found)
+    if not open_limits and draft.unnamed:
+        open_limits.append(f"rows without a {policy.entity} are not counted in it: leave them out ({setting('where')})")
+    if not open_limits and (proposed := [each.name for each in draft.columns if each.proposed]):
+        open_limits.append(f"{few(proposed)}, left out by proposal, are not in it: confirm the roles")
+    if open_limits:
+        return Verdict.INCONCLUSIVE, f"{reason}; but {'; '.join(open_limits)}"
+    return verdict, "; ".join([reason, *kept])
+
+
+def _point(draft: Draft, known: str) -> Unicity | None:
+    """The point of the curve; where nobody has so many rows, that of the most rows."""
+    points = {each.known_rows: each for each in draft.unicity}
+    if known not in points and known != "all" and draft.unicity and draft.rows_of_persons is not None:
+        known = str(min(int(known), draft.rows_of_persons.most_rows))
+    return points.get(known)
+
+
+def _above(point: Unicity, limit: Fraction) -> bool | None:
+    """Whether the share is above the limit; None: the draws do not tell."""
+    if point.drawn is None:
+        return point.alone > limit
+    return exceeds(int(point.alone * point.drawn), point.drawn, limit)
 
 
 def of_rows(policy: Policy, draft: Draft, verdict: Verdict, reason: str) -> tuple[Verdict, str]:
@@ -282,9 +336,9 @@ def assumptions(policy: Policy, columns: Sequence[ColumnFinding], verdict: Verdi
     if policy.entity:
         taken.append(
             f"{policy.entity} is not published: with it, the rows of an entity could be joined and reveal more"
-            if policy.known_rows is None
-            else f"the rows of a value of {policy.entity} can be linked, and each is one person: who has two of them "
-            f"has two shorter histories"
+            if policy.known_rows is None and not policy.require
+            else f"the rows of a value of {policy.entity} can be linked (linkable = true), and each is one person: who "
+            f"has two of them has two shorter histories"
         )
     elif policy.each_row:
         taken.append(f"each row is another person, as confirmed ({setting('entity')} {EACH_ROW})")

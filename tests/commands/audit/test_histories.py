@@ -1,42 +1,28 @@
 """`audit --known-rows`: persons of whom two rows are known, or all, by definition and by the oracle."""
 
 import json
-from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
+from fractions import Fraction
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 
 import qidsql
-from qidsql.commands.audit import figures
 from qidsql.core.results import Verdict
 from qidsql.errors import UsageError
-from qidsql.measures.histories import KnownRows
-from qidsql.sql.histories import histories
+from qidsql.measures.histories import Certain, KnownRows, clopper_pearson, exceeds, no_more_than
+from qidsql.profiling import known_rows
+from qidsql.profiling.known_rows import RowsOfPersons
+from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from tests.commandline import inside
+from tests.exhaustive import always
 from tests.stores import ONE_ENGINE, TWO_ENGINES, Store
 
 Row = tuple[Any, ...]  # person, place, day
 COLUMNS = {"person": "INTEGER", "place": "VARCHAR(9)", "day": "INTEGER"}
-
-
-def known(rows: Sequence[Row], many: str, k: int) -> tuple[int, int, int]:
-    """Persons, the least number of candidates, persons below k: by trying each choice of rows."""
-    own: dict[Any, list[Row]] = {}
-    for person, *row in rows:
-        own.setdefault(person, []).append(tuple(row))
-    least = {}
-    for person, mine in own.items():
-        if many == "all":
-            least[person] = sum(Counter(mine) == Counter(each) for each in own.values())
-            continue
-        choices = combinations(mine, min(int(many), len(mine)))
-        least[person] = min(sum({*choice} <= {*each} for each in own.values()) for choice in choices)
-    return len(own), min(least.values()), sum(each < k for each in least.values())
 
 
 def made(store: Store, rows: Sequence[Row]) -> None:
@@ -44,45 +30,66 @@ def made(store: Store, rows: Sequence[Row]) -> None:
     store.table("events", COLUMNS, rows)
 
 
-@TWO_ENGINES
-@pytest.mark.parametrize("many", ["2", "all"])
-def test_random_events_are_judged_by_the_definition(store: Store, many: str) -> None:
-    for seed in range(12):
-        random = Random(seed)
-        people, places = random.choice((3, 8, 12)), "ab"[: random.choice((1, 2, 2))]
-        rows = [
-            (person, random.choice((*places, None)), random.choice((1, 1, 2)))
-            for person in range(people)
-            for _ in range(random.choice((1, 2, 3)))
-        ]
-        made(store, rows)
-        one, (persons, smallest, below) = known(rows, "1", 2), known(rows, many, 2)
-        found = qidsql.audit(store.url, "events", k=2, entity="person", known_rows=many, columns=["place", "day"])
-        if one[2]:
-            assert found.verdict is Verdict.VIOLATION and found.histories is None
-            continue
-        assert found.histories is not None
-        figures = found.histories.persons, found.histories.smallest, found.histories.persons_below_k
-        assert figures == (persons, smallest, below), seed
-        assert found.verdict is (Verdict.VIOLATION if below else Verdict.PASS), seed
+def clinic(store: Store, shared: Path) -> None:
+    """The oracle's table, as its generator makes it."""
+    numpy = pytest.importorskip("numpy")
+    path = shared.parent / "bench" / "make_tables.py"
+    spec = spec_from_file_location("make_tables", path)
+    assert spec and spec.loader
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    columns = {name: numpy.asarray(values).tolist() for name, values in module.clinic(5000, 5).items()}
+    chosen = "patient_id", "sex", "ward", "visit_date", "occupation", "diagnosis"
+    types = "INTEGER", "VARCHAR(9)", "INTEGER", "DATE", "VARCHAR(99)", "VARCHAR(9)"
+    cells = [[None if each == "" else each for each in columns[name]] for name in chosen]
+    months = [f"{day[:7]}-01" for day in columns["visit_date"]]
+    store.table("clinic", {**dict(zip(chosen, types, strict=True)), "month": "DATE"}, zip(*cells, months, strict=True))
 
 
 @TWO_ENGINES
-def test_the_oracle(store: Store, shared: Path) -> None:
+@pytest.mark.parametrize("table", always("toy", longer=["clinic"]))
+def test_the_oracle(store: Store, shared: Path, table: str) -> None:
     oracle = json.loads((shared / "oracle_persons.json").read_text())
-    made(store, [row[:3] for row in oracle["toy_rows"]])
-    for entry in oracle["entries"]:
-        if entry["table"] != "toy":
-            continue
-        for many, expected in (("2", entry["known_rows"]["2"]), ("all", entry["whole_history_multiset"])):
-            with store.connect() as engine:
-                table = engine.describe("events")
-                source = relation(engine.dialect, table, table.columns)
-                found = engine.run(
-                    histories(engine.dialect, source, entry["columns"], entry["k"], "person", KnownRows(many))
-                )
-            assert found.persons == entry["persons"]
-            assert (found.smallest, found.persons_below_k) == (expected["smallest"], expected["persons_below_k"])
+    if table == "clinic":
+        clinic(store, shared)
+    else:
+        store.table("toy", {**COLUMNS, "illness": "VARCHAR(9)"}, oracle["toy_rows"])
+    with store.connect() as engine:
+        described = engine.describe(table)
+        source = relation(engine.dialect, described, described.columns)
+        for entry in oracle["entries"]:
+            if entry["table"] == table:
+                names = ["month" if "month" in each else each for each in entry["columns"]]
+                profiler = TableProfiler(engine, source, names, entry["k"], entry["person"])
+                agrees(entry, RowsOfPersons(profiler, source, entry["person"], entry["k"]))
+
+
+def agrees(entry: dict[str, Any], found: RowsOfPersons) -> None:
+    """Each figure of an entry of the oracle that is counted exactly; those that are drawn are near."""
+    numbers = entry["number_of_rows"]
+    if sensitive := entry.get("certain", {}).get("sensitive"):
+        assert found.certain(KnownRows.TWO, sensitive) == Certain(sensitive, entry["certain"]["2"])
+    assert min(each.persons for each in found.ones) == numbers["smallest"]
+    assert len(found.ones) == numbers["classes"]
+    assert found.persons_below_by_number == numbers["persons_below_k"]
+    assert found.whole is not None and found.whole.classes == entry["whole_history_multiset"]["classes"]
+    points = {each.known_rows: each for each in found.curve()}
+    for many, expected in (*entry["known_rows"].items(), ("all", entry["whole_history_multiset"])):
+        if many in ("1", "2", "all"):
+            seen = found.histories(KnownRows(many))
+            assert seen is not None and seen.persons == entry["persons"]
+            assert (seen.smallest, seen.persons_below_k) == (expected["smallest"], expected["persons_below_k"])
+        point = points.get(many, points["2"])  # nobody has so many rows
+        if many in ("1", "2"):
+            assert point.alone == Fraction(expected["unicity_alone"])
+            assert point.below_k == Fraction(expected["unicity_below_k"])
+        elif many not in points:
+            assert point.alone == Fraction(expected["unicity_alone"])
+        elif many == "all":
+            assert point.alone == Fraction(expected["unique_persons"], entry["persons"])
+        else:
+            assert point.low is not None and point.high is not None
+            assert point.low <= Fraction(expected["unicity_alone"]) <= point.high
 
 
 @ONE_ENGINE
@@ -113,7 +120,7 @@ def test_what_is_not_measured_is_no_pass(store: Store, monkeypatch: pytest.Monke
     assert unnamed.verdict is Verdict.INCONCLUSIVE and "1 row has no person" in unnamed.reason
     where = qidsql.audit(store.url, "events", where="person IS NOT NULL", **given)
     assert where.verdict is Verdict.PASS and "two known rows leave 4 or more" in where.reason
-    monkeypatch.setattr(figures, "LINKED_PAIRS", 3)
+    monkeypatch.setattr(known_rows, "LINKED_PAIRS", 3)
     many = qidsql.audit(store.url, "events", where="person IS NOT NULL", **given)
     assert many.verdict is Verdict.INCONCLUSIVE and "was not examined" in many.reason
     with pytest.raises(UsageError, match="name their column"):
@@ -151,8 +158,71 @@ day = "quasi-identifier"
     assert "have two rows that fewer than k = 2 share" in " ".join(inside("report", "last", cwd=tmp_path).out.split())
 
 
+@ONE_ENGINE
+def test_what_known_rows_tell_of_a_sensitive_column(store: Store) -> None:
+    """Both days of two persons tell that both are ill; no day alone does."""
+    rows = [(1, "a", 1, "hiv"), (1, "a", 2, None), (2, "a", 1, "flu"), (2, "a", 2, "hiv")]
+    rows += [(3, "a", 1, "flu"), (4, "a", 1, None), (5, "a", 2, "cold"), (6, "a", 2, "cold")]
+    store.table("events", {**COLUMNS, "illness": "VARCHAR(9)"}, rows)
+    given: dict[str, Any] = {"k": 2, "entity": "person", "columns": ["day"], "sensitive": "illness", "l_diversity": 2}
+    assert qidsql.audit(store.url, "events", **given).verdict is Verdict.PASS
+    found = qidsql.audit(store.url, "events", known_rows="2", **given)
+    assert found.verdict is Verdict.VIOLATION and found.histories is not None
+    assert found.histories.certain == (Certain("illness", 2),)
+    assert "2 of 6 values of person (33.3 %) have one or two rows such that all who have them, too" in found.reason
+    with pytest.raises(UsageError, match="three or more cannot be counted"):
+        qidsql.audit(store.url, "events", **{**given, "l_diversity": 3})
+
+
+@ONE_ENGINE
+def test_a_limit_on_the_unicity_decides(store: Store) -> None:
+    """Of two persons with two days one pair is theirs alone; 8 persons have one day each."""
+    made(store, [(1, "a", 1), (1, "a", 2), (2, "a", 2), (2, "a", 3), *((p, "a", p % 3 + 1) for p in range(3, 11))])
+
+    def verdict(*limits: str, **given: Any) -> tuple[Verdict, str]:
+        found = qidsql.audit(store.url, "events", k=2, entity="person", columns=["day"], require=limits, **given)
+        return found.verdict, found.reason
+
+    assert verdict("unicity-2=20%") == (Verdict.PASS, verdict("unicity-2=20%")[1])
+    assert "2 rows leave nobody else for 20.0 % of the values of person, on average" in verdict("unicity-2=20%")[1]
+    assert verdict("unicity-1=0", "unicity-2=0.19")[0] is Verdict.VIOLATION
+    assert verdict("unicity-5=20%")[0] is Verdict.PASS, "nobody has more than two rows"
+    assert verdict("unicity-all=0.1")[0] is Verdict.VIOLATION
+    for wrong in ("unicity-6=5%", "unicity-2", "share-2=5%", "unicity-2=100%"):
+        with pytest.raises(UsageError):
+            verdict(wrong)
+    with pytest.raises(UsageError, match="name their column"):
+        qidsql.audit(store.url, "events", require="unicity-2=5%")
+    store.execute("INSERT INTO events VALUES (NULL, 'a', 1)")
+    assert verdict("unicity-2=20%")[0] is Verdict.INCONCLUSIVE
+    assert verdict("unicity-2=20%", where="person IS NOT NULL")[0] is Verdict.PASS
+
+
+def test_draws_decide_only_beyond_doubt() -> None:
+    """By the binomial distribution, written again for two draws: 1/4, 1/2, 1/4 at one half."""
+    assert [no_more_than(some, 2, Fraction(1, 2)) for some in range(3)] == [Fraction(1, 4), Fraction(3, 4), 1]
+    assert [exceeds(some, 1000, Fraction(1, 20)) for some in (30, 50, 70)] == [False, None, True]
+    assert not exceeds(0, 1000, Fraction(1, 100)) and exceeds(0, 100, Fraction(1, 100)) is None
+    for some, low, high in ((0, 0, 0.0053), (1000, 0.9947, 1), (65, 0.0465, 0.0877)):
+        assert clopper_pearson(some, 1000, 0.005) == pytest.approx((low, high), abs=1e-4)
+
+
+@ONE_ENGINE
+def test_a_violation_is_found_where_not_all_pairs_are_compared(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_rows, "LINKED_PAIRS", 3)
+    made(store, [(person, "a", day) for person in range(30) for day in (person, (person + 1) % 30)])
+    given: dict[str, Any] = {"k": 2, "entity": "person", "columns": ["place", "day"], "known_rows": "2"}
+    found = qidsql.audit(store.url, "events", **given)
+    assert found.verdict is Verdict.VIOLATION and found.histories is not None and found.unicity is not None
+    assert (found.histories.smallest, found.histories.persons_below_k) == (1, found.histories.tried)
+    assert [(each.known_rows, each.drawn) for each in found.unicity] == [("1", None), ("2", 30), ("all", None)]
+    assert found.unicity[1].alone == 1
+    said = " ".join(inside("audit", store.url, "events", "--k", "2", "--entity", "person", "-c", "day").out.split())
+    assert "Known rows" in said
+
+
 @pytest.mark.engines("sqlite")
 def test_an_engine_that_has_no_lists_says_so(store: Store) -> None:
     made(store, [(person, "a", 1) for person in range(4)])
-    with pytest.raises(UsageError, match="does not compare the rows of persons"):
+    with pytest.raises(UsageError, match="does not compare all rows of persons"):
         qidsql.audit(store.url, "events", k=2, entity="person", columns=["place"], known_rows="all")

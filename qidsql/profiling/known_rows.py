@@ -1,0 +1,126 @@
+"""Persons with many rows: what whoever knows some of a person's rows, or all, finds, as far as it is affordable."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from math import ceil
+
+from qidsql.measures.histories import (
+    Certain,
+    Choices,
+    Histories,
+    KnownRows,
+    Unicity,
+    histories_of,
+    unicity_of_choices,
+    unicity_of_draws,
+    unicity_of_histories,
+)
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.sql.histories import certain_persons, choices, compared_values, drawn_rows, tried_pairs, whole_histories
+from qidsql.sql.relation import Relation
+
+LINKED_PAIRS = 30_000_000  # of rows of a person, that are compared: about 8 CPU seconds
+TRIED, RAREST = 10, 100  # persons, and rows of each, where all are too many
+POINTS = 5  # known rows of the curve, besides all
+DRAWN, CANDIDATES = 1_000, 20  # persons of a sample; candidates that are looked at for each row of the table
+COMPARED, FEWEST = 200_000_000, 30  # comparisons that number the copies of rows; persons of a sample, at least
+
+
+class RowsOfPersons:
+    """Asks each thing once, on the rows that have a person."""
+
+    def __init__(self, audited: TableProfiler, every: Relation, entity: str, k: int) -> None:
+        """`every`: the audited rows with all columns that are asked for, sensitive ones too."""
+        self._audited, self._every, self._entity, self._k = audited, every, entity, k
+        self._about = audited.engine.dialect, audited.source, audited.names, k, entity
+
+    @cached_property
+    def ones(self) -> list[Choices]:
+        """The persons by their number of rows, and the rows that few have. One statement."""
+        return self._audited.ask([choices(*self._about, KnownRows.ONE)])[0]
+
+    @property
+    def persons_below_by_number(self) -> int:
+        """The persons of whom fewer than k have as many rows."""
+        return sum(each.persons for each in self.ones if each.persons < self._k)
+
+    @property
+    def most_rows(self) -> int:
+        """Of a person."""
+        return max(each.own_rows for each in self.ones)
+
+    @property
+    def _most_copies(self) -> int:
+        return max(each.most_copies for each in self.ones)
+
+    @cached_property
+    def twos(self) -> list[Choices] | None:
+        """The same of any two rows; None if there are too many pairs of them. One statement more."""
+        if sum(each.pairs for each in self.ones) > 2 * LINKED_PAIRS:
+            return None
+        return self._audited.ask([choices(*self._about, KnownRows.TWO)])[0]
+
+    @cached_property
+    def whole(self) -> Histories | None:
+        """Persons by all their rows; None if the engine cannot compare them. One statement."""
+        if not self._audited.engine.dialect.ordered_lists:
+            return None
+        return self._audited.ask([whole_histories(*self._about, self._most_copies)])[0]
+
+    def histories(self, known: KnownRows) -> Histories | None:
+        """The persons below k; of two rows, if there are too many pairs, some persons of whom a choice is below k, or
+        None if none of those who were tried is. Raises Stopped, StatementError."""
+        if known is KnownRows.ALL:
+            return self.whole
+        if known is KnownRows.ONE:
+            return histories_of(known, self.ones)
+        if self.twos is not None:
+            return histories_of(known, self.twos)
+        [tried] = self._audited.ask([tried_pairs(*self._about, TRIED, RAREST)])
+        if not tried.below_k:
+            return None
+        return Histories(
+            known_rows=known,
+            persons=sum(each.persons for each in self.ones),
+            smallest=tried.smallest,
+            persons_below_k=tried.below_k,
+            tried=tried.persons,
+        )
+
+    def certain(self, known: KnownRows, sensitive: str) -> Certain | None:
+        """The persons of whom known rows tell a value; None if too many are compared, or the engine cannot. Two
+        statements. Raises Stopped, StatementError."""
+        dialect, entity = self._audited.engine.dialect, self._entity
+        about = dialect, self._every, self._audited.names, entity, sensitive
+        if known is KnownRows.ALL and not dialect.ordered_lists:
+            return None
+        if known is KnownRows.TWO and self._audited.ask([compared_values(*about)])[0] > 2 * LINKED_PAIRS:
+            return None
+        [persons] = self._audited.ask([certain_persons(*about, known, self._most_copies)])
+        return Certain(sensitive, persons)
+
+    def curve(self) -> Iterator[Unicity]:
+        """The unicity of one known row, of two, ... and of all: what is exact first. Raises Stopped, StatementError."""
+        yield unicity_of_choices(KnownRows.ONE, self.ones)
+        most = self.most_rows
+        if most > 1 and self.twos is not None:
+            yield unicity_of_choices(KnownRows.TWO, self.ones, self.twos)
+        first = 2 if self.twos is None else 3
+        if first <= most:
+            yield from self._drawn(first, min(most, POINTS))
+        if self.whole is not None:
+            yield unicity_of_histories(self.whole)
+
+    def _drawn(self, first: int, last: int) -> list[Unicity]:
+        """Of so many known rows, by a sample; nothing if even a small one would cost too much. One statement."""
+        rows = sum(each.own_rows * each.persons for each in self.ones)
+        persons = sum(each.persons for each in self.ones)
+        copies = self._most_copies
+        drawn = min(DRAWN, persons, COMPARED // (copies * ceil(rows / persons)))
+        if drawn < min(FEWEST, persons):
+            return []
+        statement = drawn_rows(
+            *self._about, persons=drawn, first=first, candidates=CANDIDATES * rows, most_copies=copies
+        )
+        [found] = self._audited.ask([statement])
+        return [unicity_of_draws(number, found) for number in range(first, last + 1)]

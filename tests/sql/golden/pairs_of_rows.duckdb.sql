@@ -1,1 +1,0 @@
-SELECT SUM(CAST(items AS INT128) * (items - 1)) AS twice FROM (SELECT person, COUNT(*) AS items FROM (SELECT relation."zip" AS c0, relation."we""ird" AS c1, relation."person" AS person FROM "clinic"."people" AS relation WHERE NOT relation."person" IS NULL GROUP BY relation."zip", relation."we""ird", relation."person") AS known GROUP BY person) AS persons
