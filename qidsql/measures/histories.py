@@ -72,6 +72,19 @@ class Choices:
     most_copies: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumbersOfRows:
+    """How many rows a person has, as somebody may know it: an identifier by itself."""
+
+    persons: int
+    numbers: Annotated[int, "different ones"]
+    most: Annotated[int, "rows of a person"]
+    alone: Annotated[int, "persons whose number of rows nobody else has"]
+    below_k: Annotated[int, "persons whose number of rows fewer than k have"]
+    cut: Annotated[int | None, "with so many rows of each at most, k persons have each number; null: no cut does"]
+    rows_cut: Annotated[int | None, "rows that go then"]
+
+
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """Persons drawn at random, with so many rows (6: more than 5), by who has their first 1, 2, ... 5 drawn rows."""
@@ -129,6 +142,25 @@ def histories_of(known: KnownRows, counted: Sequence[Choices]) -> Histories:
         persons=sum(each.persons for each in counted),
         smallest=min((each.smallest for each in counted), default=0),
         persons_below_k=sum(each.below_k for each in counted),
+    )
+
+
+def numbers_of_rows(ones: Sequence[Choices], k: int) -> NumbersOfRows:
+    """Persons by their number of rows, ascending; a cut makes that of those who have more the same."""
+    cut, above = None, 0
+    for place in reversed(range(len(ones))):
+        above += ones[place].persons
+        if above >= k and all(each.persons >= k for each in ones[:place]):
+            cut = ones[place].own_rows
+            break
+    return NumbersOfRows(
+        persons=sum(each.persons for each in ones),
+        numbers=len(ones),
+        most=ones[-1].own_rows,
+        alone=sum(each.persons for each in ones if each.persons == 1),
+        below_k=sum(each.persons for each in ones if each.persons < k),
+        cut=cut,
+        rows_cut=None if cut is None else sum(each.persons * max(0, each.own_rows - cut) for each in ones),
     )
 
 

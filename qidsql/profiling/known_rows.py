@@ -9,14 +9,24 @@ from qidsql.measures.histories import (
     Choices,
     Histories,
     KnownRows,
+    NumbersOfRows,
     Unicity,
     histories_of,
+    numbers_of_rows,
     unicity_of_choices,
     unicity_of_draws,
     unicity_of_histories,
 )
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.sql.histories import certain_persons, choices, compared_values, drawn_rows, tried_pairs, whole_histories
+from qidsql.sql.histories import (
+    certain_persons,
+    choices,
+    compared_values,
+    drawn_rows,
+    tried_pairs,
+    varying_columns,
+    whole_histories,
+)
 from qidsql.sql.relation import Relation
 
 LINKED_PAIRS = 30_000_000  # of rows of a person, that are compared: about 8 CPU seconds
@@ -40,9 +50,16 @@ class RowsOfPersons:
         return self._audited.ask([choices(*self._about, KnownRows.ONE)])[0]
 
     @property
-    def persons_below_by_number(self) -> int:
-        """The persons of whom fewer than k have as many rows."""
-        return sum(each.persons for each in self.ones if each.persons < self._k)
+    def numbers(self) -> NumbersOfRows:
+        return numbers_of_rows(self.ones, self._k)
+
+    @cached_property
+    def varying(self) -> dict[str, int]:
+        """Of each column the persons who have several values of it. One statement."""
+        [found] = self._audited.ask(
+            [varying_columns(self._about[0], self._audited.source, self._audited.names, self._entity)]
+        )
+        return found
 
     @property
     def most_rows(self) -> int:

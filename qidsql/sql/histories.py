@@ -102,6 +102,30 @@ def drawn_rows(
     return Statement(dialect.render(tree), "rows of persons drawn at random", read)
 
 
+def varying_columns(dialect: Dialect, source: Relation, columns: ColumnNames, entity: str) -> Statement[dict[str, int]]:
+    """Of each column the persons who have several values of it. One statement, one scan."""
+    several = []
+    for place, node in enumerate(source.columns(columns)):
+        null = exp.Case(ifs=[exp.If(this=exp.Is(this=node.copy(), expression=exp.null()), true=_number(1))])
+        null.set("default", _number(0))
+        values = exp.Count(this=exp.Distinct(expressions=[node.copy()])) + exp.Max(this=null)
+        one = exp.Case(ifs=[exp.If(this=exp.GT(this=values, expression=_number(1)), true=_number(1))])
+        one.set("default", _number(0))
+        several.append(exp.alias_(one, f"c{place}"))
+    sums = [exp.Sum(this=exp.column(f"c{place}")) for place in range(len(columns))]
+    holes = {"relation": source.node, "entity": source.column(entity)}
+    tree = fill("histories/varying", several=several, sums=sums, **holes)
+    return Statement(
+        dialect.render(tree),
+        "columns that differ between the rows of a person",
+        lambda rows: dict(zip(columns, _counts(rows)[0], strict=True)),
+    )
+
+
+def _number(value: int) -> exp.Expr:
+    return exp.Literal.number(value)
+
+
 def compared_values(
     dialect: Dialect, source: Relation, columns: ColumnNames, entity: str, sensitive: str
 ) -> Statement[int]:

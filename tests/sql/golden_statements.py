@@ -37,7 +37,15 @@ from qidsql.sql.copies import (
 )
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.distributions import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
-from qidsql.sql.histories import choices, drawn_rows, tried_pairs, whole_histories
+from qidsql.sql.histories import (
+    certain_persons,
+    choices,
+    compared_values,
+    drawn_rows,
+    tried_pairs,
+    varying_columns,
+    whole_histories,
+)
 from qidsql.sql.matching_rows import Domain, matching_profile, witness_rows
 from qidsql.sql.population import population_match, survey_weights
 from qidsql.sql.regions import Region, bucket_sizes, profiles_in_regions
@@ -101,8 +109,13 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "two_known_rows", choices(*persons, KnownRows.TWO)
     yield "tried_pairs", tried_pairs(*persons, 10, 100)
     yield "drawn_rows", drawn_rows(*persons, persons=9, first=3, candidates=99, most_copies=7)
+    person = dialect, plain, ALL, "person"
+    yield "varying_columns", varying_columns(*person)
+    yield "compared_values", compared_values(*person, "zip")
+    yield "certain_by_two", certain_persons(*person, "zip", KnownRows.TWO, 7)
     if dialect.ordered_lists:
         yield "whole_histories", whole_histories(*persons, 7)
+        yield "certain_by_all", certain_persons(*person, "zip", KnownRows.ALL, 7)
     yield "row_patterns", Statement(row_patterns(dialect, plain, ALL), "row patterns", lambda rows: rows)
     keyed = coded_rows(dialect, plain, ALL, "person", "a key")
     yield "coded_rows", Statement(keyed, "coded rows", lambda rows: rows)

@@ -92,6 +92,7 @@ def _result(draft: Draft, policy: Policy, accounting: Accounting, lost: Sequence
         estimate=draft.estimate,
         class_sizes=draft.class_sizes,
         histories=draft.histories,
+        numbers_of_rows=draft.numbers,
         unicity=tuple(draft.unicity) or None,
         disclosed=tuple(draft.disclosed),
         persons=draft.persons or None,

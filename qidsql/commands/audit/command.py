@@ -39,7 +39,7 @@ from qidsql.declarations.hidden import COUNTED, SHOWN, Shown
 from qidsql.declarations.options import Option, parameters
 from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, reported
 from qidsql.errors import UsageError
-from qidsql.measures.histories import Histories, Unicity
+from qidsql.measures.histories import Histories, NumbersOfRows, Unicity
 from qidsql.measures.profiles import ClassProfile, SizeBin
 from qidsql.measures.sampling import ClassEstimate
 from qidsql.wording.texts import count, plural, setting
@@ -62,6 +62,7 @@ class ColumnFinding:
     ] = None
     without_about: Annotated[Fraction | None, UNWRITTEN] = None  # an estimate of the share below k, if not measured
     unfound: Annotated[bool | None, OMITTED, "NULL in every row, and nothing shows that its values were found"] = None
+    varying: Annotated[int | None, OMITTED, "persons who have several values of it; 0: it is static"] = None
     recognised: Annotated[bool, "a direct identifier that was not declared", SHOWN] = False
     proposed: Annotated[bool, "its role, which leaves it out, is a proposal that nobody has confirmed", SHOWN] = False
 
@@ -135,6 +136,7 @@ class AuditResult(Result):
     estimate: Annotated[ClassEstimate | None, OMITTED, "instead of the profile, by a sample of the classes"] = None
     class_sizes: tuple[SizeBin, ...]
     histories: Annotated[Histories | None, OMITTED, "with --known-rows: persons by what is known of their rows"] = None
+    numbers_of_rows: Annotated[NumbersOfRows | None, OMITTED, "with --entity, if persons have several rows"] = None
     unicity: Annotated[
         tuple[Unicity, ...] | None,
         OMITTED,

@@ -138,6 +138,8 @@ def _measure_unicity(policy: Policy, draft: Draft, on_stage: Callable[[str], Non
         return
     draft.todo = ["what known rows of a person leave on average"]
     on_stage("comparing persons by some of their rows")
+    draft.numbers = persons.numbers
+    draft.columns = [replace(each, varying=persons.varying.get(each.name)) for each in draft.columns]
     for point in persons.curve():
         draft.unicity.append(point)
     draft.todo = []

@@ -11,6 +11,7 @@ from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Role
 from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
+from qidsql.measures.histories import NumbersOfRows
 from qidsql.measures.profiles import ClassProfile
 from qidsql.report.blocks import Bar, Block, Chart, Fields, Grid, Head, Heading, Next, Outcome, Report, Sentence, Tone
 from qidsql.report.next_steps import column_set, command, roles
@@ -86,6 +87,11 @@ def _known_rows(result: AuditResult) -> Report:
     entity, k = result.account.policy.entity, result.account.policy.k
     bars = []
     for each in result.unicity:
+        if each.known_rows == "2":
+            yield Sentence(
+                f"Whoever knows two rows of a value of {entity}, taken at random, is left with nobody else for "
+                f"{percent(each.alone)} of them, and with fewer than {k} for {percent(each.below_k)}."
+            )
         rows = "all" if each.known_rows == "all" else plural(int(each.known_rows), "row")
         between = "" if each.low is None else f"{100 * each.low:.1f}-{100 * (each.high or 0):.1f} %"
         how = f"{between}, {count(each.drawn)} drawn" if each.drawn else "exact"
@@ -97,6 +103,26 @@ def _known_rows(result: AuditResult) -> Report:
         f"they are all. Ranges hold with a confidence of 99 %.",
         close=True,
     )
+    facts = Fields(close=True)
+    static = [each.name for each in result.columns if each.varying == 0]
+    events = [f"{each.name} ({count(each.varying)})" for each in result.columns if each.varying]
+    facts.add("Static", f"{few(static) or 'no column'}: one value in all rows of a person")
+    facts.add("Events", f"{few(events) or 'no column'}: persons who have several values")
+    if (numbers := result.numbers_of_rows) is not None:
+        facts.add("Rows of each", _numbers(numbers, k))
+    yield facts
+
+
+def _numbers(found: NumbersOfRows, k: int) -> str:
+    text = (
+        f"1 to {count(found.most)}: {count(found.alone)} of {count(found.persons)} persons have a number that nobody "
+        f"else has, {count(found.below_k)} one that fewer than {k} have"
+    )
+    if not found.below_k:
+        return text
+    if found.cut is None:
+        return f"{text}; no cut to a maximum changes that"
+    return f"{text}; a cut to {plural(found.cut, 'row')} of each ({plural(found.rows_cut or 0, 'row')} less) would do"
 
 
 def _outcome(limit: DisclosureLimit, profile: ClassProfile | None) -> str:

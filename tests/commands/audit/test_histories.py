@@ -70,8 +70,8 @@ def agrees(entry: dict[str, Any], found: RowsOfPersons) -> None:
     if sensitive := entry.get("certain", {}).get("sensitive"):
         assert found.certain(KnownRows.TWO, sensitive) == Certain(sensitive, entry["certain"]["2"])
     assert min(each.persons for each in found.ones) == numbers["smallest"]
-    assert len(found.ones) == numbers["classes"]
-    assert found.persons_below_by_number == numbers["persons_below_k"]
+    assert found.numbers.numbers == numbers["classes"] and found.numbers.alone == numbers["unique_persons"]
+    assert found.numbers.below_k == numbers["persons_below_k"]
     assert found.whole is not None and found.whole.classes == entry["whole_history_multiset"]["classes"]
     points = {each.known_rows: each for each in found.curve()}
     for many, expected in (*entry["known_rows"].items(), ("all", entry["whole_history_multiset"])):
