@@ -16,7 +16,7 @@ from qidsql.declarations.results import MISMATCH
 from qidsql.errors import UsageError
 
 PERSON = "person"  # the check of a line that nothing can measure
-LIMITED, CONTENTS = ("highest", "average"), "contents"  # checks that need more of a line
+LIMITED, CONTENTS = ("highest", "attacked", "average"), "contents"  # checks that need more of a line
 NAMED = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.toml"))}
 
 

@@ -81,7 +81,7 @@ class ScannedTable:
 
 def scanned(engine: Engine, table: Table, year: int) -> ScannedTable:
     """The contents of all columns, by a full scan of each, in this year. Raises Stopped, StatementError."""
-    statements = [column_contents(engine.dialect, table, each, year - 90) for each in table.columns]
+    statements = [column_contents(engine.dialect, table, each, year - 89) for each in table.columns]
     found = engine.run_many(statements)
     columns = [ScannedColumn.of_name(each.name, counts) for each, counts in zip(table.columns, found, strict=True)]
     return ScannedTable(max((each.of("row_count") for each in columns), default=0), tuple(columns))
@@ -137,6 +137,8 @@ def _zip_codes(column: ScannedColumn) -> Hits:
         for what, why in (("long_zips", "of more than three digits"), ("sparse_zips", f"where few live, by {VINTAGE}")):
             if column.of(what):
                 yield True, f"{column.says(what)} {why}"
+    else:
+        yield from _maybe("postcodes", "like postal codes")(column)
 
 
 def _places(column: ScannedColumn) -> Hits:
@@ -149,7 +151,7 @@ def _dates(column: ScannedColumn) -> Hits:
     yield from _share("months")(column)
     packed = column.of("packed_days")
     if packed and 100 * packed > column.of("filled"):
-        yield column.mostly("packed_days"), f"{column.says('packed_days')} like 20270331"
+        yield column.mostly("packed_days"), f"{column.says('packed_days')} like 20270331 or 202703"
     if set(words(column.name)) & DATED and column.of("long_numbers"):
         yield False, f"{column.says('long_numbers')} that may count days or seconds"
     if "per" not in words(column.name) and set(words(column.name)) & PARTS_OF_DATES and column.of("different") > 1:
@@ -157,13 +159,14 @@ def _dates(column: ScannedColumn) -> Hits:
 
 
 def _ages(column: ScannedColumn) -> Hits:
-    if column.meaning == "an age" and column.of("over_89"):
-        yield True, f"{column.says('over_89')} over 89"
+    if column.meaning == "an age":
+        yield from ((True, f"{column.says(each)} over 89") for each in ("over_89",) if column.of(each))
+        yield from _maybe("exactly_90", "of 90, if that is not everybody from 90 on")(column)
 
 
 def _birth_years(column: ScannedColumn) -> Hits:
     if column.meaning == "a date or year of birth" and column.of("born_before"):
-        yield True, f"{column.says('born_before')} of people over 89"
+        yield True, f"{column.says('born_before')} of people who turn 90 or are older"
 
 
 def _unique(column: ScannedColumn) -> Hits:

@@ -49,7 +49,7 @@ RECORD = Command(
 
 def record(request: RecordRequest) -> None:
     """Records a release. Raises UsageError, TomlFileError, StoreError."""
-    from qidsql.commands.release.command import ReleaseResult
+    from qidsql.commands.release.command import ReleaseResult, judged
     from qidsql.commands.release.subject import file_subject
     from qidsql.formats.reading import result_in
     from qidsql.operations.history.releases import ReleaseLedger
@@ -57,6 +57,8 @@ def record(request: RecordRequest) -> None:
     found = result_in(request.statement)
     if not isinstance(found, ReleaseResult):
         raise UsageError(f"{request.statement} is no statement of qidsql release check")
+    if judged(found) != found or request.statement.read_text(encoding="utf-8") != found.canonical_json():
+        raise UsageError(f"{request.statement} was changed after qidsql release check wrote it")
     digests = [dict(each.digest) for each in found.subject]
     if "sha256" in digests[0] and digests != [dict(file_subject(Path(request.released)).digest)]:
         raise UsageError(f"{request.released} is not the file that {request.statement} is about")

@@ -21,6 +21,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from qidsql.commands.audit.command import AuditRequest
 from qidsql.commands.graph.command import GraphRequest
 from qidsql.commands.release.command import NO_POLICY, ReleasedAudit, ReleaseRequest
+from qidsql.commands.release.subject import FILE
 from qidsql.core.options import names
 from qidsql.core.policy import BUDGETS, EACH_ROW, ROLES, PolicyOptions, PolicyOrigin
 from qidsql.core.tables import PolicyRole, Table, fits
@@ -166,6 +167,7 @@ def _release_with_policy(engine: Engine, request: ReleaseRequest, source: str | 
     asked = replace(asked, **found.fields(), awaits_policy=False)
     entity = asked.entity
     listed = found.entry.table if found.entry.table and not found.entry.is_pattern else str(found.table.name)
+    like = found.entry.table if found.entry.table and found.table.kind == FILE else listed  # one name a release
     missing = entity is not None and entity.lower() not in [name.lower() for name in columns]
     confirmed = found.file.release is not None and found.file.release.each_row
     return replace(
@@ -175,7 +177,7 @@ def _release_with_policy(engine: Engine, request: ReleaseRequest, source: str | 
         missing_entity=entity if missing and not confirmed else None,
         policy_hash=found.file.hash,
         of=listed,
-        earlier=ReleaseLedger(open_history(found.file.history_url, found.file.history_schema)).of_table(listed),
+        earlier=ReleaseLedger(open_history(found.file.history_url, found.file.history_schema)).of_table(like),
         awaits_policy=False,
     )
 

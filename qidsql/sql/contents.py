@@ -1,7 +1,7 @@
 """The statements that look into the cells: counts of values that look like identifiers, and a hash of all rows."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -34,7 +34,7 @@ DIGITS, DOUBLED = "0123456789", "0516273849"  # each digit at the place of its v
 def column_contents(dialect: Dialect, table: Table, column: Column, oldest: int) -> Statement[Mapping[str, int]]:
     """How many values of the column look like something that identifies people. One scan of the column.
 
-    `oldest`: the year in which people who are 90 were born.
+    `oldest`: the first year of birth of whoever does not turn 90 this year.
     """
     kinds = [kind for kind, types in TYPES.items() if re.match(types, column.type)]
     kind = kinds[0] if kinds else "text_contents"
@@ -72,6 +72,20 @@ def rows_digest(dialect: Dialect, table: Table) -> Statement[tuple[str, ...]]:
     """The number of rows and the sums of the parts of their hashes, as texts. One scan of the table."""
     assert dialect.hex_number is not None
     texts = [dialect.as_text(exp.column(exp.to_identifier(each.name, quoted=True))) for each in table.columns]
+    parts = {
+        name: dialect.hex_number(
+            exp.Substring(
+                this=exp.column("row_hash"), start=exp.Literal.number(1 + 8 * place), length=exp.Literal.number(8)
+            )
+        )
+        for place, name in enumerate(("first", "second", "third", "fourth"))
+    }
+    tree = fill("contents/rows_digest", row=told_apart(texts), rows=rows_node(table), **parts)
+    return Statement(dialect.render(tree), "the hash of all rows", lambda found: tuple(map(str, found[0])))
+
+
+def told_apart(texts: Sequence[exp.Expr]) -> exp.Expr:
+    """One text from which each of these can be read back, NULL too."""
     marked = [
         exp.Case(
             ifs=[exp.If(this=exp.Is(this=text, expression=exp.null()), true=exp.Literal.string("N"))],
@@ -81,16 +95,7 @@ def rows_digest(dialect: Dialect, table: Table) -> Statement[tuple[str, ...]]:
         )
         for text in texts
     ]
-    parts = {
-        name: dialect.hex_number(
-            exp.Substring(
-                this=exp.column("row_hash"), start=exp.Literal.number(1 + 8 * place), length=exp.Literal.number(8)
-            )
-        )
-        for place, name in enumerate(("first", "second", "third", "fourth"))
-    }
-    tree = fill("contents/rows_digest", row=exp.func("CONCAT", *marked), rows=rows_node(table), **parts)
-    return Statement(dialect.render(tree), "the hash of all rows", lambda found: tuple(map(str, found[0])))
+    return exp.func("CONCAT", *marked) if marked else exp.Literal.string("")
 
 
 def _digit(digits: exp.Expr, place: int, values: str = DIGITS) -> exp.Expr:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from qidsql.core.tables import Column, Table
+from qidsql.sql.contents import told_apart
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import rows_node
-from qidsql.sql.templates import Row, Statement, fill, integer
+from qidsql.sql.templates import Row, Statement, fill, fill_query, integer
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,24 @@ class ChangedClasses:
     removed_below: int
     stayed: int
     stayed_below: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedValues:
+    """Rows in classes where what was added, removed, or said by both shows fewer than so many sensitive values."""
+
+    added: int
+    removed: int
+    stayed: int
+
+
+@dataclass(frozen=True, slots=True)
+class JointValues:
+    """Rows of persons in two releases: all, those left with too few values, with one."""
+
+    rows: int
+    few: int
+    certain: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +57,43 @@ def changed_classes(
     dialect: Dialect, earlier: Table, later: Table, classes: Sequence[str], others: Sequence[str], k: int
 ) -> Statement[ChangedClasses]:
     """Compares the rows of two releases in the columns of these names. One scan of each."""
-    values = [exp.column(f"c{place}") for place in range(len(classes) + len(others))]
-    tree = fill(
-        "releases/changed_classes",
-        earlier=rows_node(earlier),
-        later=rows_node(later),
-        earlier_values=_aliased(dialect, earlier, (*classes, *others)),
-        later_values=_aliased(dialect, later, (*classes, *others)),
-        cells=values,
-        classes=values[: len(classes)],
-        k=k,
-    )
+    counted, names = _cells(dialect, earlier, later, (*classes, *others))
+    tree = fill("releases/changed_classes", counted=counted, classes=names[: len(classes)], k=k)
 
     def read(found: list[Row]) -> ChangedClasses:
         return ChangedClasses(*map(integer, found[0]))
 
     return Statement(dialect.render(tree), "rows added and removed since an earlier release", read, scans=2)
+
+
+def changed_values(
+    dialect: Dialect, earlier: Table, later: Table, classes: Sequence[str], others: Sequence[str], least: int
+) -> Statement[ChangedValues]:
+    """As `changed_classes`, by the values of the first of the others. One scan of each."""
+    counted, names = _cells(dialect, earlier, later, (*classes, *others))
+    own, value = names[: len(classes)], names[len(classes)]
+    tree = fill("releases/changed_values", counted=counted, classes=own, value=value, least=least)
+
+    def read(found: list[Row]) -> ChangedValues:
+        return ChangedValues(*map(integer, found[0]))
+
+    return Statement(dialect.render(tree), "sensitive values of rows added and removed", read, scans=2)
+
+
+def _cells(
+    dialect: Dialect, earlier: Table, later: Table, columns: Sequence[str]
+) -> tuple[exp.Subquery, list[exp.Column]]:
+    """The rows of both by these columns, and their names there."""
+    names = [exp.column(f"c{place}") for place in range(len(columns))]
+    counted = fill_query(
+        "releases/changed_cells",
+        earlier=rows_node(earlier),
+        later=rows_node(later),
+        earlier_values=_aliased(dialect, earlier, columns),
+        later_values=_aliased(dialect, later, columns),
+        cells=names,
+    )
+    return counted.subquery("counted"), names
 
 
 def joint_classes(
@@ -77,6 +117,29 @@ def joint_classes(
         return JointClasses(*map(integer, found[0]))
 
     return Statement(dialect.render(tree), "the classes of two releases together", read, scans=2)
+
+
+def joint_values(
+    dialect: Dialect,
+    earlier: tuple[Table, Sequence[str]],
+    later: tuple[Table, Sequence[str]],
+    key: str,
+    sensitive: str,
+    least: int,
+) -> Statement[JointValues]:
+    """The persons in both tables, joined by the key, by the sensitive values that both leave them."""
+    rows = {}
+    for side, (table, columns) in {"earlier": earlier, "later": later}.items():
+        names = {"class_text": columns, "sensitive_text": (sensitive,)}
+        own = [told_apart(_values(dialect, table, given)).as_(name) for name, given in names.items()]
+        keyed = dialect.as_text(_column(table.column(key))).as_("key_value")
+        rows[side] = exp.select(*own, keyed).from_(rows_node(table)).subquery(side)
+    tree = fill("releases/joint_values", least=least, **rows)
+
+    def read(found: list[Row]) -> JointValues:
+        return JointValues(*map(integer, found[0]))
+
+    return Statement(dialect.render(tree), "the sensitive values that two releases leave", read, scans=4)
 
 
 def _column(column: Column) -> exp.Expr:

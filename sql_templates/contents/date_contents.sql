@@ -1,5 +1,5 @@
--- How many dates are finer than a year, and how many are of people who are 90 or older.
--- Parameters: :value   the date or timestamp;  :oldest  the first day of the year in which people who are 90 were born
+-- How many dates are finer than a year, and how many are of people who turn 90 this year or are older.
+-- Parameters: :value   the date or timestamp;  :oldest  the first day on which nobody was born who turns 90 this year
 --             :rows    the rows
 -- Result: row_count, filled, different, days, born_before
 SELECT

@@ -6,7 +6,7 @@
 --             :luhn     the digits of card_digits, those at even places from the right doubled, added up
 --             :rest     the account number iban_digits, modulo 97
 --             :sparse   the first three digits of zip codes that may not be shown
---             :oldest   the year of birth of people who are 90
+--             :oldest   the first year of birth of whoever does not turn 90 this year
 -- Result: one row of counts, named as they are read
 SELECT
   SUM(value_rows) AS row_count,
@@ -58,10 +58,12 @@ SELECT
       || '(^|[^A-Za-z])([Jj][Aa][Nn]|[Ff][Ee][Bb]|[Mm][Aa][Rr]|[Aa][Pp][Rr]|[Mm][Aa][Yy]|[Jj][Uu][NnLl]|[Aa][Uu][Gg]|[Ss][Ee][Pp]|[Oo][Cc][Tt]|[Nn][Oo][Vv]|[Dd][Ee][Cc])[A-Za-z]*[ .,-]+([0-9]{1,2}[ .,]+)?(1[6-9]|20)[0-9]{2}($|[^0-9])')
     )
   ) AS days,
-  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^((1[6-9]|20)[0-9]{2}[-/](0[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/](1[6-9]|20)[0-9]{2})$')) AS months,
-  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^(1[89]|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])$')) AS packed_days,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^((1[6-9]|20)[0-9]{2}[-/](0[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/](1[6-9]|20)[0-9]{2}|(1[6-9]|20)[0-9]{2}[- /]?[WwQqKk][Ww]?[0-9]{1,2}(-?[1-7])?|[WwQqKk][Ww]?[0-9]{1,2}[- /](1[6-9]|20)[0-9]{2})$')) AS months,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^(1[89]|20)[0-9]{2}(0[1-9]|1[0-2])((0[1-9]|[12][0-9]|3[01]))?$')) AS packed_days,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '[^ ]( +[^ ]+){5}')) AS texts,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[^0-9]{0,8}0*(9[1-9]|[1-9][0-9]{2,})|^[^0-9]{0,8}0*90([.]0*[1-9]| *(-|,|to ))')) AS over_89,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^0*90([.]0*)?$')) AS exactly_90,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[0-9]{5}-[0-9]{4}$|^[A-Za-z]{1,2}[0-9][A-Za-z0-9]? ?[0-9][A-Za-z]{2}$|^[A-Za-z][0-9][A-Za-z] ?[0-9][A-Za-z][0-9]$')) AS postcodes,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[12][0-9]{3}([^0-9]|$)') AND SUBSTRING(value, 1, 4) < :oldest) AS born_before,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '[0-9][^0-9]*[0-9][^0-9]*[0-9][^0-9]*[0-9]|^[A-Za-z]{1,2}[0-9]')) AS long_zips,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[0-9]{1,3}[^0-9]*$') AND LPAD(digits, 3, '0') IN (:sparse)) AS sparse_zips

@@ -1,9 +1,7 @@
 -- How an earlier release and a later one differ in the columns that both have: rows added and removed, by classes. No
--- key is needed: rows with the same values cancel out. A NULL agrees with a NULL.
--- Parameters: :earlier, :later                      the rows of the two releases
---             :earlier_values, :later_values        all common columns AS c0, c1, ..., in comparable form
---             :cells                               c0, c1, ...
---             :classes                              those of them that are quasi-identifiers, and a constant
+-- key is needed: rows with the same values cancel out.
+-- Parameters: :counted  the rows of both by all common columns (changed_cells.sql)
+--             :classes  those of them that are quasi-identifiers
 --             :k
 -- Result: added, removed, added_below, removed_below (rows in classes to which fewer than k were added, or from which
 --         fewer than k were removed), stayed, stayed_below
@@ -20,14 +18,6 @@ FROM (
     SUM(CASE WHEN later_rows > earlier_rows THEN later_rows - earlier_rows ELSE 0 END) AS added,
     SUM(CASE WHEN earlier_rows > later_rows THEN earlier_rows - later_rows ELSE 0 END) AS removed,
     SUM(CASE WHEN earlier_rows < later_rows THEN earlier_rows ELSE later_rows END) AS stayed
-  FROM (
-    SELECT :cells, SUM(earlier_row) AS earlier_rows, SUM(later_row) AS later_rows
-    FROM (
-      SELECT :earlier_values, 1 AS earlier_row, 0 AS later_row FROM :earlier
-      UNION ALL
-      SELECT :later_values, 0 AS earlier_row, 1 AS later_row FROM :later
-    ) AS both_releases
-    GROUP BY :cells
-  ) AS counted
+  FROM :counted
   GROUP BY :classes
 ) AS classes

@@ -141,7 +141,8 @@ def test_a_role_marked_check_is_a_proposal(duckdb_store: DuckDBStore, tmp_path: 
     rows = [[str(row % 2), f"ill {row % 3}"] for row in range(40)]
     duckdb_store.table("t", dict.fromkeys(("sex", "x"), "VARCHAR(9)"), rows)
     policy = tmp_path / "qidsql.toml"
-    text = f'format = 1\n[sources.s]\nurl = "{duckdb_store.url}"\n[[tables]]\nsource = "s"\ntable = "main.t"\n[tables.roles]\nx = "sensitive"'
+    text = f'format = 1\n[sources.s]\nurl = "{duckdb_store.url}"\n[[tables]]\nsource = "s"\ntable = "main.t"\n'
+    text += '[tables.roles]\nx = "sensitive"'
     for mark, searched in (("  # CHECK", ("sex", "x")), ("", ("sex",))):
         policy.write_text(f"{text}{mark}\n")
         found = qidsql.anonymize(duckdb_store.url, "t", k=2, policy_file=str(policy))

@@ -46,7 +46,7 @@ def _all(seed: int, folder: Path) -> Iterator[str | None]:
 
 def _pair(draw: Random, folder: Path) -> str | None:
     types = [draw.choice(TYPES) for _ in range(draw.randint(2, 4))]
-    classes, k = draw.randint(1, len(types) - 1), draw.randint(2, 6)
+    classes, k, least = draw.randint(1, len(types) - 1), draw.randint(2, 6), draw.choice((0, 0, 2, 3))
     people = {n: tuple(draw.choice(VALUES[each]) for each in types) for n in range(draw.randint(5, 60))}
     leave, come, move = (draw.choice((0, 0, 0.1, 0.5)) for _ in range(3))
     before: Rows = {n: row for n, row in people.items() if draw.random() >= come} or people
@@ -56,7 +56,7 @@ def _pair(draw: Random, folder: Path) -> str | None:
     roles = "".join(f'c{n} = "{"quasi-identifier" if n < classes else "sensitive"}"\n' for n in range(len(types)))
     (folder / "qidsql.toml").write_text(
         f'format = 1\n[sources.main]\nurl = "none.duckdb"\n[[tables]]\ntable = "people"\nk = {k}\nentity = "row"\n'
-        f"[tables.roles]\n{roles}"
+        f"{f'l_diversity = {least}' if least else ''}\n[tables.roles]\n{roles}"
     )
     given: dict[str, Any] = {"policy_file": folder / "qidsql.toml", "of": "people"}
     first = qidsql.release(str(folder / "old.parquet"), **given)
@@ -66,7 +66,7 @@ def _pair(draw: Random, folder: Path) -> str | None:
     second = qidsql.release(str(folder / "new.parquet"), **given, **with_key)
     if (folder / "old.parquet").read_bytes() == (folder / "new.parquet").read_bytes():
         return None  # the same release
-    return _wrong_lines(second, before, now, classes, k) or _changed(draw, second, folder)
+    return _wrong_lines(second, before, now, classes, k, least) or _changed(draw, second, folder)
 
 
 def _moved(draw: Random, row: tuple[Any, ...], types: list[str], share: float) -> tuple[Any, ...]:
@@ -83,7 +83,7 @@ def _write(folder: Path, name: str, rows: Rows, types: list[str]) -> None:
         connection.execute(f"COPY (SELECT * EXCLUDE (id) FROM t ORDER BY hash(id)) TO '{folder / name}.parquet'")
 
 
-def _wrong_lines(found: ReleaseResult, before: Rows, now: Rows, classes: int, k: int) -> str | None:
+def _wrong_lines(found: ReleaseResult, before: Rows, now: Rows, classes: int, k: int, least: int) -> str | None:
     lines = {each.item: each for each in found.predicate.lines}
     cells = [Counter(each.values()) for each in (before, now)]
     moved = []
@@ -93,15 +93,48 @@ def _wrong_lines(found: ReleaseResult, before: Rows, now: Rows, classes: int, k:
             sums[row[:classes]] += max(0, rows - other[row])
         moved.append(sum(rows for rows in sums.values() if rows < k))
     line = lines["added and removed"]
-    if not (line.measured.startswith(f"{moved[0]} of ") and f", {moved[1]} of " in line.measured):
+    if not (f"{moved[0]} of " in line.measured and f", {moved[1]} of " in line.measured):
         return f"{line.measured}, not {moved}"
-    if (line.state == "met") is any(moved):
+    alike, changes = bool((cells[0] & cells[1]).total()), (cells[1] - cells[0], cells[0] - cells[1])
+    few = least and any(_too_few(each, place, classes, least) for each in changes for place in _sensitive(found))
+    if line.state != ("not met" if any(moved) or few else "met" if alike else "for a person to say"):
         return f"{line.state} with {moved}"
     joint = Counter((before[n][:classes], now[n][:classes]) for n in before.keys() & now.keys())
     below = sum(rows for rows in joint.values() if rows < k)
     line = lines["releases together"]
     expected = f"jointly {min(joint.values())}, {below} of" if joint else "nobody is in"
-    return None if expected in line.measured and (line.state == "met") is not bool(below) else f"{line}, not {expected}"
+    judged = "met" if joint else "for a person to say"
+    if expected not in line.measured or (line.state == judged) is bool(below):
+        return f"{line}, not {expected}"
+    return _wrong_values(found, lines["values together"], before, now, classes, least) if least and joint else None
+
+
+def _sensitive(found: ReleaseResult) -> list[int]:
+    return [n for n, each in enumerate(found.predicate.columns) if each.role == "sensitive"]
+
+
+def _too_few(cells: Counter[tuple[Any, ...]], place: int, classes: int, least: int) -> bool:
+    """Whether the rows of a class have fewer values than allowed."""
+    values: dict[Any, set[Any]] = {}
+    for row in cells:
+        values.setdefault(row[:classes], set()).add(row[place])
+    return any(len(each) < least for each in values.values())
+
+
+def _wrong_values(found: ReleaseResult, line: Any, before: Rows, now: Rows, classes: int, least: int) -> str | None:
+    """The values that a person can have by both releases: those of the person's class in each."""
+    wrong, both = False, before.keys() & now.keys()
+    for place in _sensitive(found):
+        left = 0
+        for n in both:
+            sets = [
+                {row[place] for row in each.values() if row[:classes] == each[n][:classes]} for each in (before, now)
+            ]
+            left += 0 < len(sets[0] & sets[1]) < least
+        wrong |= left > 0
+        if f"{left} of {len(both)} row" not in line.measured:
+            return f"{line}, not {left} by c{place}"
+    return None if (line.state == "not met") is wrong else f"{line}, though {wrong}"
 
 
 def _changed(draw: Random, found: ReleaseResult, folder: Path) -> str | None:

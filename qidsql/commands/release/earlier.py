@@ -1,9 +1,11 @@
 """A release against the earlier ones of the same table: what was added or removed, and what both say together."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from qidsql.commands.release.command import EarlierRelease, LineState, Measured, ReleaseRequest, Subject, worst_of
 from qidsql.commands.release.subject import file_subject, subject_of
@@ -12,52 +14,205 @@ from qidsql.declarations.results import plain
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import BudgetSpent, Interrupted, QidsqlError
-from qidsql.sql.releases import changed_classes, joint_classes
-from qidsql.wording.texts import count, few, plural
+from qidsql.sql.releases import (
+    ChangedClasses,
+    ChangedValues,
+    changed_classes,
+    changed_values,
+    joint_classes,
+    joint_values,
+)
+from qidsql.wording.texts import count, plural
+from qidsql.wording.texts import few as few_names
 
 MET, NOT_MET, NOT_EXAMINED = LineState.MET, LineState.NOT_MET, LineState.NOT_EXAMINED
 NO_LEDGER = Measured(NOT_EXAMINED, "no history of releases was read")
-FIRST = Measured(MET, "the history has no earlier release of this table")
+FIRST = Measured(MET, "no earlier release of this table is recorded in the history")
+WRITTEN = {"whole": "u?(tiny|small|big|huge)?int(eger|[248])?$", "text": "(text|(var)?char.*|character varying.*)$"}
+_Side: TypeAlias = tuple[Table, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What was found of one earlier release, or of all of them."""
+    """What was found of one earlier release, or of all of them: of rows, persons, and their sensitive values."""
 
     changes: Measured
     together: Measured
+    values: Measured
+
+
+@dataclass(frozen=True, slots=True)
+class Required:
+    """The rows of a class, and its different sensitive values; 0: the policy limits nothing that classes disclose."""
+
+    k: int
+    values: int
+
+    @property
+    def words(self) -> str:
+        return f"k = {self.k}"
 
 
 def against_earlier(
-    engine: Engine, table: Table, request: ReleaseRequest, subject: Sequence[Subject], k: int
+    engine: Engine, table: Table, request: ReleaseRequest, subject: Sequence[Subject], required: Required
 ) -> Compared:
     """The worst that was found of any release with other bytes. Raises BudgetSpent, Interrupted."""
     if request.earlier is None:
-        return Compared(NO_LEDGER, NO_LEDGER)
+        return Compared(NO_LEDGER, NO_LEDGER, NO_LEDGER)
     own = [dict(each.digest) for each in subject]
-    found = [_against(engine, table, request, each, k) for each in request.earlier if dict(each.digest) not in own]
-    if not found:
-        return Compared(FIRST, FIRST)
-    return Compared(worst_of([each.changes for each in found]), worst_of([each.together for each in found]))
+    others = [each for each in request.earlier if plain(each.digest) not in own]
+    if not others:
+        return Compared(FIRST, FIRST, FIRST)
+    found = [_Comparison(engine, table, request, each, required).compared() for each in others]
+    names = ("changes", "together", "values")
+    return Compared(*(worst_of([getattr(each, name) for each in found]) for name in names))
 
 
-def _against(engine: Engine, table: Table, request: ReleaseRequest, earlier: EarlierRelease, k: int) -> Compared:
-    unknown = Measured(NOT_EXAMINED, "", f"k = {k}")
-    changes = together = unknown
-    try:
-        with _both(engine, table, earlier.place) as (pair, before, now, subject):
-            if plain(subject.digest) != dict(earlier.digest):
-                raise QidsqlError(f"{earlier.place} is not what was recorded")
-            changes, together = _changes(pair, before, now, request, earlier, k)
-        if request.key is not None:
-            together = unknown
-            together = _joint(engine, table, request, earlier, k)
-    except (BudgetSpent, Interrupted):
-        raise
-    except QidsqlError as error:
-        why = f"{earlier.name} could not be compared: {error}"
-        changes, together = (replace(each, measured=each.measured or why) for each in (changes, together))
-    return Compared(changes, together)
+class _Comparison:
+    """The comparison with one earlier release."""
+
+    def __init__(
+        self, engine: Engine, table: Table, request: ReleaseRequest, earlier: EarlierRelease, required: Required
+    ) -> None:
+        self._engine, self._table, self._request = engine, table, request
+        self._earlier, self._required = earlier, required
+
+    def compared(self) -> Compared:
+        """Raises BudgetSpent, Interrupted."""
+        earlier, unknown = self._earlier, self._measured(NOT_EXAMINED, "")
+        changes = together = values = unknown
+        try:
+            with _both(self._engine, self._table, earlier.place) as (pair, before, now, subject):
+                if not earlier.digest:
+                    raise QidsqlError("its record in the history was changed")
+                if plain(subject.digest) != dict(earlier.digest):
+                    raise QidsqlError(f"{earlier.place} is not what was recorded")
+                changes, together, values = self._changes(pair, before, now)
+            if self._request.key is not None:
+                together = values = unknown
+                together, values = self._joint()
+        except (BudgetSpent, Interrupted):
+            raise
+        except QidsqlError as error:
+            why = f"{earlier.name} could not be compared: {error}"
+            told = [replace(each, measured=each.measured or why) for each in (changes, together, values)]
+            changes, together, values = told
+        return Compared(changes, together, values)
+
+    def _measured(self, state: LineState, text: str) -> Measured:
+        return Measured(state, text, self._required.words)
+
+    def _changes(self, pair: Engine, before: Table, now: Table) -> tuple[Measured, Measured, Measured]:
+        """Rows added and removed; and, where rows were only added or only removed, what both together say."""
+        k, name = self._required.k, self._earlier.name
+        common = _alike(before, now)
+        classes = [each for each in common if _is_quasi(self._request, each)]
+        if not classes:
+            raise QidsqlError("they have no quasi-identifier in common")
+        others = [each for each in common if each not in classes]
+        found = pair.run(changed_classes(pair.dialect, before, now, classes, others, k))
+        few = self._few_values(pair, before, now, classes, others)
+        moved = [
+            f"{count(below)} of {plural(rows, f'row {kind}', f'rows {kind}')} since {name} in classes of fewer than {k}"
+            for kind, rows, below in (
+                ("added", found.added, found.added_below),
+                ("removed", found.removed, found.removed_below),
+            )
+        ]
+        moved += [
+            f"{plural(rows, f'row {kind}', f'rows {kind}')} in classes of fewer than {self._required.values} values"
+            for kind, rows in (("added", few.added), ("removed", few.removed))
+            if rows
+        ]
+        changes = self._measured(MET, ", ".join(moved))
+        if found.added_below or found.removed_below or few.added or few.removed:
+            changes = replace(changes, state=NOT_MET)
+        elif not found.stayed:
+            text = f"no row of {name} is here, if both are coded alike; {changes.measured}"
+            changes = self._measured(LineState.PERSON, text)
+        return changes, *self._stayed(found, few, _different(before, now))
+
+    def _few_values(
+        self, pair: Engine, before: Table, now: Table, classes: list[str], others: list[str]
+    ) -> ChangedValues:
+        """The most rows of any sensitive column that the policy limits."""
+        found = [ChangedValues(0, 0, 0)]
+        for each in self._limited(others):
+            rest = [each, *(name for name in others if name != each)]
+            asked = changed_values(pair.dialect, before, now, classes, rest, self._required.values)
+            found.append(pair.run(asked))
+        return ChangedValues(*(max(getattr(each, name) for each in found) for name in ("added", "removed", "stayed")))
+
+    def _limited(self, names: Iterable[str]) -> list[str]:
+        """The sensitive columns among them, if the policy limits what classes disclose."""
+        if not self._required.values:
+            return []
+        return [each for each in names if self._request.roles.get(each) is PolicyRole.SENSITIVE]
+
+    def _stayed(self, found: ChangedClasses, few: ChangedValues, different: Sequence[str]) -> tuple[Measured, Measured]:
+        """What both say of whoever is in both: of their classes, and of their values."""
+        k, name = self._required.k, self._earlier.name
+        if different or (found.added and found.removed):
+            own = f"columns that only one of them has: {few_names(different)}"
+            why = own if different else "rows were added and removed"
+            text = f"with {name}: {why}, so a person's two classes need copies with a key"
+            unknown = self._measured(NOT_EXAMINED, text)
+            return unknown, unknown
+        rows = plural(found.stayed, "row")
+        texts = (
+            (found.stayed_below, f"{count(found.stayed_below)} of {rows} also in {name} below {k} together"),
+            (few.stayed, f"{count(few.stayed)} of {rows} left with fewer than {self._required.values} values"),
+        )
+        assumed = f"if nobody in {name} has other values since, which copies with a key can show: "
+        return tuple(  # type: ignore[return-value]
+            self._measured(NOT_MET, text) if wrong else self._measured(LineState.PERSON, f"{assumed}{text}")
+            for wrong, text in texts
+        )
+
+    def _joint(self) -> tuple[Measured, Measured]:
+        """The classes of the persons in both, by copies with a key that hold exactly the released rows."""
+        engine, earlier, keyed = self._engine, self._earlier, self._request.keyed
+        if keyed is None or not earlier.keyed or self._request.key is None:
+            raise QidsqlError("both releases need a copy with the key (--keyed, and when the earlier one was recorded)")
+        with _both(engine, self._table, keyed) as (pair, copy, now, _):
+            _same_rows(pair, copy, now)
+        if engine.data_files:
+            with connect(earlier.keyed, beside=earlier.place) as pair:
+                _same_rows(pair, pair.describe(None), pair.describe_beside(None))
+            with connect(keyed, beside=earlier.keyed) as pair:
+                return self._together(pair, pair.describe_beside(None), pair.describe(None))
+        first, second = engine.describe(earlier.keyed), engine.describe(keyed)
+        _same_rows(engine, first, engine.describe(earlier.place))
+        return self._together(engine, first, second)
+
+    def _together(self, pair: Engine, before: Table, now: Table) -> tuple[Measured, Measured]:
+        key, k, name = str(self._request.key), self._required.k, self._earlier.name
+        if before.column(key).type != now.column(key).type:
+            raise QidsqlError(f"{key} has another type in each of the copies with a key")
+        for each in (before, now):
+            found = pair.run(joint_classes(pair.dialect, (each, (key,)), (each, (key,)), key, k))
+            rows = pair.run(changed_classes(pair.dialect, each, each, (key,), (), k)).stayed
+            if not rows == found.rows == found.classes:
+                raise QidsqlError(f"{key} does not tell the rows of {each.name} apart")
+        roles = self._request.roles
+        hidden = {key, *self._earlier.sensitive, *(each for each in roles if roles[each] is PolicyRole.SENSITIVE)}
+        first, second = ((each, [it.name for it in each.columns if it.name not in hidden]) for each in (before, now))
+        joint = pair.run(joint_classes(pair.dialect, first, second, key, k))
+        if not joint.rows:
+            nobody = self._measured(LineState.PERSON, f"nobody is in {name} too, if {key} stayed the same")
+            return nobody, nobody
+        below = f"{count(joint.below)} of {plural(joint.rows, 'row')} below {k}"
+        text = f"with {name}: jointly {count(joint.smallest)}, {below}, {count(joint.alone)} alone"
+        classes = self._measured(NOT_MET if joint.below else MET, text)
+        values = [self._joint_values(pair, first, second, each) for each in self._limited(_alike(before, now))]
+        return classes, worst_of(values) if values else self._measured(MET, f"{name} has none of the sensitive columns")
+
+    def _joint_values(self, pair: Engine, first: _Side, second: _Side, sensitive: str) -> Measured:
+        least = self._required.values
+        found = pair.run(joint_values(pair.dialect, first, second, str(self._request.key), sensitive, least))
+        few = f"{count(found.few)} of {plural(found.rows, 'row')} left with fewer than {least} values of {sensitive}"
+        text = f"with {self._earlier.name}: {few}, {count(found.certain)} with one"
+        return self._measured(NOT_MET if found.few else MET, text)
 
 
 @contextmanager
@@ -73,74 +228,24 @@ def _both(engine: Engine, table: Table, place: str) -> Iterator[tuple[Engine, Ta
         yield pair, pair.describe_beside(None), pair.describe(None), file_subject(Path(place))
 
 
-def _changes(
-    pair: Engine, before: Table, now: Table, request: ReleaseRequest, earlier: EarlierRelease, k: int
-) -> tuple[Measured, Measured]:
-    """Rows added and removed; and, where rows were only added or only removed, the classes of both together."""
-    names = [[each.name for each in table.columns] for table in (before, now)]
-    common = [name for name in names[1] if name in names[0]]
-    classes = [name for name in common if _is_quasi(request, name)]
-    if not classes:
-        raise QidsqlError("they have no quasi-identifier in common")
-    others = [name for name in common if name not in classes]
-    found = pair.run(changed_classes(pair.dialect, before, now, classes, others, k))
-    since = f"since {earlier.name} in classes of fewer than {k}"
-    moved = [
-        f"{count(below)} of {plural(rows, f'row {kind}', f'rows {kind}')} {since}"
-        for kind, rows, below in (
-            ("added", found.added, found.added_below),
-            ("removed", found.removed, found.removed_below),
-        )
-    ]
-    changes = Measured(NOT_MET if found.added_below or found.removed_below else MET, ", ".join(moved), f"k = {k}")
-    new = [name for name in names[1] if name not in names[0]]
-    gone = [name for name in names[0] if name not in names[1]]
-    if new or gone or (found.added and found.removed):
-        own = f"columns that only one of them has: {few([*new, *gone])}"
-        why = own if new or gone else "rows were added and removed"
-        text = f"with {earlier.name}: {why}, so a person's two classes need copies with a key"
-        return changes, Measured(NOT_EXAMINED, text, f"k = {k}")
-    text = f"{count(found.stayed_below)} of {plural(found.stayed, 'row')} also in {earlier.name} below {k} together"
-    if found.stayed_below:
-        return changes, Measured(NOT_MET, text, f"k = {k}")
-    assumed = f"if nobody in {earlier.name} has other values since, which copies with a key can show: {text}"
-    return changes, Measured(LineState.PERSON, assumed, f"k = {k}")
+def _alike(before: Table, now: Table) -> list[str]:
+    """The columns that both have. Raises QidsqlError if their values are written in two ways."""
+    types = {each.name: each.type for each in before.columns}
+    common = [each for each in now.columns if each.name in types]
+    if other := [each.name for each in common if _written(each.type) != _written(types[each.name])]:
+        raise QidsqlError(f"other types: {few_names(other)}")
+    return [each.name for each in common]
 
 
-def _joint(engine: Engine, table: Table, request: ReleaseRequest, earlier: EarlierRelease, k: int) -> Measured:
-    """The classes of the persons in both, by copies with a key that hold exactly the released rows."""
-    if request.keyed is None or not earlier.keyed or request.key is None:
-        raise QidsqlError("both releases need a copy with the key (--keyed, and when the earlier one was recorded)")
-    with _both(engine, table, request.keyed) as (pair, keyed, now, _):
-        _same_rows(pair, keyed, now)
-    before = Path(earlier.place)
-    if engine.data_files:
-        with connect(earlier.keyed, beside=str(before)) as pair:
-            _same_rows(pair, pair.describe(None), pair.describe_beside(None))
-        with connect(request.keyed, beside=earlier.keyed) as pair:
-            return _together(pair, pair.describe_beside(None), pair.describe(None), request, earlier, k)
-    first, second = engine.describe(earlier.keyed), engine.describe(request.keyed)
-    _same_rows(engine, first, engine.describe(earlier.place))
-    return _together(engine, first, second, request, earlier, k)
+def _written(kind: str) -> str:
+    """A type by how its values are written: whole numbers of any size alike, and texts."""
+    return next((name for name, types in WRITTEN.items() if re.match(types, kind, re.IGNORECASE)), kind)
 
 
-def _together(
-    pair: Engine, before: Table, now: Table, request: ReleaseRequest, earlier: EarlierRelease, k: int
-) -> Measured:
-    key = str(request.key)
-    for each in (before, now):
-        found = pair.run(joint_classes(pair.dialect, (each, (key,)), (each, (key,)), key, k))
-        rows = pair.run(changed_classes(pair.dialect, each, each, (key,), (), k)).stayed
-        if not rows == found.rows == found.classes:
-            raise QidsqlError(f"{key} does not tell the rows of {each.name} apart")
-    hidden = {key, *earlier.sensitive, *(name for name, role in request.roles.items() if role is PolicyRole.SENSITIVE)}
-    sides = [(each, [column.name for column in each.columns if column.name not in hidden]) for each in (before, now)]
-    joint = pair.run(joint_classes(pair.dialect, sides[0], sides[1], key, k))
-    if not joint.rows:
-        return Measured(MET, f"nobody is in {earlier.name} too", f"k = {k}")
-    below = f"{count(joint.below)} of {plural(joint.rows, 'row')} below {k}"
-    text = f"with {earlier.name}: jointly {count(joint.smallest)}, {below}, {count(joint.alone)} alone"
-    return Measured(NOT_MET if joint.below else MET, text, f"k = {k}")
+def _different(before: Table, now: Table) -> list[str]:
+    """The columns that only one of them has."""
+    names = [[each.name for each in table.columns] for table in (now, before)]
+    return [each for own, other in (names, names[::-1]) for each in own if each not in other]
 
 
 def _same_rows(pair: Engine, keyed: Table, released: Table) -> None:

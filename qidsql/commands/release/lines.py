@@ -9,8 +9,9 @@ from math import ceil
 from qidsql.checklists.checklist import PERSON, Checklist, Requirement
 from qidsql.checklists.contents import ScannedTable
 from qidsql.commands.audit.command import AuditResult
-from qidsql.commands.release.command import Line, LineState, Measured, ReleasedColumn, ReleaseRequest
+from qidsql.commands.release.command import Line, LineState, Measured, ReleasedColumn, ReleaseRequest, worst_of
 from qidsql.commands.release.earlier import Compared
+from qidsql.commands.release.linkability import NOTHING, Linked
 from qidsql.core.options import fraction
 from qidsql.core.results import Verdict
 from qidsql.core.tables import PolicyRole
@@ -38,7 +39,7 @@ class Facts:
     unscanned: str
     changed: str  # how the bytes differ from those at the beginning, or why they are not identified
     earlier: Compared
-    linked: Callable[[], Measured]
+    linked: Callable[[], Linked]
 
     @property
     def attempt(self) -> Fraction:
@@ -62,6 +63,9 @@ def lines_of(facts: Facts, lists: Mapping[str, Checklist], today: date) -> Itera
         ("releases together", "this release and an earlier one together single out nobody who is in both", _together),
     )
     found = [_line("policy", item, asks, "qidsql.toml", work(facts)) for item, asks, work in own]
+    if limits_among(facts.audit.account.policy.criteria):
+        asks = "this release and an earlier one together leave nobody with too few sensitive values"
+        found.append(_line("policy", "values together", asks, "qidsql.toml", facts.earlier.values))
     for name, each in lists.items():
         found += (
             _line(name, line.item, line.asks, line.text or each.text, CHECKS[line.check](facts, line))
@@ -85,9 +89,9 @@ def _line(checklist: str, item: str, asks: str, text: str, found: Measured) -> L
 
 
 def _bytes(facts: Facts) -> Measured:
-    return (
-        Measured(NOT_EXAMINED, facts.changed) if facts.changed else Measured(MET, "hashed before and after the checks")
-    )
+    if facts.changed:
+        return Measured(NOT_EXAMINED, facts.changed)
+    return Measured(MET, "hashed before and after the checks")
 
 
 def _roles(facts: Facts) -> Measured:
@@ -136,16 +140,20 @@ def _together(facts: Facts) -> Measured:
     return facts.earlier.together
 
 
-def _highest(facts: Facts, line: Requirement) -> Measured:
+def _attacked(facts: Facts, line: Requirement) -> Measured:
+    return _highest(facts, line, facts.attempt)
+
+
+def _highest(facts: Facts, line: Requirement, tried: Fraction = Fraction(1)) -> Measured:
     """1 / smallest class, times the probability of an attack, is at most the limit: exactly, and by an audit."""
     limit, profile = line.most, facts.audit.profile
     assert limit is not None, "a line of the greatest risk has a limit"
-    needed = max(2, ceil(facts.attempt / limit))
-    attempt = "" if facts.attempt == 1 else f" with an attack of probability {facts.request.declared.attempt}"
+    needed = max(2, ceil(tried / limit))
+    attempt = "" if tried == 1 else f" with an attack of probability {facts.request.declared.attempt}"
     threshold = f"{line.limit}: k = {needed}{attempt}"
     if profile is None or not profile.rows:
         return Measured(NOT_EXAMINED, "no class was measured", threshold)
-    risk = facts.attempt / profile.smallest
+    risk = tried / profile.smallest
     wildcard = ", if a NULL matches anything" if profile.wildcard else ""
     measured = f"{ratio(risk, 4)}: the smallest class has {count(profile.smallest)}{wildcard}{attempt}"
     if profile.smallest < needed:
@@ -163,7 +171,7 @@ def _average(facts: Facts, line: Requirement) -> Measured:
     threshold = str(line.limit)
     if profile is None or profile.wildcard or not profile.rows:
         return Measured(NOT_EXAMINED, "no classes were counted", threshold)
-    risk = facts.attempt * Fraction(profile.classes, profile.rows)
+    risk = Fraction(profile.classes, profile.rows)
     measured = f"{ratio(risk, 4)}: {plural(profile.classes, 'class', 'classes')} of {plural(profile.rows, 'row')}"
     state = MET if risk <= limit else NOT_MET
     doubt = _policy(facts, 2) if state is MET else None
@@ -182,7 +190,11 @@ def _singling_out(facts: Facts, line: Requirement) -> Measured:
 
 
 def _linkability(facts: Facts, line: Requirement) -> Measured:
-    return facts.linked()
+    """With what the policy names, and with earlier releases, which are databases, too."""
+    linked = facts.linked().measured
+    if not facts.request.earlier or linked is NOTHING:
+        return linked
+    return replace(worst_of([linked, facts.earlier.together]), threshold=linked.threshold)
 
 
 def _inference(facts: Facts, line: Requirement) -> Measured:
@@ -226,6 +238,7 @@ def _person(facts: Facts, line: Requirement) -> Measured:
 
 CHECKS: Mapping[str, Callable[[Facts, Requirement], Measured]] = {
     "highest": _highest,
+    "attacked": _attacked,
     "average": _average,
     "roles": _declared_roles,
     "singling-out": _singling_out,

@@ -1,9 +1,13 @@
 """Linkability: what somebody can join with the released rows, as far as the policy names it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+
 from qidsql.commands.kmap.command import KmapRequest
 from qidsql.commands.kmap.kmap import kmap
-from qidsql.commands.link.command import LinkRequest
-from qidsql.commands.link.link import link
+from qidsql.commands.kmap.result import KmapResult
 from qidsql.commands.release.command import LineState, Measured, ReleaseRequest, worst_of
 from qidsql.core.policy import LinkedTable
 from qidsql.core.results import Verdict
@@ -11,33 +15,77 @@ from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import BudgetSpent, Interrupted, QidsqlError
+from qidsql.wording.texts import few
 
 NOTHING = Measured(LineState.NOT_EXAMINED, "the policy names nothing that somebody may join (linked in [release])")
 STATES = {Verdict.PASS: LineState.MET, Verdict.VIOLATION: LineState.NOT_MET}
 
 
-def linkability(engine: Engine, table: Table, request: ReleaseRequest, k: int) -> Measured:
-    """Whether a released row matches 1 to k - 1 rows of another table: the worst of those that the policy names.
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The worst that was found of the tables that the policy names.
 
-    Raises BudgetSpent, Interrupted.
+    `journalist`: 1 / the fewest people that a row could be; `marketer`: the share of rows that linking all gets right;
+    None where a table was not compared to the end.
+    """
+
+    measured: Measured
+    journalist: Fraction | None = None
+    marketer: Fraction | None = None
+
+
+def linkability(engine: Engine, table: Table, request: ReleaseRequest, k: int) -> Linked:
+    """Whether a released row could be fewer than k people of another table. A row that is nobody there proves nothing:
+    its values may have been recoded, which somebody can do, too. Raises BudgetSpent, Interrupted.
     """
     found = [_with(engine, table, other, k) for other in request.declared.linked or ()]
-    return worst_of(found) if found else NOTHING
+    if not found:
+        return Linked(NOTHING)
+    risks: list[Fraction | None] = []
+    for name in ("journalist", "marketer"):
+        known = [getattr(each, name) for each in found]
+        risks.append(None if None in known else max(known))
+    return Linked(worst_of([each.measured for each in found]), *risks)
 
 
-def _with(engine: Engine, table: Table, linked: LinkedTable, k: int) -> Measured:
-    threshold, other, on = f"k = {k}", linked.table, linked.on or ()
-    released = tuple(column.name for column in table.columns if column.readable)
+def _with(engine: Engine, table: Table, linked: LinkedTable, k: int) -> Linked:
+    threshold, on = f"k = {k}", linked.on or ()
+    released = tuple(column.name for column in table.columns if column.readable)  # all of it is known
     try:
-        if not engine.data_files:
-            joined = link(engine, LinkRequest(str(table.name), other, on=on, k=k, quasi_identifiers=released))
-            return Measured(STATES.get(joined.verdict, LineState.NOT_EXAMINED), joined.reason, threshold)
-        if len(engine.data_files) != 1:
-            raise QidsqlError("the release is of several files")
-        with connect(str(engine.data_files[0]), beside=other) as pair:
-            known = kmap(pair, KmapRequest(population=other, on=on, k=k, quasi_identifiers=released))
-            return Measured(STATES.get(known.verdict, LineState.NOT_EXAMINED), known.reason, threshold)
+        with _beside(engine, linked.table) as (pair, there):
+            if pair is engine:
+                request = KmapRequest(str(table.name), linked.table, on=on, k=k, quasi_identifiers=released)
+            else:
+                request = KmapRequest(population=linked.table, on=on, k=k, quasi_identifiers=released)
+            known = kmap(pair, request)
+            return _judged(known, table, there, threshold)
     except (BudgetSpent, Interrupted):
         raise
     except QidsqlError as error:
-        return Measured(LineState.NOT_EXAMINED, f"{other} could not be compared: {error}", threshold)
+        return Linked(Measured(LineState.NOT_EXAMINED, f"{linked.table} could not be compared: {error}", threshold))
+
+
+@contextmanager
+def _beside(engine: Engine, other: str) -> Iterator[tuple[Engine, Table]]:
+    """An engine that reads the released rows and another table. Raises QidsqlError."""
+    if not engine.data_files:
+        yield engine, engine.describe(other)
+    elif len(engine.data_files) != 1:
+        raise QidsqlError("the release is of several files")
+    else:
+        with connect(str(engine.data_files[0]), beside=other) as pair:
+            yield pair, pair.describe_beside(None)
+
+
+def _judged(known: KmapResult, table: Table, there: Table, threshold: str) -> Linked:
+    """Met only if all columns that both have by the same name were compared, and each row was found there."""
+    state, text = STATES.get(known.verdict, LineState.NOT_EXAMINED), known.reason
+    compared = {each.left.lower() for each in known.columns}
+    theirs = {each.name.lower() for each in there.columns}
+    left_out = [each.name for each in table.columns if each.name.lower() in theirs - compared]
+    if state is LineState.MET and left_out:
+        text = f"{text}, but both have {few(left_out)}, too: name it in on"
+        state = LineState.NOT_EXAMINED
+    risks = known.figures if state is not LineState.NOT_EXAMINED else None
+    measured = Measured(state, text, threshold)
+    return Linked(measured, risks.journalist_max, risks.marketer) if risks else Linked(measured)

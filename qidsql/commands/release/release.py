@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from math import ceil
 
 from qidsql.checklists.checklist import PERSON, Checklist, checklist
 from qidsql.checklists.contents import ScannedTable, scanned
@@ -16,15 +17,17 @@ from qidsql.commands.release.command import (
     ReleasedColumn,
     ReleaseRequest,
     ReleaseResult,
+    Subject,
     verdict_of,
 )
-from qidsql.commands.release.earlier import against_earlier
+from qidsql.commands.release.earlier import Required, against_earlier
 from qidsql.commands.release.lines import CHECKS, Facts, lines_of
 from qidsql.commands.release.linkability import linkability
 from qidsql.commands.release.subject import FILE, UNSUPPORTED, files, subject_of
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
 from qidsql.errors import StatementError, Stopped, UsageError
+from qidsql.measures.disclosure_limits import FewValues, limits_among
 from qidsql.wording.texts import POLICY_FILE, few, written_as
 
 
@@ -61,7 +64,7 @@ def _checked(
     contents, unscanned, today = None, "", request.today or audited.account.started.date()
     if any(line.check == "contents" for each in lists.values() for line in each.lines):
         on_stage(f"scanning {len(table.columns)} columns for what identifies people")
-        contents, unscanned = _contents(engine, table, int((request.declared.date or str(today))[:4]))
+        contents, unscanned = _contents(engine, table, max(int((request.declared.date or "0")[:4]), today.year))
     facts = Facts(
         request=request,
         audit=audited,
@@ -70,12 +73,12 @@ def _checked(
         contents=contents,
         unscanned=unscanned,
         changed=changed,
-        linked=lambda: linkability(engine, table, request, audited.account.policy.k),
-        earlier=against_earlier(engine, table, request, subject, audited.account.policy.k),
+        linked=cache(lambda: linkability(engine, table, request, audited.account.policy.k)),
+        earlier=against_earlier(engine, table, request, subject, _required(audited)),
     )
     found = tuple(lines_of(facts, lists, today))
-    if not changed and table.kind == FILE and files(engine) != subject:
-        found = tuple(lines_of(replace(facts, changed="the file changed while it was checked"), lists, today))
+    if not changed and _hashed_again(engine, table) != subject:
+        found = tuple(lines_of(replace(facts, changed="it changed while it was checked"), lists, today))
     verdict, reason = verdict_of(found)
     return ReleaseResult(
         verdict=verdict,
@@ -97,6 +100,16 @@ def _checked(
             audit=audited,
         ),
     )
+
+
+def _hashed_again(engine: Engine, table: Table) -> tuple[Subject, ...]:
+    return files(engine) if table.kind == FILE else subject_of(engine, table)[0]
+
+
+def _required(audited: AuditResult) -> Required:
+    policy = audited.account.policy
+    values = [2, *(ceil(each.limit) for each in limits_among(policy.criteria) if isinstance(each, FewValues))]
+    return Required(policy.k, max(values) if limits_among(policy.criteria) else 0)
 
 
 def _contents(engine: Engine, table: Table, year: int) -> tuple[ScannedTable | None, str]:

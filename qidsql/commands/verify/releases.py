@@ -21,11 +21,11 @@ OF_WORK = (  # keys of an audit that are about its work, not about the bytes
     *("sets_profiled", "unfinished", "notes", "bytes_read", "bytes_exact", "reader", "time_zone", "kind", "table"),
 )
 OF_LIST = ("checklist", "item", "asks", "text")  # of a line, whatever was measured
-OF_OTHERS = (
+OF_EARLIER = (
     "policy added and removed",
     "policy releases together",
-    "wp216 linkability",
-)  # lines that other bytes decide, too
+    "policy values together",
+)  # lines that earlier releases decide, too
 
 
 class ReleaseClaims:
@@ -77,16 +77,18 @@ class ReleaseClaims:
         stated["verdict"] = verdict, (self._claimed.verdict, self._claimed.reason)
         stated["verdict of the predicate"] = verdict, (claimed["verdict"], claimed["reason"])
         yield same("its verdict follows", stated, "from these lines")
-        if until := self._claimed.predicate.declared.until:
-            today = datetime.now(UTC).date().isoformat()
-            yield Claim("it is valid today", held(today <= until), f"until {until}, {RECORDED}")
+        yield from still_valid(self._claimed, datetime.now(UTC).date().isoformat())
 
     def _of_lines(self, stated: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]]) -> Claim:
         """Each line is as it is measured now. What it was compared with may not be here: then it is only recorded."""
         lines, anew = ({_name(each): each for each in given} for given in (stated, found))
+        predicate = self._claimed.predicate
+        others = OF_EARLIER if predicate.earlier else ()
+        if predicate.declared.linked:
+            others = (*others, "wp216 linkability")
         self.recorded = tuple(
             name
-            for name in OF_OTHERS
+            for name in others
             if name in lines and anew[name]["state"] == LineState.NOT_EXAMINED and anew[name] != lines[name]
         )
         names = [name for name in dict.fromkeys((*lines, *anew)) if name not in self.recorded]
@@ -120,6 +122,18 @@ class ReleaseClaims:
             left_out=(),
             weights={},
         )
+
+
+def still_valid(claimed: ReleaseResult, today: str) -> Iterator[Claim]:
+    """Whether the last day of the release, and those of the exceptions that it rests on, are over."""
+    declared = claimed.predicate.declared
+    if declared.until:
+        yield Claim("it is valid today", held(today <= declared.until), f"until {declared.until}, {RECORDED}")
+    used = {each.name for each in claimed.predicate.lines if each.exception is not None}
+    for each in declared.exceptions or ():
+        if each.line in used:
+            text = f"the exception of {each.line} holds today"
+            yield Claim(text, held(today <= each.expires), f"until {each.expires}, {RECORDED}")
 
 
 def _is_canonical(path: str, claimed: ReleaseResult) -> Claim:

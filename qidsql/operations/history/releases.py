@@ -4,18 +4,19 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from functools import cached_property
 from typing import Annotated
 
-from qidsql.commands.release.command import EarlierRelease, ReleaseResult
+from qidsql.commands.release.command import EarlierRelease, Predicate, ReleaseResult, judged
 from qidsql.core.results import Verdict
-from qidsql.core.tables import PolicyRole
+from qidsql.core.tables import PolicyRole, fits
 from qidsql.declarations.results import loaded, plain
 from qidsql.operations.history.records import History
 from qidsql.operations.policy_file import PolicyFile
 from qidsql.wording.texts import few
 
 TABLE = "releases"
-COLUMNS = ("name", "place", "keyed", "document")
+COLUMNS = ("recorded", "source_columns", "document", "of_table", "place", "keyed", "digest", "verdict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,32 +50,37 @@ class ReleaseLedger:
         self._history = history
 
     def of_table(self, table: str) -> tuple[EarlierRelease, ...]:
-        """The recorded releases of a table of the policy."""
+        """The recorded releases of a table of the policy, or of all that fit a pattern, and those that they name, of
+        which the record may be gone."""
+        found: dict[str, EarlierRelease] = {}
+        for each in self._rows():
+            if any(fits(table, name) or fits(name, table) for name in (each.of_table, each.stated.of)):
+                for named in (*(each.stated.earlier or ()), each.earlier):
+                    found[json.dumps(plain(named.digest)) if named.digest else each.document] = named
+        return tuple(found.values())
+
+    def _rows(self) -> list["_Recorded"]:
+        """All records, in order."""
         with self._history.reading() as store:
             there = store is not None and self._history.has_table(store, TABLE)
-            rows = store.find(TABLE, COLUMNS, ("recorded",), of_table=table) if store and there else []
-            return tuple(_earlier(*map(str, row)) for row in rows)
+            rows = store.find(TABLE, COLUMNS, ("recorded",)) if store and there else []
+            return [_Recorded(*map(str, row)) for row in rows]
 
     def all(self, file: PolicyFile | None, today: date) -> RecordedReleases:
         """All releases, each with the reasons why it is due again by the policy, the last audits and the day."""
         columns = {table: each.types for (_, table), each in self._history.last_columns().items()}
-        with self._history.reading() as store:
-            there = store is not None and self._history.has_table(store, TABLE)
-            names = ("recorded", "source_columns", "document")
-            rows = store.find(TABLE, names, ("recorded",)) if store and there else []
-            found = [(row[0], json.loads(str(row[1]) or "{}"), _statement(str(row[2]))) for row in rows]
         releases = [
             RecordedRelease(
-                recorded=recorded.replace(tzinfo=UTC),
-                table=each.predicate.of,
-                name=each.title,
-                verdict=each.verdict,
-                reason=each.reason,
-                recipient=each.predicate.declared.recipient or "",
-                until=each.predicate.declared.until or "",
-                due=tuple(_due(each, before, columns.get(each.predicate.of, {}), file, today)),
+                recorded=datetime.fromisoformat(each.recorded).replace(tzinfo=UTC),
+                table=each.stated.of,
+                name=each.statement.title,
+                verdict=each.statement.verdict,
+                reason=each.statement.reason,
+                recipient=each.stated.declared.recipient or "",
+                until=each.stated.declared.until or "",
+                due=tuple(_due(each, columns.get(each.stated.of, {}), file, today)),
             )
-            for recorded, before, each in reversed(found)
+            for each in reversed(self._rows())
         ]
         return RecordedReleases(history=self._history.label, releases=tuple(releases))
 
@@ -103,26 +109,55 @@ class ReleaseLedger:
         return True
 
 
-def _statement(document: str) -> ReleaseResult:
-    found: ReleaseResult = loaded(ReleaseResult, json.loads(document))
-    return found
+@dataclass(frozen=True)
+class _Recorded:
+    """A record, with the statement in it."""
+
+    recorded: str
+    source_columns: str
+    document: str
+    of_table: str
+    place: str
+    keyed: str
+    digest: str
+    verdict: str
+
+    @cached_property
+    def statement(self) -> ReleaseResult:
+        found: ReleaseResult = loaded(ReleaseResult, json.loads(self.document))
+        return found
+
+    @property
+    def stated(self) -> Predicate:
+        return self.statement.predicate
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether the statement is a canonical one whose verdict follows from its lines, and the record says the same.
+
+        Only a signature protects what is changed in all of these alike.
+        """
+        same = (self.of_table, self.digest, self.verdict)
+        digest = json.dumps(plain(self.statement.subject[0].digest))
+        return (
+            judged(self.statement) == self.statement
+            and self.statement.canonical_json() == self.document
+            and same == (self.stated.of, digest, str(self.statement.verdict))
+        )
+
+    @property
+    def earlier(self) -> EarlierRelease:
+        """To compare with; without a digest, which nothing agrees with, if the record was changed."""
+        sensitive = (each.name for each in self.stated.columns if each.role is PolicyRole.SENSITIVE)
+        digest = self.statement.subject[0].digest if self.is_whole else {}
+        return EarlierRelease(self.statement.title, digest, self.place, self.keyed, tuple(sensitive))
 
 
-def _earlier(name: str, place: str, keyed: str, document: str) -> EarlierRelease:
-    released = _statement(document)
-    sensitive = (each.name for each in released.predicate.columns if each.role is PolicyRole.SENSITIVE)
-    return EarlierRelease(name, released.subject[0].digest, place, keyed, tuple(sensitive))
-
-
-def _due(
-    released: ReleaseResult,
-    before: Mapping[str, str],
-    columns: Mapping[str, str],
-    file: PolicyFile | None,
-    today: date,
-) -> Iterator[str]:
+def _due(each: _Recorded, columns: Mapping[str, str], file: PolicyFile | None, today: date) -> Iterator[str]:
     """Why a release has to be checked again: comparisons of what was recorded with what is known now."""
-    stated = released.predicate
+    stated, before = each.stated, json.loads(each.source_columns or "{}")
+    if not each.is_whole:
+        yield "the record was changed after it was written"
     if stated.declared.until and stated.declared.until < today.isoformat():
         yield f"valid until {stated.declared.until}"
     expired = [each for each in stated.declared.exceptions or () if each.expires < today.isoformat()]

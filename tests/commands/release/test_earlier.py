@@ -35,9 +35,11 @@ def line(found: dict[str, Any], name: str) -> str:
     return str(text)
 
 
-def keyed(folder: Path, rows: Sequence[Row], name: str) -> str:
+def keyed(folder: Path, rows: Sequence[Row], name: str, key: str = "id") -> str:
     table(folder, [(number, *row) for number, row in rows], "id, age, state, diagnosis")
-    (folder / name).write_bytes((folder / "out.parquet").read_bytes())
+    with duckdb.connect() as connection:
+        copy = f"SELECT {key} AS id, * EXCLUDE (id) FROM '{folder / 'out.parquet'}'"
+        connection.execute(f"COPY ({copy}) TO '{folder / name}'")
     return name
 
 
@@ -76,6 +78,95 @@ def test_an_earlier_release_that_is_gone_or_changed_is_not_examined(tmp_path: Pa
 
 
 @pytest.mark.exhaustive
+def test_an_earlier_release_is_known_by_any_name_of_its_table(tmp_path: Path) -> None:
+    """A policy may name the schema later, and one pattern may be about the files of all months."""
+    policy(tmp_path)
+    table(tmp_path)
+    record(tmp_path)
+    path = tmp_path / "qidsql.toml"
+    table(tmp_path, [*PEOPLE, *[(20, "n", "a")] * 4])
+    path.write_text(path.read_text().replace("main.patients", "patients"))
+    assert state(check(tmp_path), "policy added and removed") == "not met"
+    path.write_text(path.read_text().replace('"patients"', '"out_*"'))
+    given = ("--policy", "qidsql.toml", "-o", "release.json")
+    (tmp_path / "out_10.parquet").write_bytes((tmp_path / "earlier.parquet").read_bytes())
+    inside("release", "out_10.parquet", *given, cwd=tmp_path)
+    assert inside("release", "record", "release.json", "out_10.parquet", cwd=tmp_path).code == 0
+    (tmp_path / "out_11.parquet").write_bytes((tmp_path / "out.parquet").read_bytes())
+    inside("release", "out_11.parquet", *given, cwd=tmp_path)
+    assert state(json.loads((tmp_path / "release.json").read_text()), "policy added and removed") == "not met"
+
+
+def history(folder: Path, statement: str) -> None:
+    """Changes the records."""
+    with duckdb.connect(str(folder / "qidsql-history.duckdb")) as connection:
+        catalog = "SELECT table_schema FROM information_schema.tables WHERE table_name = 'releases'"
+        [(schema,)] = connection.execute(catalog).fetchall()
+        connection.execute(statement.replace("releases", f"{schema}.releases"))
+
+
+@pytest.mark.exhaustive
+def test_a_release_whose_record_is_gone_is_known_from_a_later_one(tmp_path: Path) -> None:
+    policy(tmp_path)
+    table(tmp_path)
+    record(tmp_path)
+    table(tmp_path, [*PEOPLE, *[(20, "n", "a")] * 5])
+    record(tmp_path, name="second.parquet")
+    history(tmp_path, "DELETE FROM releases WHERE place = 'earlier.parquet'")
+    table(tmp_path, [*PEOPLE, *[(20, "n", "a")] * 10])
+    assert "10 rows added since out.parquet" in line(check(tmp_path), "policy added and removed")
+    (tmp_path / "earlier.parquet").unlink()
+    assert state(check(tmp_path), "policy added and removed") == "not examined"
+
+
+CHANGED = {  # a record after somebody changed it, and what a comparison with the release says then
+    "verdict = 'violation'": "not examined",
+    "digest = '{}'": "not examined",
+    "of_table = 'others'": "not examined",
+    "document = replace(document, '48', '49')": "not examined",
+    "place = 'out.parquet'": "not examined",
+    "keyed = 'other.parquet'": "not met",
+    "name = 'x'": "not met",
+}
+
+
+@pytest.mark.parametrize("change", always(longer=CHANGED))
+def test_a_record_that_somebody_changed_proves_nothing(change: str, tmp_path: Path) -> None:
+    policy(tmp_path)
+    table(tmp_path)
+    record(tmp_path)
+    history(tmp_path, f"UPDATE releases SET {change}")
+    table(tmp_path, [*PEOPLE, *[(20, "n", "a")] * 4])
+    assert state(check(tmp_path), "policy added and removed") == CHANGED[change]
+
+
+@pytest.mark.exhaustive
+def test_columns_and_keys_that_are_written_in_another_way_prove_nothing(tmp_path: Path) -> None:
+    policy(tmp_path)
+    old_copy = keyed(tmp_path, list(enumerate(PEOPLE)), "old.parquet")
+    table(tmp_path)
+    record(tmp_path, "--keyed", old_copy)
+    later = [*PEOPLE, (20, "n", "a")]
+    table(tmp_path, [(f"{age}", *rest) for age, *rest in later])
+    assert state(check(tmp_path), "policy added and removed") == "not examined"
+    new_copy = keyed(tmp_path, list(enumerate(later)), "new.parquet", "CAST(id AS VARCHAR)")
+    table(tmp_path, later)
+    assert state(check(tmp_path, "--keyed", new_copy, "--key", "id"), "policy releases together") == "not examined"
+
+
+@pytest.mark.exhaustive
+def test_added_rows_must_not_show_a_value(tmp_path: Path) -> None:
+    policy(tmp_path, more='k = 5\nentity = "row"\nl_diversity = 2')
+    table(tmp_path)
+    record(tmp_path)
+    for more, expected in (("aaaaab", "met"), ("aaaaa", "not met")):
+        table(tmp_path, [*PEOPLE, *((20, "n", each) for each in more)])
+        found = check(tmp_path)
+        assert state(found, "policy added and removed") == expected
+        assert state(found, "policy values together") == "for a person to say"
+
+
+@pytest.mark.exhaustive
 def test_a_file_that_the_statement_is_not_about_is_not_recorded(tmp_path: Path) -> None:
     policy(tmp_path)
     table(tmp_path)
@@ -97,7 +188,7 @@ def brute(before: dict[int, Row], now: dict[int, Row]) -> tuple[int, int, int, i
     return *moved, min(joint.values(), default=0), sum(rows for rows in joint.values() if rows < 5)  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("seed", always(0, longer=range(1, 4)))
+@pytest.mark.parametrize("seed", always(longer=range(4)))
 def test_pairs_of_releases_as_by_brute_force(seed: int, tmp_path: Path) -> None:
     draw = random.Random(seed)
     people = {n: (draw.choice((20, 30)), draw.choice("nm"), draw.choice("abc")) for n in range(120)}
