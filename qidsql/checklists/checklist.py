@@ -16,7 +16,8 @@ from qidsql.declarations.results import MISMATCH
 from qidsql.errors import UsageError
 
 PERSON = "person"  # the check of a line that nothing can measure
-LIMITED, CONTENTS = ("highest", "attacked", "average"), "contents"  # checks that need more of a line
+CONTENTS = "contents"  # a check that needs more of a line, and those that need a limit
+LIMITED = ("highest", "attacked", "average", "journalist", "marketer", "households", "population uniques")
 NAMED = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.toml"))}
 
 

@@ -79,6 +79,12 @@ class Release:
     attempt: Annotated[
         str | None, FileKey(), OMITTED, "the probability that somebody attacks the data, such as 0.3; 1 in public"
     ] = None
+    household: Annotated[
+        str | None, FileKey(), OMITTED, "the released column that tells the households, whose members share a risk"
+    ] = None
+    population: Annotated[
+        int | None, FileKey(), OMITTED, "how many people the population has of which the rows are a random sample"
+    ] = None
     exceptions: Annotated[
         tuple[LineException, ...] | None, FileKey(), OMITTED, "lines of a release that are accepted though not met"
     ] = None

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import date
 from enum import StrEnum
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
 from qidsql.commands.audit.command import AuditRequest, AuditResult
@@ -14,7 +15,7 @@ from qidsql.core.results import Account, Result, Verdict
 from qidsql.core.tables import PolicyRole
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
-from qidsql.declarations.results import OMITTED, plain, reported
+from qidsql.declarations.results import OMITTED, Rounded, plain, reported
 from qidsql.errors import UsageError
 from qidsql.wording.texts import few, plural
 
@@ -211,6 +212,17 @@ class ListRead:
     for_a_person: int
 
 
+@dataclass(frozen=True, slots=True)
+class StatedRisk:
+    """A risk that thresholds are about."""
+
+    name: str
+    about: Annotated[str, "of whom or what"]
+    risk: Annotated[Fraction | None, "null: not measured", Rounded(9, significant=True)]
+    limit: Annotated[str | None, "the smallest one of the checklists"]
+    measured: Annotated[str, "how, or why not"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicate:
     """What is stated about the subject."""
@@ -221,6 +233,7 @@ class Predicate:
     columns: tuple[ReleasedColumn, ...]
     checklists: tuple[ListRead, ...]
     lines: tuple[Line, ...]
+    risks: tuple[StatedRisk, ...]
     declared: Annotated[Release, "recipient, purpose, dates: recorded, not checked"]
     of: Annotated[str, "the table of the policy that it was made from"]
     policy_hash: Annotated[str, "of the policy file"]

@@ -12,6 +12,7 @@ from qidsql.commands.audit.command import AuditResult
 from qidsql.commands.release.command import Line, LineState, Measured, ReleasedColumn, ReleaseRequest, worst_of
 from qidsql.commands.release.earlier import Compared
 from qidsql.commands.release.linkability import NOTHING, Linked
+from qidsql.commands.release.risks import Risks, within
 from qidsql.core.options import fraction
 from qidsql.core.results import Verdict
 from qidsql.core.tables import PolicyRole
@@ -40,6 +41,7 @@ class Facts:
     changed: str  # how the bytes differ from those at the beginning, or why they are not identified
     earlier: Compared
     linked: Callable[[], Linked]
+    risks: Risks
 
     @property
     def attempt(self) -> Fraction:
@@ -180,6 +182,12 @@ def _average(facts: Facts, line: Requirement) -> Measured:
     return Measured(state, measured, threshold)
 
 
+def _risk(facts: Facts, line: Requirement) -> Measured:
+    limit = line.most
+    assert limit is not None, "a line of a risk has a limit"
+    return within(facts.risks.found(line.check), limit, str(line.limit))
+
+
 def _singling_out(facts: Facts, line: Requirement) -> Measured:
     profile = facts.audit.profile
     found = _policy(facts)
@@ -241,6 +249,7 @@ CHECKS: Mapping[str, Callable[[Facts, Requirement], Measured]] = {
     "attacked": _attacked,
     "average": _average,
     "roles": _declared_roles,
+    **dict.fromkeys(("journalist", "marketer", "households", "population uniques"), _risk),
     "singling-out": _singling_out,
     "linkability": _linkability,
     "inference": _inference,

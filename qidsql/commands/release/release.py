@@ -23,6 +23,7 @@ from qidsql.commands.release.command import (
 from qidsql.commands.release.earlier import Required, against_earlier
 from qidsql.commands.release.lines import CHECKS, Facts, lines_of
 from qidsql.commands.release.linkability import linkability
+from qidsql.commands.release.risks import Risks
 from qidsql.commands.release.subject import FILE, UNSUPPORTED, files, subject_of
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
@@ -65,6 +66,8 @@ def _checked(
     if any(line.check == "contents" for each in lists.values() for line in each.lines):
         on_stage(f"scanning {len(table.columns)} columns for what identifies people")
         contents, unscanned = _contents(engine, table, max(int((request.declared.date or "0")[:4]), today.year))
+    linked = cache(lambda: linkability(engine, table, request, audited.account.policy.k))
+    risks = Risks(engine, table, request, audited, linked)
     facts = Facts(
         request=request,
         audit=audited,
@@ -73,7 +76,8 @@ def _checked(
         contents=contents,
         unscanned=unscanned,
         changed=changed,
-        linked=cache(lambda: linkability(engine, table, request, audited.account.policy.k)),
+        linked=linked,
+        risks=risks,
         earlier=against_earlier(engine, table, request, subject, _required(audited)),
     )
     found = tuple(lines_of(facts, lists, today))
@@ -91,6 +95,7 @@ def _checked(
             columns=facts.columns,
             checklists=tuple(_read(name, each) for name, each in lists.items()),
             lines=found,
+            risks=risks.stated(list(lists.values())),
             declared=request.declared,
             of=request.of or str(table.name),
             policy_hash=request.policy_hash,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from qidsql.commands.audit.report import report as audit_report
-from qidsql.commands.release.command import NAMESPACE, Line, LineState, ReleaseResult
+from qidsql.commands.release.command import NAMESPACE, Line, LineState, ReleaseResult, StatedRisk
 from qidsql.core.results import Verdict
 from qidsql.report.blocks import (
     Block,
@@ -39,6 +39,7 @@ def report(result: ReleaseResult) -> Report:
     yield Heading("What was examined", "each line on the same columns of the same bytes")
     yield _lines([each for state in ORDER for each in result.predicate.lines if each.state is state])
     yield from _boxes([each for each in result.predicate.lines if each.state is LineState.PERSON])
+    yield from _risks(result)
     yield from _signature()
     yield Heading("Evidence: the audit of these bytes")
     with written_as(POLICY_FILE):
@@ -84,21 +85,28 @@ def _sheet(result: ReleaseResult) -> Fields:
         rows.add("Checklist", f"{each.title} ({each.text}): {computed}, {count(each.for_a_person)} for a person")
         if each.note:
             rows.add("", each.note)
-    for line in _risks(result):
-        rows.add("Risk" if line.startswith("highest") else "", line)
     rows.add("Checked", f"{moment(result.account.started)}, {result.account.read_by}")
     return rows
 
 
-def _risks(result: ReleaseResult) -> Iterator[str]:
-    """The figures that thresholds are about, for whom they hold; whether they are met, the lines say."""
-    profile, attempt = result.predicate.audit.profile, result.predicate.declared.attempt or "1"
-    if profile is None or not profile.rows or profile.wildcard:
-        return
-    highest, average = Fraction(1, profile.smallest), Fraction(profile.classes, profile.rows)
-    yield f"highest {ratio(highest, 4)}, of whoever is in a smallest class and known to be among the rows"
-    yield f"average {ratio(average, 4)}, the share that somebody gets right who links every row, as a marketer does"
-    yield f"probability of an attack {attempt}" + ("" if result.predicate.declared.attempt else ", as in public")
+def _risks(result: ReleaseResult) -> Iterator[Block]:
+    """The risks against what is allowed; whether that is kept, the lines say."""
+    declared = result.predicate.declared
+    attack = (
+        f"an attack has the probability {declared.attempt}, as declared"
+        if declared.attempt
+        else "an attack is certain, as in public"
+    )
+    yield Heading("Risk", f"for {declared.recipient or 'nobody named'}: {attack}")
+    heads = [Head("Risk", text=True), Head("Measured"), Head("Allowed"), Head("Of what, and how", text=True)]
+    yield Grid(heads, [list(_risk(each)) for each in result.predicate.risks])
+
+
+def _risk(found: StatedRisk) -> Iterator[str | Cell]:
+    yield found.name
+    yield Cell("not measured", Tone.UNKNOWN) if found.risk is None else ratio(min(found.risk, Fraction(1)), 4)
+    yield found.limit or "no limit named"
+    yield f"{found.about}: {found.measured}"
 
 
 def _in_groups(digits: str) -> str:

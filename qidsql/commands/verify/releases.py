@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from qidsql.checklists.checklist import checklist
 from qidsql.commands.release.command import LineState, ReleaseRequest, ReleaseResult, request_again, verdict_of
+from qidsql.commands.release.lines import CHECKS
 from qidsql.commands.release.release import release
 from qidsql.commands.verify.command import Claim, Holds, VerifyRequest, held, same
 from qidsql.core.policy import BUDGETS
@@ -26,6 +28,9 @@ OF_EARLIER = (
     "policy releases together",
     "policy values together",
 )  # lines that earlier releases decide, too
+
+
+OF_REGISTERS = ("journalist", "marketer")  # risks that other tables decide, too
 
 
 class ReleaseClaims:
@@ -73,6 +78,7 @@ class ReleaseClaims:
         keys = [key for key in {**audits[0], **audits[1]} if key not in OF_WORK]
         yield same("the figures of the audit are right", {k: (audits[0].get(k), audits[1].get(k)) for k in keys}, AGAIN)
         stated = {key: (claimed[key], again[key]) for key in ("rows", "checklists")}
+        stated["risks"] = claimed["risks"], _with_recorded(again["risks"], claimed["risks"])
         verdict = verdict_of(self._claimed.predicate.lines)
         stated["verdict"] = verdict, (self._claimed.verdict, self._claimed.reason)
         stated["verdict of the predicate"] = verdict, (claimed["verdict"], claimed["reason"])
@@ -83,9 +89,11 @@ class ReleaseClaims:
         """Each line is as it is measured now. What it was compared with may not be here: then it is only recorded."""
         lines, anew = ({_name(each): each for each in given} for given in (stated, found))
         predicate = self._claimed.predicate
-        others = OF_EARLIER if predicate.earlier else ()
+        others: tuple[str, ...] = OF_EARLIER if predicate.earlier else ()
         if predicate.declared.linked:
-            others = (*others, "wp216 linkability")
+            lists = {each.name: checklist(each.name, frozenset(CHECKS)) for each in predicate.checklists}
+            kinds = (*OF_REGISTERS, "linkability")
+            others += tuple(f"{name} {it.item}" for name in lists for it in lists[name].lines if it.check in kinds)
         self.recorded = tuple(
             name
             for name in others
@@ -122,6 +130,12 @@ class ReleaseClaims:
             left_out=(),
             weights={},
         )
+
+
+def _with_recorded(found: Sequence[dict[str, Any]], stated: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What was found, and what was stated of registers that are not here."""
+    there = {each["name"]: each for each in stated if each["name"] in OF_REGISTERS}
+    return [there.get(each["name"], each) if each["risk"] is None else each for each in found]
 
 
 def still_valid(claimed: ReleaseResult, today: str) -> Iterator[Claim]:
