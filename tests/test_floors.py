@@ -56,10 +56,8 @@ OTHER_COMMANDS = {  # that a command runs, or whose results it reads
     "demo": {"audit"},
     "graph": {"audit", "mask", "suppress"},
     "protect": {"anonymize", "mask"},
-    "release": {"audit", "kmap", "link"},
-    "verify": {"audit", "uniques", "keys", "mask", "protect", "suppress", "anonymize", "release"},
     "release": {"audit", "kmap"},
-    "verify": {"audit", "uniques", "keys", "mask", "suppress", "anonymize", "release"},
+    "verify": {"audit", "uniques", "keys", "mask", "protect", "suppress", "anonymize", "release"},
 }
 NOT_OF_A_ROOM = {"benchmarks", "docker", "trials"}  # folders of tests
 # Test files of no room.
