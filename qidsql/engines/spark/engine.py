@@ -26,7 +26,15 @@ from qidsql.engines.spark.condition import parse_condition
 from qidsql.engines.spark.dialect import PATTERNS, SPARK, column, width
 from qidsql.engines.spark.doctor import NEEDED, Introduction, checks, not_promised
 from qidsql.engines.spark.errors import not_there, translate, unreachable
-from qidsql.engines.spark.plans import FOOTERS_BELIEVED, believes_footers, planned_bytes, planned_sizes, unsigned
+from qidsql.engines.spark.plans import (
+    FAIL_FAST,
+    FOOTERS_BELIEVED,
+    believes_footers,
+    lenient,
+    planned_bytes,
+    planned_sizes,
+    unsigned,
+)
 from qidsql.engines.spark.session import COLLECTED, KeptSettings, ServerGone, SparkSession
 from qidsql.engines.table_names import find_table, parsed_name
 from qidsql.engines.workers import Session, Worker, run_in_thread
@@ -108,6 +116,7 @@ class SparkEngine(Engine):
         self._plans: dict[str, str] = {}  # of reading the tables described, with sizes, by the query
         self._widths: dict[str, dict[str, int]] = {}  # of their columns
         self._versions: dict[TableName, Version | None] = {}  # of the tables described; None: it keeps none
+        self._lenient: dict[TableName, frozenset[str]] = {}  # the tables behind a table whose files may not fit them
         self._own_functions: frozenset[str] | None = None  # None: not asked yet
         self._exact: bool | None = None  # whether columns of the tables described are found exactly; None: no table
         try:
@@ -227,7 +236,38 @@ class SparkEngine(Engine):
         by_name = kind == "table" and version is None
         columns = self._columns(name, version, fields)
         table = Table(name, kind, columns, version=version, notes=tuple(notes), by_name=by_name)
-        return checked(table, self._functions(name), self.time_zone) if by_name else table
+        if not by_name:
+            return table
+        plan = self._plan(name)
+        if self._introduction.is_apache:  # Sail has an error for what does not fit
+            self._lenient.setdefault(name, lenient(plan))
+        return checked(table, self._functions(plan), self.time_zone)
+
+    def narrowed(self, table: Table, where: str | None) -> Table:
+        """Files of csv, json and xml are read whole once, since values that do not fit would be NULL without a word."""
+        for name in sorted(self._lenient.get(table.name, ())):
+            self._check_fit(table.name, name)
+        self._lenient[table.name] = frozenset()
+        return super().narrowed(table, where)
+
+    def _check_fit(self, table: TableName, name: str) -> None:
+        """Raises StatementError unless all values of the files of a table fit the types of its columns."""
+        hidden = f"values that do not fit their columns' types are NULL in {table}, or their rows are left out"
+        if not name:
+            raise StatementError(f"{hidden}: it reads files of no table; CREATE TABLE ... USING csv for them before")
+        text = table_node(TableName(*reversed(name.split(".")))).sql(SPARK.name)
+        facts = {key: str(value) for key, value, *_ in self._rows(f"DESCRIBE TABLE EXTENDED {text}", "mode of reading")}
+        mode = re.search(r"\bmode=(\w+)", facts.get("Storage Properties", ""), flags=re.IGNORECASE)
+        if mode and mode[1].upper() != "FAILFAST":
+            raise StatementError(f"{hidden}: {name} has the option mode = {mode[1].upper()}; leave it out, or FAILFAST")
+        try:
+            self._rows(FAIL_FAST.format(text), f"whether files fit {name}")
+        except StatementError as error:
+            if "FAILED_READ_FILE" not in str(error):
+                raise StatementError(f"{hidden}, and reading {name} in mode FAILFAST failed: {error}") from None
+            raise StatementError(
+                f"{hidden}: files of {name} have some; declare these columns as STRING, or correct the files"
+            ) from None
 
     def _columns(self, name: TableName, version: Version | None, fields: list[Any]) -> tuple[Column, ...]:
         """The columns of these fields. Sail has no hash of unsigned numbers: their texts are compared. A call to it."""
@@ -255,7 +295,7 @@ class SparkEngine(Engine):
         except StatementError:
             return ""
 
-    def _functions(self, name: TableName) -> Dependences:
+    def _functions(self, plan: str) -> Dependences:
         """Those that change or ask the session in the plan of reading it: the catalog does not say what is a view."""
         if self._own_functions is None:
             try:
@@ -263,7 +303,7 @@ class SparkEngine(Engine):
             except StatementError:
                 rows = []  # a server without them
             self._own_functions = frozenset(str(row[0]).rpartition(".")[2].lower() for row in rows)
-        return depending(self._plan(name), self._own_functions)
+        return depending(plan, self._own_functions)
 
     def _plan(self, name: TableName, version: Version | None = None) -> str:
         rows = self._rows(f"EXPLAIN EXTENDED {_all_of(name, version)}", f"plan of {name}")
@@ -369,6 +409,7 @@ class SparkEngine(Engine):
         self._files.clear()
         self._plans.clear()
         self._widths.clear()
+        self._lenient.clear()
         if self._exact:
             self._end_sessions(list(self._sessions))
         self._exact = None

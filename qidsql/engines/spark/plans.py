@@ -13,6 +13,8 @@ FOOTERS_BELIEVED = (
     "refuses not to: start Sail with SAIL_EXECUTION__COLLECT_STATISTICS=false"
 )
 
+FAIL_FAST = "SELECT COUNT_IF(XXHASH64(*) = 0) FROM {} WITH ('mode' = 'FAILFAST')"  # reads every value
+
 
 def believes_footers(plan: str) -> bool:
     """Whether an EXPLAIN COST has bounds of a column that Sail puts in the place of values: equal ones, without NULLs.
@@ -20,6 +22,12 @@ def believes_footers(plan: str) -> bool:
     one = re.search(r"file_groups=\{1 group: \[\[[^\s,]+\]\]\}", plan)
     bounds = r"Min=Exact\((.+?)\) Max=Exact\(\1\) Null=Exact\(0\)" if one else r"Min=Exact\("
     return "file_type=parquet" in plan and re.search(bounds, plan) is not None
+
+
+def lenient(plan: str) -> frozenset[str]:
+    """The tables in an EXPLAIN EXTENDED of Apache Spark whose files are read with NULL for a value that does not fit
+    its column's type, unless the table says otherwise; "" for files that are no table of the catalog."""
+    return frozenset(re.findall(r"\bRelation ([\w.]*)\[[^\n]*\] (?:csv|json|xml)$", plan, flags=re.MULTILINE))
 
 
 def planned_sizes(plan: str) -> frozenset[str]:
