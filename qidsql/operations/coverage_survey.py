@@ -93,7 +93,9 @@ class _Survey:
         """The number of covered columns of a table; None if the table itself is not covered."""
         name = table.name
         if entry is None:
-            self._unknown_table(table)
+            self._unknown_table(table, "is not in the policy and not audited")
+        elif not (entry.decided or entry.roles or table.obstacle):  # as init writes it where it may not read a table
+            self._unknown_table(table, "could not be read by init, is not audited, and can be read now")
         elif not entry.decided:
             why = f": {table.obstacle}" if table.obstacle else ""
             self._add(GapKind.UNDECIDED, f"{name} is marked CHECK, and nobody has confirmed it{why}", entry, name)
@@ -104,9 +106,9 @@ class _Survey:
             return sum(self._covers(known, column) for column in table.columns)
         return None
 
-    def _unknown_table(self, table: CatalogTable) -> None:
+    def _unknown_table(self, table: CatalogTable, how: str) -> None:
         proposal = self._proposed(table)
-        text = f"{table.name} is not in the policy and not audited"
+        text = f"{table.name} {how}"
         text += f"; proposed: {_roles(proposal.columns)}" if table.columns else ""
         text += f"; {table.obstacle}" if table.obstacle else ""
         self._add_new(text, proposal, proposal.columns, None, table.name)

@@ -1,5 +1,7 @@
 """A user's own DuckDB connection as the source: what it sees is what is audited, or the call says why not."""
 
+from pathlib import Path
+
 import duckdb
 import pytest
 
@@ -43,3 +45,16 @@ def test_what_the_connection_sees_is_audited_or_refused(
         except SourceError as error:
             found = str(error)
         assert expected in found
+
+
+def test_a_connection_that_cannot_write_says_so_at_once(tmp_path: Path) -> None:
+    path = str(tmp_path / "clinic.duckdb")
+    with duckdb.connect(path) as connection:
+        connection.execute("CREATE TABLE p AS SELECT i % 3 AS a, i AS b FROM range(9) AS r(i)")
+        with qidsql.connect(connection, writable=True) as engine:
+            assert qidsql.suppress(engine, "p", k=2, into="safe").verdict == "finished"
+        assert connection.sql("SELECT COUNT(*) FROM safe").fetchall() == [(9,)]
+    with duckdb.connect(path, read_only=True) as connection:
+        assert qidsql.audit(connection, "safe", k=2).verdict == "pass"
+        with pytest.raises(SourceError, match="is read-only; connect without read_only"):
+            qidsql.connect(connection, writable=True)

@@ -363,6 +363,15 @@ def test_a_file_of_a_folder_that_cannot_be_read_is_an_error_of_its_table(tmp_pat
     (tmp_path / "lake" / "bad.csv").write_text(rows)
     code, document = ran(tmp_path)
     assert (code, gaps(document, "table", "change", "severity")) == (1, [("new", "unknown", "violation")])
+    assert inside("init", "lake", "-q", "--update", cwd=tmp_path).code == 0
+    assert gaps(ran(tmp_path)[1], "table", "change", "severity") == [("new", "undecided", "warning")]
+    (tmp_path / "lake" / "new.csv").write_text(rows)  # as where a right is granted after init
+    code, document = ran(tmp_path)
+    assert (code, gaps(document, "table", "change", "severity")) == (1, [("new", "unknown", "violation")])
+    assert "can be read now; proposed: sex, ward quasi-identifier" in json.dumps(document)
+    assert inside("init", "lake", "-q", "--update", cwd=tmp_path).code == 0
+    code, document = ran(tmp_path)
+    assert (code, len(document["tables"]), document["coverage"]["gaps"]) == (0, 3, [])
 
 
 @pytest.mark.parametrize(

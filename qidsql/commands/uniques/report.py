@@ -109,7 +109,7 @@ def _scores(scores: Scores, key: str | None) -> Report:
     if key is None:
         yield Sentence(
             "A record is a distinct row; its number tells neither its place in the table nor anything of its values. "
-            "--key COLUMN names the rows, --into FILE lists the scores of all of them.",
+            "--key COLUMN names the rows, --into FILE lists all that have a score.",
             close=True,
         )
 

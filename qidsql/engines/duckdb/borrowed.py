@@ -29,6 +29,8 @@ class BorrowedEngine(InSessionEngine):
             ) from None
         self.search_path = Caller(time_zone=zone).settings(cursor)
         super().__init__(cursor, label, None, writable=writable, borrowed=True)
+        if writable and self._catalog("doctor_session", database=self._default.catalog)[0][0]:
+            raise SourceError(f"{label} is read-only; connect without read_only, or leave out writable")
         self._take_over(str(path))
         self._lender = lender
         self._same: set[tuple[str, str]] = set()  # what was compared: later the lender can see newer rows
