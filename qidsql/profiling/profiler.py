@@ -22,7 +22,7 @@ from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes, bin_s
 from qidsql.measures.sampling import ClassEstimate
 from qidsql.profiling.batches import Batches, ProfileStatement
 from qidsql.profiling.budget import Budget, Meter
-from qidsql.profiling.rows_in_memory import RowsInMemory
+from qidsql.profiling.rows_in_memory import RowsInMemory, held_rows
 from qidsql.sql.classes import (
     TableOverview,
     class_profiles,
@@ -34,7 +34,7 @@ from qidsql.sql.classes import (
     table_overview,
 )
 from qidsql.sql.matching_rows import Domain, matching_profile, matching_sizes
-from qidsql.sql.relation import Relation
+from qidsql.sql.relation import Relation, distinct_rows
 from qidsql.sql.templates import Statement
 from qidsql.wording.texts import count
 
@@ -179,6 +179,13 @@ class TableProfiler:
         if self.nulls is Nulls.WILDCARD and source.is_sample:
             other._domain = self._domain_facts()  # a part of the rows has no more values and no other NULLs
         return other
+
+    def of_different_rows(self, rows: int) -> "TableProfiler":
+        """A profiler of the different rows in these columns, of which there are so many, on the same budget. One
+        statement where the engine holds them, else none. Raises as `Engine.hold`, but StatementError."""
+        source = distinct_rows(self.source, self.names)
+        held = None if source.long else held_rows(self, source, self.names, rows)
+        return self.over(held or source, rows)
 
     @property
     def columns(self) -> int:

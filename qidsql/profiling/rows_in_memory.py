@@ -93,17 +93,23 @@ class RowsInMemory:
         return self._held is not None
 
     def _copy(self, rows: int) -> Batches | None:
-        """Statements over a copy of the columns without texts; None if the engine holds no rows, or lacks the memory.
+        """Statements over a copy of the columns without texts; None as `held_rows`."""
+        names = names_of(self._short, self._profiler.names)
+        held = held_rows(self._profiler, self._profiler.source, names, rows)
+        return None if held is None else replace(self._batches, source=held)
 
-        One statement, one scan. Raises as `Engine.hold`, but StatementError.
-        """
-        profiler, engine = self._profiler, self._profiler.engine
-        names = names_of(self._short, profiler.names)
-        if rows * len(names) * WIDTH * SHARE > (engine.memory_limit or 0):
-            return None
-        try:
-            query = rows_to_hold(engine.dialect, profiler.source, names)
-            table = engine.hold(query, "rows held in memory", profiler.deadline)
-        except StatementError:  # such as too little memory
-            return None
-        return None if table is None else replace(self._batches, source=Relation(table=Table(table, "table", ())))
+
+def held_rows(profiler: Profiled, source: Relation, names: Sequence[str], rows: int) -> Relation | None:
+    """A copy of so many rows in columns without texts; None if the engine holds no rows, or lacks the memory.
+
+    One statement, one scan. Raises as `Engine.hold`, but StatementError.
+    """
+    engine = profiler.engine
+    if rows * len(names) * WIDTH * SHARE > (engine.memory_limit or 0):
+        return None
+    try:
+        query = rows_to_hold(engine.dialect, source, names)
+        table = engine.hold(query, "rows held in memory", profiler.deadline)
+    except StatementError:  # such as too little memory
+        return None
+    return None if table is None else Relation(table=Table(table, "table", ()))

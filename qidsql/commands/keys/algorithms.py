@@ -15,7 +15,6 @@ from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.result import Found, OnFound, SearchResult, ignore_found
 from qidsql.search.sampled import sampled_key, sampled_separation
 from qidsql.search.smallest import minimum
-from qidsql.sql.relation import distinct_rows
 
 if TYPE_CHECKING:
     from qidsql.commands.table_search import TableSearch
@@ -77,7 +76,7 @@ def _minimal_keys(
         return minimal_keys(profiler, pairs, request.max_size, on_found=on_found)
     whole = profiler.whole()
     if whole.colliding_pairs:
-        profiler = profiler.over(distinct_rows(profiler.source, profiler.names), whole.classes)
+        profiler = profiler.of_different_rows(whole.classes)
 
     def of_table(keys: Sequence[Found]) -> tuple[Found, ...]:
         return tuple(Found(key.mask, whole) for key in keys)  # a key of the different rows has the classes of all
