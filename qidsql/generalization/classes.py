@@ -1,9 +1,10 @@
 """The classes of a table as codes, held by the engine or coded anew by each statement, and what becomes of them."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from qidsql.engines.base import Engine
 from qidsql.errors import StatementError
@@ -38,6 +39,12 @@ class CodedClasses:
         self._held = held is not None and engine.dialect.class_hash is not None
         self._samples: tuple[int, ...] = ()
         self._classes = query if held is None else f"SELECT * FROM {name_text(engine.dialect, held)}"
+
+    def at(self, k: int) -> Self:
+        """The same classes, judged by another k."""
+        found = copy(self)
+        found._k = k
+        return found
 
     def figures(self, weights: Sequence[int]) -> Figures:
         """The number of classes, and the shape of their lattice. Raises StatementError if a value has no code."""

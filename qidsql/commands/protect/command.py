@@ -92,6 +92,9 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
             "COLUMN=LEVEL,...",
         ),
     ] = ()
+    frontier: Annotated[
+        bool, Option("with --by: also show what is kept against k, for k = 2, 3, 5, 10, 20, 50 and 100")
+    ] = False
     measure: Annotated[
         str,
         Option(
@@ -123,6 +126,10 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
                     f"--by values leaves out no row, and keeps most by loss: leave out {setting('suppress')} and "
                     f"{setting('measure')}, or use --by levels"
                 )
+        if self.frontier and (self.by is None or self.turns):
+            raise UsageError(
+                f"{setting('frontier')} is about one way: add {setting('by')} levels, or {setting('by')} values"
+            )
         if self.turns and self.way is not Way.LEVELS:
             raise UsageError(
                 f"{setting('levels')} names one level for all values of a column: leave out {setting('by')} {self.by}"

@@ -1,8 +1,10 @@
 """The choices of levels of one table, in the engine: what each does, and what becomes of the columns."""
 
 from collections.abc import Sequence
+from copy import copy
 from fractions import Fraction
 from pathlib import Path
+from typing import Self
 
 from qidsql.commands.protect.result import NodeFigures, PublishedColumn
 from qidsql.commands.table_protection import TableProtection
@@ -36,10 +38,16 @@ class Lattice:
     """The choices of levels. Codes the rows on creation; afterwards a batch of choices is a statement."""
 
     def __init__(self, protection: TableProtection, codes: Codes, k: int, measure: Measure) -> None:
-        self._protection, self._codes, self._k, self._measure = protection, codes, k, measure
+        self._protection, self._codes, self._k, self.measure = protection, codes, k, measure
         profiler = protection.profiler
         self._classes = CodedClasses(protection.engine, profiler.ask, codes, k, profiler.deadline)
         self.shape = self._classes.figures(protection.weights).shape
+
+    def at(self, k: int) -> Self:
+        """The same choices, judged by another k. Sends nothing."""
+        found = copy(self)
+        found._k, found._classes = k, self._classes.at(k)
+        return found
 
     def below(self, nodes: Sequence[Levels], limit: int) -> list[Below]:
         """The rows in classes below k of each, or more than `limit` of them. One statement, and one for each sample."""
@@ -47,7 +55,7 @@ class Lattice:
 
     def price(self, nodes: Sequence[Levels], below: Sequence[int]) -> list[Fraction]:
         """The exact cost of each, by the measure, with these rows left out."""
-        return self._classes.costs(self.shape, self._measure, nodes, below)
+        return self._classes.costs(self.shape, self.measure, nodes, below)
 
     def figures(self, nodes: Sequence[Levels], below: Sequence[int]) -> list[NodeFigures]:
         """What each choice keeps, with these rows left out."""
@@ -79,7 +87,7 @@ class Lattice:
 
     def cheaper(self, cost: Fraction) -> CheaperNodes | None:
         """The choices that cost less; None if there are too many to list."""
-        return CheaperNodes(self.shape, self._measure, cost) if self.shape.nodes <= MOST else None
+        return CheaperNodes(self.shape, self.measure, cost) if self.shape.nodes <= MOST else None
 
     def columns(self, levels: Levels) -> tuple[PublishedColumn, ...]:
         """What becomes of each column."""

@@ -7,8 +7,9 @@ from sqlglot import exp
 
 from qidsql.commands.protect.command import ProtectRequest, Way
 from qidsql.commands.protect.comparison import compared
+from qidsql.commands.protect.frontier import frontier_of_levels, frontier_of_values
 from qidsql.commands.protect.lattice import Lattice, codes_of
-from qidsql.commands.protect.result import AskedLevels, NodeFigures, ProtectResult, UnsafeNode, judged
+from qidsql.commands.protect.result import AskedLevels, FrontierPoint, NodeFigures, ProtectResult, UnsafeNode, judged
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import one_answer
 from qidsql.core.results import Verdict
@@ -55,6 +56,7 @@ class _Protection:
         self._protection = TableProtection.of(engine, request)
         self._lattice: Lattice | None = None
         self._search: Search | None = None
+        self._frontier: list[FrontierPoint] = []
         self._turns: tuple[AskedLevels, ...] = ()
         self._figures: NodeFigures | None = None  # of the best choice
         self._recoded: LocalFigures | None = None
@@ -99,6 +101,9 @@ class _Protection:
         if best is None:
             return self._result()
         [self._figures] = lattice.figures([best.levels], [best.below])
+        if request.frontier:
+            deadline = protection.search_deadline(1)
+            self._frontier = [*frontier_of_levels(lattice, request.k, self._limit, deadline, self._on_stage)]
         if protection.copy is not None:
             query = codes.copy(best.levels, request.k, protection.copied)
             self._write(protection.copy, query, protection.columns, rows - best.below)
@@ -139,6 +144,8 @@ class _Protection:
         if not found.rows or found.unsafe:
             return self._result()
         self._recoded = found
+        if self._request.frontier:
+            self._frontier = [*frontier_of_values(protection, codes, policy, self._on_stage)]
         if protection.copy is not None:
             query = recoding.copy(protection.copied, found)
             columns = recoding.published(protection.columns, found)
@@ -192,6 +199,7 @@ class _Protection:
             suppress=request.share,
             hierarchies=None if request.hierarchies is None else str(request.hierarchies),
             turns=self._turns,
+            frontier=tuple(self._frontier),
             columns_published=lattice.columns(best.levels) if lattice and best else (),
             recoded=local,
             rows_left_out=best.rows_below_k if best else 0 if local else None,

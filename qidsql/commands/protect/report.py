@@ -12,11 +12,13 @@ from qidsql.generalization.local_recoding import LocalFigures
 from qidsql.generalization.measures import Measure
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.protection.copies import as_sentence
-from qidsql.report.blocks import Fields, Grid, Head, Next, Outcome, Report, Sentence
+from qidsql.report.blocks import Bar, Chart, Fields, Grid, Head, Next, Outcome, Report, Sentence, Tone
 from qidsql.report.next_steps import command, copy_step, kept, roles
 from qidsql.report.protected import given_back_facts
 from qidsql.report.sections import copy_facts, cost, facts
 from qidsql.wording.texts import count, decimal, few, percent, plural
+
+WHOLE = 10_000  # parts of a bar
 
 
 def report(result: ProtectResult) -> Report:
@@ -56,6 +58,8 @@ def report(result: ProtectResult) -> Report:
         yield _columns(result)
     if result.recoded is not None:
         yield _cells(result.recoded)
+    if result.frontier:
+        yield from _frontier(result)
     yield from cost(result.account, written=result.target)
     if result.verdict is not Verdict.INCONCLUSIVE:
         yield from _next(result)
@@ -106,6 +110,20 @@ def _turns(result: ProtectResult) -> Grid:
         enough = "enough" if each.enough else "too many rows"
         body.append([each.asked, kept, count(each.rows_below_k), share, count(each.classes_below_k), enough])
     return Grid(heads, body)
+
+
+def _frontier(result: ProtectResult) -> Report:
+    """What is kept against k, the stricter the further down."""
+    bars = []
+    for each in result.frontier:
+        if each.kept is None:
+            words = ["no plan", ""]
+        else:
+            gone = f"{plural(each.rows_left_out, 'row')} left out" if each.rows_left_out else ""
+            words = [percent(each.kept), gone]
+        tone = Tone.KEPT if each.k == result.account.policy.k else Tone.PLAIN
+        bars.append(Bar(f"k = {count(each.k)}", round((each.kept or 0) * WHOLE), words, tone))
+    yield Chart(f"Kept of the detail against k, by {result.by}", WHOLE, bars)
 
 
 def _columns(result: ProtectResult) -> Grid:

@@ -51,6 +51,18 @@ class AskedLevels(NodeFigures):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FrontierPoint:
+    """What the same way keeps for one k."""
+
+    k: int
+    kept: Annotated[
+        Fraction | None, "of the detail (granularity); null: there is no plan, or none was found in time"
+    ] = None
+    rows_left_out: int | None = None
+    proved: Annotated[bool, "by levels: no choice of levels keeps more, by the measure"] = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class UnsafeNode:
     """Levels that do not reach k."""
 
@@ -84,6 +96,7 @@ class ProtectResult(Result):
     hierarchies: Annotated[str | None, "the folder with those of some columns"]
     ways: Annotated[tuple[WayFound, ...], "compared, the one that keeps most first"] = ()
     turns: Annotated[tuple[AskedLevels, ...], "the choices of levels that were asked for"] = ()
+    frontier: Annotated[tuple[FrontierPoint, ...], "what is kept against k"] = ()
     columns_published: tuple[PublishedColumn, ...] = ()
     recoded: Annotated[LocalFigures | None, "of --by values"] = None
     rows_left_out: Annotated[int | None, "rows in classes below k at these levels; null: no levels reach k"] = None

@@ -5,15 +5,16 @@ here. The chosen levels are counted by their labels as well, without the codes t
 values is carried out again by its own rule.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from sqlglot import exp
 
 from qidsql.commands.protect.command import Way
+from qidsql.commands.protect.frontier import frontier_of_levels, frontier_of_values
 from qidsql.commands.protect.lattice import Lattice, codes_of
-from qidsql.commands.protect.result import ProtectResult
+from qidsql.commands.protect.result import FrontierPoint, ProtectResult
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.verify.cells import of_columns
 from qidsql.commands.verify.command import Claim, Holds, held, same
@@ -101,6 +102,8 @@ class PlanClaims:
             return
         self._on_stage("measuring its levels")
         yield from self._of_node(lattice, levels, limit)
+        if claimed.frontier:
+            yield self._of_frontier(frontier_of_levels(lattice, self._k, limit, None, self._on_stage))
         yield from self._of_proof(lattice, limit)
         yield from self._of_copy(codes.copy(levels, self._k, self._protection.copied), self._protection.columns)
 
@@ -109,6 +112,10 @@ class PlanClaims:
         claimed = self._claimed
         others = claimed.proved or claimed.unsafe or claimed.columns_published or any(x is not None for x in figures)
         return Claim("it claims no choice of levels", held(not others), "by its figures")
+
+    def _of_frontier(self, points: Iterable[FrontierPoint]) -> Claim:
+        figures = {"frontier": (self._claimed.frontier, tuple(points))}
+        return same("what is kept against k", figures, "found again by the same rule")
 
     def _fit(self, levels: Levels, lattice: Lattice) -> bool:
         names = tuple(each.name for each in self._claimed.columns_published)
@@ -220,6 +227,9 @@ class PlanClaims:
             "rows left out": (claimed.rows_left_out, 0),
         }
         yield same("its plan has these figures", figures, "made again by its rule")
+        if claimed.frontier:
+            policy = claimed.account.policy
+            yield self._of_frontier(frontier_of_values(protection, codes, policy, self._on_stage))
         query, columns = recoding.copy(protection.copied, found), recoding.published(protection.columns, found)
         yield from self._of_copy(query, columns, partial(self._blank, recoding, found))
 

@@ -24,6 +24,7 @@ from qidsql.generalization import classes
 from qidsql.sql.relation import name_text
 from qidsql.sql.templates import Statement
 from tests.commandline import inside
+from tests.exhaustive import always
 from tests.stores import ONE_ENGINE, TWO_ENGINES, Store
 
 TYPES = {
@@ -380,3 +381,17 @@ def test_levels_that_are_asked_for_are_measured_side_by_side(people: Store) -> N
         qidsql.protect(people.url, "people", columns=["born"], levels="age=1")
     with pytest.raises(UsageError, match="leave out by values"):
         qidsql.protect(people.url, "people", by="values", levels="age=1")
+
+
+@pytest.mark.engines("duckdb")
+@pytest.mark.parametrize("way", always("levels", longer=["values"]))
+def test_the_frontier_is_the_same_way_for_other_k(way: str, people: Store) -> None:
+    options: dict[str, Any] = {"columns": ["born", "secret"], "by": way, "exclude": "age"}
+    found = qidsql.protect(people.url, "people", k=4, frontier=True, **options)
+    assert [each.k for each in found.frontier] == [2, 3, 4, 5, 10, 20, 50, 100]
+    for each in found.frontier[:6:3]:
+        alone = qidsql.protect(people.url, "people", k=each.k, **options)
+        assert (each.kept, each.rows_left_out, each.proved) == (alone.kept, alone.rows_left_out, alone.proved)
+    assert found.frontier[-1].kept is None
+    with pytest.raises(UsageError, match="is about one way: add by levels"):
+        qidsql.protect(people.url, "people", frontier=True)

@@ -23,6 +23,7 @@ PLANS: dict[str, dict[str, Any]] = {
     "diverse": {"by": "values", "l_diversity": 2, "sensitive": "secret", "into": "shown"},
     "precision": {"by": "levels", "measure": "precision", "weights": {"zip": 3}},
     "asked": {"levels": ["born=year,zip=4", "born=10,zip=withheld", "sex=*"], "suppress": "40%", "into": "shown"},
+    "frontier": {"by": "levels", "frontier": True},
     "too fine": {"levels": "born=year"},
     "none": {"by": "levels", "k": 151, "suppress": 0},
     "none by values": {"by": "values", "k": 151},
