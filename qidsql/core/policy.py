@@ -237,11 +237,10 @@ class Policy(Requirements):
                 f"{setting('rows_below_k')}"
             )
         if criterion.measures_rows and self.entity is not None:
-            raise UsageError(
-                f"{_option(criterion)} measures rows; with {setting('entity')} use {setting('k')}, "
-                f"{setting('rows_below_k')}, or {setting('l_diversity')} 2 (no value that all persons of a class have; "
-                f"of several values of each, three or more cannot be counted)"
-            )
+            instead = f"{setting('k')} or {setting('rows_below_k')}"
+            if criterion.about is not None:  # of several values of each person, three or more would be a hitting set
+                instead = f"{setting('l_diversity')} 2: persons have several values, and one that all have can be found"
+            raise UsageError(f"{_option(criterion)} measures rows; with {setting('entity')} use {instead}")
 
     @classmethod
     def of(cls, request: object, **options: Any) -> "Policy":
