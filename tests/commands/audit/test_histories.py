@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -19,7 +20,9 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from tests.commandline import inside
 from tests.exhaustive import always
-from tests.stores import ONE_ENGINE, TWO_ENGINES, Store
+from tests.stores import ONE_ENGINE, SAIL, TWO_ENGINES, Store
+from tests.trials.histories import COLUMNS as EVENTS
+from tests.trials.histories import events, measured
 
 Row = tuple[Any, ...]  # person, place, day
 COLUMNS = {"person": "INTEGER", "place": "VARCHAR(9)", "day": "INTEGER"}
@@ -28,6 +31,15 @@ COLUMNS = {"person": "INTEGER", "place": "VARCHAR(9)", "day": "INTEGER"}
 def made(store: Store, rows: Sequence[Row]) -> None:
     store.execute("DROP TABLE IF EXISTS events")
     store.table("events", COLUMNS, rows)
+
+
+@pytest.mark.engines("duckdb", "sqlite", SAIL)
+def test_every_engine_measures_what_the_definitions_say(store: Store) -> None:
+    for seed in range(2):
+        rows = events(Random(seed))
+        store.execute("DROP TABLE IF EXISTS events")
+        store.table("events", EVENTS, rows)
+        assert measured(store, rows, 2) == ""
 
 
 def clinic(store: Store, shared: Path) -> None:
