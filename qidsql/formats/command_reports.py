@@ -50,6 +50,11 @@ class CommandReport:
     signed: bool = False
 
     @property
+    def folded(self) -> bool:
+        """Whether the page has a part that is folded, after the decision."""
+        return any(isinstance(each, Heading) and each.folds for each in self.blocks)
+
+    @property
     def about(self) -> list[str]:
         """What was asked, and when."""
         return [*self.asked, *([moment(self.when)] if self.when else [])]
@@ -139,7 +144,7 @@ def _for_readers(block: Block) -> Iterator[Block]:
         heads = [Head(without_options(head.words), head.text) for head in block.heads]
         yield Grid(heads, [[replace(cell, text=without_options(cell.text)) for cell in row] for row in block.cells])
     elif isinstance(block, Heading):
-        yield Heading(block.text)
+        yield replace(block, beside="")
         yield from [Sentence(without_options(block.beside))] if block.beside else []
     elif isinstance(block, Sentence):
         yield Sentence(without_options(block.text))

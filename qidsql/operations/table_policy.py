@@ -169,6 +169,7 @@ def _release_with_policy(engine: Engine, request: ReleaseRequest, source: str | 
     listed = found.entry.table if found.entry.table and not found.entry.is_pattern else str(found.table.name)
     like = found.entry.table if found.entry.table and found.table.kind == FILE else listed  # one name a release
     missing = entity is not None and entity.lower() not in [name.lower() for name in columns]
+    ledger = ReleaseLedger(open_history(found.file.history_url, found.file.history_schema))
     confirmed = found.file.release is not None and found.file.release.each_row
     return replace(
         request,
@@ -177,7 +178,8 @@ def _release_with_policy(engine: Engine, request: ReleaseRequest, source: str | 
         missing_entity=entity if missing and not confirmed else None,
         policy_hash=found.file.hash,
         of=listed,
-        earlier=ReleaseLedger(open_history(found.file.history_url, found.file.history_schema)).of_table(like),
+        earlier=ledger.of_table(like),
+        source=ledger.source_of(listed),
         awaits_policy=False,
     )
 

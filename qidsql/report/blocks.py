@@ -61,10 +61,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The heading of what follows. `beside`: a remark on it."""
+    """The heading of what follows. `beside`: a remark on it. `folds`: a page folds all that follows."""
 
     text: str
     beside: str = ""
+    folds: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from datetime import date
+from datetime import date, datetime
 from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar
@@ -45,6 +45,19 @@ class EarlierRelease:
     place: str
     keyed: str
     sensitive: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """The table that a release was made from, as the last run that audited it found it; recorded, not checked."""
+
+    run: str
+    started: datetime
+    rows: int | None
+    k: int | None
+    smallest: Annotated[int | None, "the smallest class of all audited columns together"]
+    share_below_k: Annotated[float | None, Rounded(9, significant=True)]
+    columns: Annotated[str, "sha256 of their names and types"]
 
 
 @dataclass(frozen=True)
@@ -93,6 +106,7 @@ class ReleaseRequest(PolicyOptions):
     missing_entity: str | None = field(default=None, repr=False)  # the persons of the policy, if the bytes lack them
     policy_hash: str = field(default="", repr=False)
     earlier: tuple[EarlierRelease, ...] | None = field(default=None, repr=False)  # of the table; None: not read
+    source: SourceState | None = field(default=None, repr=False)  # None: no run audited it
     today: date | None = field(default=None, repr=False)  # of an earlier check that is to be repeated
 
     def check(self) -> None:
@@ -123,6 +137,7 @@ COMMAND = Command(
         "qidsql verify release.json out/patients.parquet",
     ),
     exit_codes="0 pass, 1 a line is not met, 2 error, 3 not decided: a line was not examined",
+    formats=("terminal", "json", "html", "markdown", "sarif"),
     shown=("of", "checklists", "keyed", "key", "policy_file", "max_seconds", "format", "output", "dry_run", "quiet"),
 )
 
@@ -238,6 +253,7 @@ class Predicate:
     of: Annotated[str, "the table of the policy that it was made from"]
     policy_hash: Annotated[str, "of the policy file"]
     earlier: Annotated[tuple[EarlierRelease, ...] | None, "of the same table, as recorded; null if nobody looked"]
+    source: Annotated[SourceState | None, "the table `of`, as recorded; null if no run audited it"]
     key: Annotated[str | None, "the column by which copies with a key tell the persons"]
     missing_entity: Annotated[str | None, "the persons of the policy, if the bytes lack their column"]
     audit: Annotated[AuditResult, "of these bytes, by the policy"]
@@ -319,6 +335,7 @@ def request_again(predicate: Predicate, table: str | None, **budget: Any) -> Rel
         roles=roles,
         missing_entity=predicate.missing_entity,
         earlier=predicate.earlier,
+        source=predicate.source,
         key=predicate.key,
         policy_hash=predicate.policy_hash,
         today=predicate.audit.account.started.date(),

@@ -12,7 +12,7 @@ from qidsql.commands.audit.command import AuditResult
 from qidsql.commands.release.command import Line, LineState, Measured, ReleasedColumn, ReleaseRequest, worst_of
 from qidsql.commands.release.earlier import Compared
 from qidsql.commands.release.linkability import NOTHING, Linked
-from qidsql.commands.release.risks import Risks, within
+from qidsql.commands.release.risks import Risks, within_limit
 from qidsql.core.options import fraction
 from qidsql.core.results import Verdict
 from qidsql.core.tables import PolicyRole
@@ -185,7 +185,7 @@ def _average(facts: Facts, line: Requirement) -> Measured:
 def _risk(facts: Facts, line: Requirement) -> Measured:
     limit = line.most
     assert limit is not None, "a line of a risk has a limit"
-    return within(facts.risks.found(line.check), limit, str(line.limit))
+    return within_limit(facts.risks.found(line.check), limit, str(line.limit))
 
 
 def _singling_out(facts: Facts, line: Requirement) -> Measured:

@@ -101,6 +101,7 @@ def _checked(
             policy_hash=request.policy_hash,
             missing_entity=request.missing_entity,
             earlier=request.earlier,
+            source=request.source,
             key=request.key,
             audit=audited,
         ),

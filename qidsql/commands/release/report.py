@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
+from math import ceil
 
 from qidsql.commands.audit.report import report as audit_report
 from qidsql.commands.release.command import NAMESPACE, Line, LineState, ReleaseResult, StatedRisk
+from qidsql.core.options import fraction
 from qidsql.core.results import Verdict
 from qidsql.report.blocks import (
+    Bar,
     Block,
     Cell,
+    Chart,
     Fields,
     Grid,
     Head,
@@ -20,7 +24,7 @@ from qidsql.report.blocks import (
     Tone,
     Verbatim,
 )
-from qidsql.wording.texts import POLICY_FILE, count, few, moment, plural, ratio, written_as
+from qidsql.wording.texts import POLICY_FILE, count, few, moment, percent, plural, ratio, written_as
 
 TONES = {
     LineState.MET: Tone.KEPT,
@@ -28,7 +32,7 @@ TONES = {
     LineState.NOT_EXAMINED: Tone.UNKNOWN,
     LineState.PERSON: Tone.PLAIN,
 }
-ORDER = (LineState.NOT_MET, LineState.NOT_EXAMINED, LineState.MET)
+SCALE = 10_000  # of bars of risks
 
 
 def report(result: ReleaseResult) -> Report:
@@ -36,12 +40,22 @@ def report(result: ReleaseResult) -> Report:
     word = "NOT DECIDED" if result.verdict is Verdict.INCONCLUSIVE else ""
     yield Outcome(result.verdict, result.reason, word)
     yield _sheet(result)
-    yield Heading("What was examined", "each line on the same columns of the same bytes")
-    yield _lines([each for state in ORDER for each in result.predicate.lines if each.state is state])
-    yield from _boxes([each for each in result.predicate.lines if each.state is LineState.PERSON])
+    lines = result.predicate.lines
+    for title, found in (
+        ("Not met", [each for each in lines if each.verdict is Verdict.VIOLATION]),
+        ("Not examined", [each for each in lines if each.verdict is Verdict.INCONCLUSIVE]),
+        ("Accepted though not met or not examined", [each for each in lines if each.exception]),
+    ):
+        yield from _lines(title, found)
+    yield from _boxes([each for each in lines if each.state is LineState.PERSON])
     yield from _risks(result)
     yield from _signature()
-    yield Heading("Evidence: the audit of these bytes")
+    met = [each for each in lines if each.state is LineState.MET]
+    yield Heading("Evidence", "each line on the same columns of the same bytes", folds=True)
+    yield from _lines("Met", met)
+    yield from _checklists(result)
+    yield from _before_and_after(result)
+    yield Heading("The audit of these bytes")
     with written_as(POLICY_FILE):
         shown = list(audit_report(result.predicate.audit))
     yield from (each for each in shown if not isinstance(each, Outcome | Next))
@@ -80,11 +94,13 @@ def _sheet(result: ReleaseResult) -> Fields:
         rows.add("Recipient", "not named: the policy file has no [release] recipient")
     made = f", table {stated.of}" if stated.of else ""
     rows.add("Policy", f"{_in_groups(stated.policy_hash)}{made}")
-    for each in stated.checklists:
-        computed = f"{count(each.computed)} of {plural(each.lines, 'line')} computed"
-        rows.add("Checklist", f"{each.title} ({each.text}): {computed}, {count(each.for_a_person)} for a person")
-        if each.note:
-            rows.add("", each.note)
+    titles = [
+        f"{each.title}: {count(each.computed)} of {plural(each.lines, 'line')} computed" for each in stated.checklists
+    ]
+    rows.add_all("Checklists", titles or ["none was named: only what every release must keep was asked"])
+    names = [each.name for each in stated.earlier or ()]
+    recorded = few(names) if names else "none is recorded" if stated.earlier is not None else "no history was read"
+    rows.add("Earlier", f"{recorded}; what left without a record is not known")
     rows.add("Checked", f"{moment(result.account.started)}, {result.account.read_by}")
     return rows
 
@@ -98,15 +114,62 @@ def _risks(result: ReleaseResult) -> Iterator[Block]:
         else "an attack is certain, as in public"
     )
     yield Heading("Risk", f"for {declared.recipient or 'nobody named'}: {attack}")
-    heads = [Head("Risk", text=True), Head("Measured"), Head("Allowed"), Head("Of what, and how", text=True)]
-    yield Grid(heads, [list(_risk(each)) for each in result.predicate.risks])
+    yield Chart("", SCALE, [each for found in result.predicate.risks for each in _bars(found)])
+    about = Fields()
+    for each in result.predicate.risks:
+        about.add(each.name, f"{each.about}: {each.measured}")
+    yield about
 
 
-def _risk(found: StatedRisk) -> Iterator[str | Cell]:
-    yield found.name
-    yield Cell("not measured", Tone.UNKNOWN) if found.risk is None else ratio(min(found.risk, Fraction(1)), 4)
-    yield found.limit or "no limit named"
-    yield f"{found.about}: {found.measured}"
+def _bars(found: StatedRisk) -> Iterator[Bar]:
+    """A risk, and below it what is allowed, to the same scale."""
+    if found.risk is None:
+        yield Bar(found.name, 0, ["not measured"], Tone.UNKNOWN)
+    else:
+        risk, limit = min(found.risk, Fraction(1)), fraction("limit", found.limit) if found.limit else None
+        tone = Tone.PLAIN if limit is None else Tone.RISK if found.risk > limit else Tone.KEPT
+        yield Bar(found.name, ceil(SCALE * risk), [ratio(risk, 4)], tone)
+    if found.limit is not None:
+        yield Bar("  allowed", ceil(SCALE * fraction("limit", found.limit)), [found.limit])
+
+
+def _checklists(result: ReleaseResult) -> Iterator[Block]:
+    found = Fields()
+    for each in result.predicate.checklists:
+        found.add_all(each.title, [each.text, *([each.note] if each.note else [])])
+    if found.rows:
+        yield Heading("Checklists")
+        yield found
+
+
+def _before_and_after(result: ReleaseResult) -> Iterator[Block]:
+    """The table that it was made from, as the last run found it, beside the released rows."""
+    source, profile = result.predicate.source, result.predicate.audit.profile
+    if source is None:
+        yield Sentence(f"The source, {result.predicate.of}, is in no recorded run: what it was before is not known.")
+        return
+    yield Heading("Before and after", "the source as recorded by a run, protected only by the signature")
+    heads = [Head("", text=True), Head(f"{result.predicate.of}, {source.started:%Y-%m-%d}"), Head("Released")]
+    known = profile if profile is not None and profile.rows and not profile.wildcard else None
+    smallest = known.smallest if known else None
+    below = f"{percent(Fraction(source.share_below_k))}, k = {source.k}" if source.share_below_k is not None else "?"
+    after = f"{percent(Fraction(known.rows_below_k, known.rows))}, k = {known.k}" if known else "?"
+    rows = [
+        ("Rows", _counted(source.rows), _counted(result.predicate.rows)),
+        ("Smallest class", _counted(source.smallest), _counted(smallest)),
+        ("Highest risk", _one_in(source.smallest), _one_in(smallest)),
+        ("Rows below k", below, after),
+    ]
+    yield Grid(heads, rows)
+    yield Sentence(f"Run {source.run}; columns of the source: sha256 {_in_groups(source.columns)}", close=True)
+
+
+def _counted(number: int | None) -> str:
+    return "?" if number is None else count(number)
+
+
+def _one_in(smallest: int | None) -> str:
+    return ratio(Fraction(1, smallest), 4) if smallest else "?"
 
 
 def _in_groups(digits: str) -> str:
@@ -116,15 +179,17 @@ def _in_groups(digits: str) -> str:
     return " ".join([kind, *groups]).strip()
 
 
-def _lines(found: list[Line]) -> Grid:
-    heads = [Head(each, text=True) for each in ("Line", "State", "Required → measured")]
+def _lines(title: str, found: list[Line]) -> Iterator[Block]:
+    heads = [Head(each, text=True) for each in ("Line", "Required → measured")]
     rows: list[list[str | Cell]] = []
     for each in found:
-        state = Cell("accepted", Tone.UNKNOWN) if each.exception else Cell(str(each.state), TONES[each.state])
         accepted = f"; accepted: {each.exception}" if each.exception else ""
         limit = f" ({each.threshold})" if each.threshold else ""
-        rows.append([each.name, state, f"{each.asks}{limit} → {each.measured}{accepted}"])
-    return Grid(heads, rows)
+        name = Cell(each.name, Tone.UNKNOWN if each.exception else TONES[each.state])
+        rows.append([name, f"{each.asks}{limit} → {each.measured}{accepted}"])
+    if rows:
+        yield Heading(f"{title}: {plural(len(rows), 'line')}")
+        yield Grid(heads, rows)
 
 
 def _boxes(found: list[Line]) -> Iterator[Block]:
@@ -141,7 +206,8 @@ def _signature() -> Iterator[Block]:
     """How to sign the JSON, and how whoever receives it checks it. qidsql holds no key."""
     yield Heading("Signature")
     yield Sentence(
-        "Who signs release.json answers for the boxes, the recipient and the dates; the file is named by its hash."
+        "Who signs release.json answers for the boxes. Recipient, purpose, dates, roles, the policy and the figures of "
+        "the source are as recorded, protected only by the signature; verify measures all else again on the file."
     )
     yield Verbatim(
         f"ssh-keygen -Y sign -n {NAMESPACE} -f KEY release.json\n"

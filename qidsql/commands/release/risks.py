@@ -16,11 +16,11 @@ from qidsql.errors import UsageError
 from qidsql.sql.releases import household_risk
 from qidsql.wording.texts import count, percent, plural, ratio
 
-NEAR = Fraction(1, 10**9)  # what a float of an engine may be off
+OFF = Fraction(1, 10**9)  # what a float of an engine may be off
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRisk:
     """A risk and how it was found; None: it was not. `off`: what it may be off; None: it is an estimate."""
 
     value: Fraction | None
@@ -46,9 +46,9 @@ class Risks:
     ) -> None:
         self._engine, self._table, self._request = engine, table, request
         self._audit, self._linked = audit, linked
-        self._found: dict[str, Found] = {}
+        self._found: dict[str, FoundRisk] = {}
 
-    def found(self, name: str) -> Found:
+    def found(self, name: str) -> FoundRisk:
         """Raises BudgetSpent, Interrupted, UsageError."""
         if name not in self._found:
             self._found[name] = getattr(self, f"_{name.replace(' ', '_')}")()
@@ -70,68 +70,72 @@ class Risks:
             for each in [self.found(name)]
         )
 
-    def _highest(self) -> Found:
+    def _highest(self) -> FoundRisk:
         profile = self._audit.profile
         if profile is None or not profile.rows:
-            return Found(None, "no class was measured")
+            return FoundRisk(None, "no class was measured")
         wildcard = ", if a NULL matches anything" if profile.wildcard else ""
-        return Found(Fraction(1, profile.smallest), f"the smallest class has {count(profile.smallest)}{wildcard}")
+        return FoundRisk(Fraction(1, profile.smallest), f"the smallest class has {count(profile.smallest)}{wildcard}")
 
-    def _average(self) -> Found:
+    def _average(self) -> FoundRisk:
         profile = self._audit.profile
         if profile is None or profile.wildcard or not profile.rows:
-            return Found(None, "no classes were counted")
+            return FoundRisk(None, "no classes were counted")
         words = f"{plural(profile.classes, 'class', 'classes')} of {plural(profile.rows, 'row')}"
-        return Found(Fraction(profile.classes, profile.rows), words)
+        return FoundRisk(Fraction(profile.classes, profile.rows), words)
 
-    def _journalist(self) -> Found:
+    def _journalist(self) -> FoundRisk:
         linked = self._linked()
-        return Found(linked.journalist, linked.measured.measured)
+        return FoundRisk(linked.journalist, linked.measured.measured)
 
-    def _marketer(self) -> Found:
+    def _marketer(self) -> FoundRisk:
         linked = self._linked()
-        return Found(linked.marketer, linked.measured.measured)
+        return FoundRisk(linked.marketer, linked.measured.measured)
 
-    def _households(self) -> Found:
+    def _households(self) -> FoundRisk:
         name, columns = self._request.declared.household, self._columns()
         if not name:
-            return Found(None, "the policy names no column of households (household in [release])")
+            return FoundRisk(None, "the policy names no column of households (household in [release])")
         if name not in [each.name for each in self._table.columns]:
-            return Found(None, f"the released bytes have no column {name}")
+            return FoundRisk(None, f"the released bytes have no column {name}")
         if not columns or (self._audit.profile and self._audit.profile.wildcard):
-            return Found(None, "no classes were counted")
+            return FoundRisk(None, "no classes were counted")
         found = self._engine.run(household_risk(self._engine.dialect, self._table, name, columns))
         if found.without or not found.rows:
-            return Found(None, f"{count(found.without)} of {plural(found.rows, 'row')} without {name}")
+            return FoundRisk(None, f"{count(found.without)} of {plural(found.rows, 'row')} without {name}")
         words = f"{plural(found.households, 'household')}, on average {found.expected / found.rows:.4f}"
-        return Found(Fraction(found.highest), words, NEAR)
+        return FoundRisk(Fraction(found.highest), words, OFF)
 
-    def _population_uniques(self) -> Found:
+    def _population_uniques(self) -> FoundRisk:
         size, columns = self._request.declared.population, self._columns()
         if not size:
-            return Found(None, "the policy names no size of the population (population in [release])")
+            return FoundRisk(None, "the policy names no size of the population (population in [release])")
         if not columns:
-            return Found(None, "no classes were counted")
+            return FoundRisk(None, "no classes were counted")
         request = RiskRequest(str(self._table.name), columns=columns, population_size=size)
         try:
             found = risk(self._engine, request).population
         except UsageError as error:
-            return Found(None, str(error))
+            return FoundRisk(None, str(error))
         if found is None or found.obstacle is not None or found.highest is None:
             alone = found is not None and not found.unique_rows
             none = "nobody is alone in a class of the released rows, so nobody of them is in the population"
-            return Found(Fraction(0), none) if alone else Found(None, (found and found.obstacle) or "not estimated")
+            return (
+                FoundRisk(Fraction(0), none)
+                if alone
+                else FoundRisk(None, (found and found.obstacle) or "not estimated")
+            )
         tested = found.backtest.methods if found.backtest else ()
         worst = [abs(each.worst_error) for each in tested if each.worst_error is not None]
         off = f"off by {percent(Fraction(max(worst)))} at most on samples" if worst else "not tested on samples"
         words = f"{count(round(found.highest))} of {count(size)} as estimated, {off}"
-        return Found(Fraction(found.highest) / size, words, None)
+        return FoundRisk(Fraction(found.highest) / size, words, None)
 
     def _columns(self) -> tuple[str, ...]:
         return tuple(each.name for each in self._audit.columns if each.audited)
 
 
-def within(found: Found, limit: Fraction, threshold: str) -> Measured:
+def within_limit(found: FoundRisk, limit: Fraction, threshold: str) -> Measured:
     """Whether a risk is at most the limit. An estimate below it is for a person to say."""
     if found.value is None:
         return Measured(LineState.NOT_EXAMINED, found.words, threshold)

@@ -1,5 +1,6 @@
 """The releases in the history: what left, for whom, until when. Each method is a transaction; raises StoreError."""
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -7,13 +8,13 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Annotated
 
-from qidsql.commands.release.command import EarlierRelease, Predicate, ReleaseResult, judged
+from qidsql.commands.release.command import EarlierRelease, Predicate, ReleaseResult, SourceState, judged
 from qidsql.core.results import Verdict
 from qidsql.core.tables import PolicyRole, fits
 from qidsql.declarations.results import loaded, plain
 from qidsql.operations.history.records import History
 from qidsql.operations.policy_file import PolicyFile
-from qidsql.wording.texts import few
+from qidsql.wording.texts import count, few, plural
 
 TABLE = "releases"
 COLUMNS = ("recorded", "source_columns", "document", "of_table", "place", "keyed", "digest", "verdict")
@@ -54,10 +55,34 @@ class ReleaseLedger:
         which the record may be gone."""
         found: dict[str, EarlierRelease] = {}
         for each in self._rows():
-            if any(fits(table, name) or fits(name, table) for name in (each.of_table, each.stated.of)):
+            if any(_is_one(table, name) for name in (each.of_table, each.stated.of)):
                 for named in (*(each.stated.earlier or ()), each.earlier):
                     found[json.dumps(plain(named.digest)) if named.digest else each.document] = named
         return tuple(found.values())
+
+    def source_of(self, table: str) -> SourceState | None:
+        """The table of the policy in the last complete run that audited it; None without one, or with several such."""
+        named = [each for each in self._history.tables() if _is_one(table, each[1])]
+        runs = [each for each in self._history.table_history(*named[0]) if each.complete] if len(named) == 1 else []
+        if not runs:
+            return None
+        types = self._history.last_columns().get(named[0])
+        hashed = hashlib.sha256(json.dumps(types.types if types else {}, sort_keys=True).encode()).hexdigest()
+        last = runs[0]
+        return SourceState(last.run, last.started, last.rows, last.k, last.smallest, last.share_below_k, hashed)
+
+    def _new_since(self, each: "_Recorded") -> list[str]:
+        """Tables that were first audited after a release, and have one of its quasi-identifiers by name."""
+        with self._history.reading() as store:
+            rows = store.query("history/first_audits") if store else []
+        new = {(str(source), str(table)) for source, table, started in rows if str(started)[:19] > each.recorded[:19]}
+        quasi = {it.name.lower() for it in each.stated.columns if it.role is PolicyRole.QUASI_IDENTIFIER}
+        columns = self._history.last_columns() if new else {}
+        return [
+            table
+            for (source, table), found in columns.items()
+            if (source, table) in new and quasi & {name.lower() for name in found.types}
+        ]
 
     def _rows(self) -> list["_Recorded"]:
         """All records, in order."""
@@ -68,7 +93,7 @@ class ReleaseLedger:
 
     def all(self, file: PolicyFile | None, today: date) -> RecordedReleases:
         """All releases, each with the reasons why it is due again by the policy, the last audits and the day."""
-        columns = {table: each.types for (_, table), each in self._history.last_columns().items()}
+        columns = [(table, each.types) for (_, table), each in self._history.last_columns().items()]
         releases = [
             RecordedRelease(
                 recorded=datetime.fromisoformat(each.recorded).replace(tzinfo=UTC),
@@ -78,7 +103,13 @@ class ReleaseLedger:
                 reason=each.statement.reason,
                 recipient=each.stated.declared.recipient or "",
                 until=each.stated.declared.until or "",
-                due=tuple(_due(each, columns.get(each.stated.of, {}), file, today)),
+                due=(
+                    *_due(
+                        each, next((types for name, types in columns if _is_one(each.stated.of, name)), {}), file, today
+                    ),
+                    *_drifted(each.stated.source, self.source_of(each.stated.of)),
+                    *(f"a new table that can be joined: {name}" for name in self._new_since(each)),
+                ),
             )
             for each in reversed(self._rows())
         ]
@@ -87,7 +118,7 @@ class ReleaseLedger:
     def add(self, released: ReleaseResult, place: str, keyed: str, signature: str) -> bool:
         """Records a release; False if this statement is recorded already."""
         document, stated = released.canonical_json(), released.predicate
-        columns = [each.types for (_, table), each in self._history.last_columns().items() if table == stated.of]
+        columns = [each.types for (_, table), each in self._history.last_columns().items() if _is_one(stated.of, table)]
         with self._history.writing() as store:
             if store.find(TABLE, ("name",), document=document):
                 return False
@@ -151,6 +182,21 @@ class _Recorded:
         sensitive = (each.name for each in self.stated.columns if each.role is PolicyRole.SENSITIVE)
         digest = self.statement.subject[0].digest if self.is_whole else {}
         return EarlierRelease(self.statement.title, digest, self.place, self.keyed, tuple(sensitive))
+
+
+def _is_one(table: str, other: str) -> bool:
+    """Whether two names are of one table, with its schema or without, or one is a pattern that the other fits."""
+    return fits(table, other) or fits(other, table)
+
+
+def _drifted(before: SourceState | None, now: SourceState | None) -> Iterator[str]:
+    """What changed in the source since a release was checked."""
+    if before is None or now is None:
+        return
+    if before.rows is not None and now.rows is not None and 10 * abs(now.rows - before.rows) > before.rows:
+        yield f"the source has {plural(now.rows, 'row')}, {count(before.rows)} before"
+    if before.smallest and now.smallest and now.smallest < before.smallest:
+        yield f"the smallest class of the source has {count(now.smallest)}, {count(before.smallest)} before"
 
 
 def _due(each: _Recorded, columns: Mapping[str, str], file: PolicyFile | None, today: date) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -130,6 +132,60 @@ def test_an_exception_counts_until_it_expires_and_is_named_first(tmp_path: Path)
         found = check(tmp_path, "--checklist", "ema-0070")
         assert ("not met: ema-0070 threshold" in found["reason"]) is not accepted
         assert found["reason"].startswith("with 1 exception (ema-0070 threshold)") is accepted
+
+
+SIGN = """
+ssh-keygen -q -t ed25519 -N '' -f key
+printf 'dpo@example.org %s\n' "$(cat key.pub)" > allowed_signers
+"""
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen")
+def test_the_lines_to_sign_and_verify_run_as_they_are_printed(tmp_path: Path) -> None:
+    """A signature of the JSON holds, and does not once a figure was changed."""
+    policy(tmp_path)
+    table(tmp_path)
+    given = ("release", "out.parquet", "--of", "patients", "-o")
+    page = inside(*given, "release.md", cwd=tmp_path).out + (tmp_path / "release.md").read_text()
+    inside(*given, "release.json", cwd=tmp_path)
+    [block] = [each for each in page.split("```") if "ssh-keygen" in each]
+    sign, verified = (each.strip() for each in block.split("ssh-keygen")[1:])
+    lines = f"{SIGN}\nssh-keygen {sign.replace('-f KEY', '-f key')}\nssh-keygen {verified.rpartition('qidsql')[0]}"
+    lines = lines.replace("-I NAME", "-I dpo@example.org")
+    subprocess.run(["bash", "-ec", lines], cwd=tmp_path, check=True, capture_output=True)
+    assert inside("verify", "release.json", "out.parquet", cwd=tmp_path).code == 0
+    signed = (tmp_path / "release.json").read_text()
+    (tmp_path / "release.json").write_text(signed.replace('"rows":48', '"rows":49'))
+    again = lines.rpartition("\nssh-keygen")[2]
+    assert subprocess.run(
+        ["bash", "-ec", f"ssh-keygen{again}"], cwd=tmp_path, check=False, capture_output=True
+    ).returncode
+    assert inside("verify", "release.json", "out.parquet", cwd=tmp_path).code != 0
+
+
+@pytest.mark.exhaustive
+def test_sarif_lists_the_lines_that_are_open(tmp_path: Path) -> None:
+    given = 'exceptions = [{line = "ema-0070 threshold", reason = "board", expires = "2999-01-01"}]'
+    policy(tmp_path, release=given)
+    table(tmp_path, PEOPLE[:44])
+    found = check(tmp_path, "--checklist", "ema-0070", "--checklist", "wp216")
+    inside(
+        *("release", "out.parquet", "--of", "patients", "--checklist", "ema-0070", "--checklist", "wp216"),
+        *("-o", "release.sarif"),
+        cwd=tmp_path,
+    )
+    [run] = json.loads((tmp_path / "release.sarif").read_text())["runs"]
+    open_ = {f"{each['checklist']}-{each['item']}".replace(" ", "-"): each for each in found["predicate"]["lines"]}
+    open_ = {name: each for name, each in open_.items() if each["state"] != "met"}
+    assert (
+        [each["ruleId"] for each in run["results"]]
+        == [each["id"] for each in run["tool"]["driver"]["rules"]]
+        == [*open_]
+    )
+    assert [each["ruleId"] for each in run["results"] if "suppressions" in each] == ["ema-0070-threshold"]
+    levels = {each["ruleId"]: each["level"] for each in run["results"]}
+    assert levels["wp216-linkability"] == "warning" and levels["wp216-means"] == "note"
 
 
 def test_a_release_needs_a_policy(tmp_path: Path) -> None:
