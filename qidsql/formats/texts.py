@@ -28,6 +28,7 @@ OPTIONS = re.compile(  # an aside in parentheses, or a last clause, about option
 UNIT = re.compile(  # a figure stays with its unit and its sign, k = 5 and a moment are one word
     r"(?<=\d) (?=%|s\b|min\b|\d\d:\d\d|UTC\b)|(?<=[<>=]) (?=\d)|(?<=\bk) (?==)"
 )
+DATE = re.compile(r"\W*\d{4}-\d\d-\d\d(\W.*)?")  # a word that a browser would break at its hyphens
 PIECE = 24  # characters of a word that stay on one line
 
 
@@ -42,6 +43,8 @@ def unbroken(text: str) -> str:
 
 
 def _word(word: str) -> Markup:
+    if DATE.fullmatch(word):
+        return Markup('<span class="day">{}</span>').format(word)
     pieces = re.findall(rf"[^_./+]{{1,{PIECE}}}[_./+]*|[_./+]{{1,{PIECE}}}", word, re.DOTALL)
     return Markup("<wbr>").join(map(escape, pieces)) if len(word) > PIECE else escape(word)
 

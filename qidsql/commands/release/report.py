@@ -32,7 +32,7 @@ TONES = {
     LineState.NOT_EXAMINED: Tone.UNKNOWN,
     LineState.PERSON: Tone.PLAIN,
 }
-SCALE = 10_000  # of bars of risks
+OF_BARS = 10_000  # the parts of a whole risk
 
 
 def report(result: ReleaseResult) -> Report:
@@ -114,7 +114,7 @@ def _risks(result: ReleaseResult) -> Iterator[Block]:
         else "an attack is certain, as in public"
     )
     yield Heading("Risk", f"for {declared.recipient or 'nobody named'}: {attack}")
-    yield Chart("", SCALE, [each for found in result.predicate.risks for each in _bars(found)])
+    yield Chart("", OF_BARS, [each for found in result.predicate.risks for each in _bars(found)])
     about = Fields()
     for each in result.predicate.risks:
         about.add(each.name, f"{each.about}: {each.measured}")
@@ -128,9 +128,9 @@ def _bars(found: StatedRisk) -> Iterator[Bar]:
     else:
         risk, limit = min(found.risk, Fraction(1)), fraction("limit", found.limit) if found.limit else None
         tone = Tone.PLAIN if limit is None else Tone.RISK if found.risk > limit else Tone.KEPT
-        yield Bar(found.name, ceil(SCALE * risk), [ratio(risk, 4)], tone)
+        yield Bar(found.name, ceil(OF_BARS * risk), [ratio(risk, 4)], tone)
     if found.limit is not None:
-        yield Bar("  allowed", ceil(SCALE * fraction("limit", found.limit)), [found.limit])
+        yield Bar("  allowed", ceil(OF_BARS * fraction("limit", found.limit)), [found.limit])
 
 
 def _checklists(result: ReleaseResult) -> Iterator[Block]:

@@ -89,6 +89,8 @@ def _errors(found: PopulationRisk, unit: str) -> str:
             else "not measured: this sampling fraction leaves no sample of the table"
         )
     samples = f"{plural(tested.samples, 'random sample')} of {count(tested.sample_rows)} {unit}"
+    if not _is_tested(found):
+        return f"not measured: no method converged on any of {samples}"
     return (
         f"measured on this table, as if it were the population: {samples}, the estimate from each compared with the "
         f"table's {count(tested.unique_rows)} unique {unit}; above 0: it is too high. Errors on the real population "
@@ -106,7 +108,7 @@ def _about(estimate: float) -> str:
 
 
 def _methods(found: PopulationRisk) -> Grid:
-    tested = TESTED if found.backtest is not None else ()
+    tested = TESTED if _is_tested(found) else ()
     heads = ("Unique in the population", "Of those unique in the table", *tested)
     errors = {} if found.backtest is None else {each.method: each for each in found.backtest.methods}
     rows = []
@@ -116,6 +118,11 @@ def _methods(found: PopulationRisk) -> Grid:
             cells = [_about(each.uniques), percent(Fraction(each.share_of_sample_uniques))]
         rows.append([each.method, *cells, *_tested(errors.get(each.method), len(tested))])
     return Grid([Head("Method", text=True), *map(Head, heads)], rows)
+
+
+def _is_tested(found: PopulationRisk) -> bool:
+    """Whether any method came to an estimate on any sample of the table."""
+    return found.backtest is not None and any(each.mean_error is not None for each in found.backtest.methods)
 
 
 def _tested(error: MethodError | None, columns: int) -> list[str]:

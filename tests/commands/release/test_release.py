@@ -134,6 +134,28 @@ def test_an_exception_counts_until_it_expires_and_is_named_first(tmp_path: Path)
         assert found["reason"].startswith("with 1 exception (ema-0070 threshold)") is accepted
 
 
+@pytest.mark.exhaustive
+def test_the_page_shows_the_sheet_to_sign_first(tmp_path: Path) -> None:
+    """Whoever signs reads what was not met, not examined, and theirs to say, then signs; the evidence is folded."""
+    policy(tmp_path, release='recipient = "a university"\nuntil = "2999-12-31"')
+    table(tmp_path, PEOPLE[:44])
+    given = ("--checklist", "ema-0070", "--checklist", "wp216", "-o", "release.html")
+    inside("release", "out.parquet", "--of", "patients", *given, cwd=tmp_path)
+    page = (tmp_path / "release.html").read_text()
+    order = [
+        *("Do not release this", "Valid until", "Not met: 1 line", "Not examined: 2 lines", "For a person to say"),
+        *(
+            "as recorded, protected only by the signature",
+            "Data protection officer",
+            '<details class="evidence">',
+            "Met:",
+        ),
+    ]
+    places = [page.index(each) for each in order]
+    assert places == sorted(places)
+    assert '<span class="day">2999-12-31</span>' in page and page.count("<details") == page.count("</details>")
+
+
 SIGN = """
 ssh-keygen -q -t ed25519 -N '' -f key
 printf 'dpo@example.org %s\n' "$(cat key.pub)" > allowed_signers
