@@ -24,8 +24,8 @@ WITH RECURSIVE "qidsql answer" AS (
     ELSE FALSE
   END
 )
-SELECT answer.* EXCLUDE (seen, audited)
+SELECT * EXCLUDE (seen, audited)
 FROM (
-  SELECT system.main.unnest(found) AS answer
+  SELECT system.main.unnest(found, max_depth := 2)
   FROM (SELECT system.main.first(found) AS found FROM "qidsql answer")
 )

@@ -217,6 +217,7 @@ OWN_FUNCTIONS = [  # of a session, with the names of DuckDB's
     "regexp_replace(a, b, c) AS 'x'",
     "list_concat(a, b) AS ['x']",
     "list_contains(a, b) AS false",
+    "struct_extract(a) AS 9",
 ]
 GRAPH = "FROM qidsql.graph(identifiers := ['e.t'], sensitive := ['names.n'])"
 RARE = "(SELECT i, i % 2 AS s, CASE WHEN i % 50 = 0 THEN 'rare' ELSE 'x' END AS d FROM range(60) AS r(i))"

@@ -2,12 +2,14 @@
 
 A session has tables of one name in two schemas, another database and as it is committed; what decides which rows the
 prompt shows is drawn: USE, search paths, collations, transactions, temporary tables and views, CTEs, variables, time
-zones, macros with the names of DuckDB's functions. Every function must say what its rows say, or refuse; where the
-session sees what is committed, none may refuse.
+zones, macros with the names of DuckDB's functions, what other sessions write meanwhile, statements that were prepared
+before. What the session shows and what is committed mostly differ in what is asked. Every function must say what its
+rows say, or refuse; where the session sees what is committed, none may refuse.
 """
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -45,10 +47,41 @@ CALLS = {  # the function, and what it claims about p for k
     "anonymity": "SELECT verdict = 'pass', smallest, counted FROM qidsql.anonymity({name}, CAST('[a]' AS VARCHAR[]), "
     "k := {k})",
     "risks": "SELECT rows_below_k = 0, NULL, \"rows\" FROM qidsql.risks({name}, CAST('[a]' AS VARCHAR[]), k := {k})",
+    "sizes": "SELECT min(class_size) >= {k}, min(class_size), sum(rows) FROM qidsql.sizes({name})",
+    "check": "SELECT true, smallest, rows FROM qidsql.check({name}, k := {k}, " + ALL + ")",
+    "checks": "SELECT verdict = 'pass', smallest, rows FROM qidsql.checks('SELECT ''{raw}'' AS table_name', k := {k}, "
+    + ALL
+    + ")",
+    "roles": "SELECT percent_below_k = 0, smallest, NULL FROM qidsql.roles({name}, k := {k}) WHERE column_name = 'a'",
+    "uniques": "SELECT combinations = 0, NULL, NULL FROM qidsql.uniques({name}, k := {k}) WHERE finding = 'table'",
+    "risk": "SELECT rows_below_k = 0, NULL, rows FROM qidsql.risk({name}, k := {k}) WHERE finding = 'table'",
+    "anonymize": "SELECT cells = 0, NULL, NULL FROM qidsql.anonymize({name}, k := {k}, keep_identifiers := true) "
+    "WHERE finding = 'table'",
+    "link": "SELECT matching_below_k = 0, NULL, rows FROM qidsql.link({name}, 'memory.s.q', on_ := ['a=a'], "
+    "k := {k}) WHERE finding = 'join'",
+    "link back": "SELECT matching_below_k = 0, NULL, rows FROM qidsql.link('memory.s.q', {name}, "
+    "on_ := CAST('[a=a]' AS VARCHAR[]), k := {k}) WHERE finding = 'join'",
+    "kmap": "SELECT rows_below_k = 0, NULL, rows FROM qidsql.kmap({name}, 'memory.s.q', "
+    "on_ := CAST('[a=a]' AS VARCHAR[]), k := {k})",
+    "matches": "SELECT below_k = 0, NULL, counted FROM qidsql.matches({name}, 'memory.s.q', "
+    "CAST('[a]' AS VARCHAR[]), k := {k})",
     "protected": "SELECT COLUMNS(*)::VARCHAR FROM qidsql.protected({name}, k := {k}, keep_identifiers := true)",
 }
-ONE_COLUMN = ("keys", "anonymity", "risks")
-NOTHING_TO_GIVE = ("no rows of", "a default_collation would merge values")  # of protected: not what the session sees
+ONE_COLUMN = ("keys", "anonymity", "risks", "roles")
+SINGLE = (
+    "profile",
+    "violations",
+    "columns",
+    "anonymity",
+    "risks",
+    "sizes",
+    "matches",
+)  # a part of the statement itself
+PAIRS = {"link": False, "link back": True, "kmap": False, "matches": False}  # with s.q; whether p is the second table
+ALLOWED = {  # refusals that are not about what the session sees
+    "protected": ("no rows of", "a default_collation would merge values"),
+}
+OUTSIDE = "-- another session: "
 PYTHON = "python"  # the library on the session's own connection
 
 
@@ -60,6 +93,13 @@ class Session:
     before: str = ""
     name: str = "p"
     honest: bool = True
+    prepared: bool = False  # the question, before the last statement
+    unique: bool = False  # the rows that the session is about to see; what is committed in main differs
+    kind: str = "numbers"  # of column a
+
+    def other_rows(self, random: Random) -> str:
+        """A query of rows that differ in what is asked, mostly."""
+        return _rows(random, not self.unique if random.random() < 0.8 else self.unique, self.kind)
 
 
 def prompts(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
@@ -67,17 +107,29 @@ def prompts(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
     extension = build(ground.folder)
     for place in range(number):
         random = Random(f"{seed}.{place}")
-        session, call, k = _session(random), random.choice((*CALLS, PYTHON)), random.choice((2, 3, 5))
+        session, call, k = _session(random), _call(random), random.choice((2, 3, 5))
         try:
             wrong = _tried(session, call, k, str(extension))
         except duckdb.Error as error:
             wrong = f"the session itself: {str(error).splitlines()[0]}"
-        yield wrong and f"{seed}.{place}: {call}, k = {k}: {wrong}: {'; '.join(session.statements)} {session.before}"
+        yield wrong and (
+            f"{seed}.{place}: {call}, k = {k}: {wrong}: {'; '.join(session.statements)} {session.before}"
+            f"{' (prepared)' if session.prepared else ''}"
+        )
 
 
-def _rows(random: Random, unique: bool) -> str:
-    """A query of rows with the column a, and maybe b."""
-    kinds = random.sample(list(COLUMNS), random.choice((1, 2)))
+def _call(random: Random) -> str:
+    """Mostly a function that runs on a connection of its own."""
+    return (
+        random.choice(SINGLE)
+        if random.random() < 0.2
+        else random.choice([*(each for each in CALLS if each not in SINGLE), PYTHON])
+    )
+
+
+def _rows(random: Random, unique: bool, kind: str) -> str:
+    """A query of rows with the column a of this kind, and maybe b."""
+    kinds = [kind, random.choice(list(COLUMNS))][: random.choice((1, 2))]
     shown = [
         COLUMNS[kind][unique and not place].format(n=random.choice((1, 2, 3))) + f" AS {name}"
         for place, (kind, name) in enumerate(zip(kinds, "ab", strict=False))
@@ -86,18 +138,18 @@ def _rows(random: Random, unique: bool) -> str:
 
 
 def _session(random: Random) -> Session:
-    session = Session()
+    session = Session(unique=random.random() < 0.3, kind=random.choice(list(COLUMNS)))
     does = session.statements.append
-    some = random.random() < 0.5
     for place in ("main", "s"):
         does(f"CREATE SCHEMA IF NOT EXISTS {place}")
-        some = not some
-        query = _rows(random, unique=some)
+        query = _rows(random, session.unique, session.kind) if place == "main" else session.other_rows(random)
         does(f"CREATE TABLE {place}.p AS {query}")
     does("ATTACH ':memory:' AS other")
-    does(f"CREATE TABLE other.p AS {_rows(random, unique=random.random() < 0.5)}")
-    for step in random.sample(STEPS, random.choice((0, 1, 1, 2, 3))):
+    does(f"CREATE TABLE other.p AS {session.other_rows(random)}")
+    does(f"CREATE TABLE s.q AS {_rows(random, random.random() < 0.5, session.kind)}")
+    for step in random.sample(STEPS, random.choice((0, 1, 1, 2, 2, 3))):
         step(session, random)
+    session.prepared = not session.before and random.random() < 0.2
     return session
 
 
@@ -133,25 +185,30 @@ def _shadows(session: Session, random: Random) -> None:
 
 
 def _begins(session: Session, random: Random) -> None:
-    change = random.choice(("", "INSERT", "DELETE", "REPLACE"))
+    change = random.choice(("", "INSERT", "DELETE", "UPDATE", "REPLACE", "DROP", "OUTSIDE", "OUTSIDE"))
     session.statements.append("BEGIN")
-    if change == "INSERT":
-        session.statements.append("INSERT INTO memory.main.p FROM (FROM memory.main.p LIMIT 1)")
-    elif change == "DELETE":
-        session.statements.append("DELETE FROM memory.main.p WHERE rowid % 5 > 0")
-    elif change == "REPLACE":
-        session.statements.append(f"CREATE OR REPLACE TABLE memory.s.p AS {_rows(random, True)}")
+    session.statements += {
+        "INSERT": ["INSERT INTO memory.main.p FROM (FROM memory.main.p LIMIT 1)"],
+        "DELETE": ["DELETE FROM memory.main.p WHERE rowid % 5 > 0"],
+        "UPDATE": ["UPDATE memory.main.p SET a = (SELECT max(a) FROM memory.main.p)"],
+        "REPLACE": [
+            f"CREATE OR REPLACE TABLE memory.{place}.p AS {session.other_rows(random)}" for place in ("main", "s")
+        ],
+        "DROP": ["DROP TABLE memory.main.p"],
+        # a transaction sees what was committed when it first read
+        "OUTSIDE": ["FROM memory.main.p", OUTSIDE + f"INSERT INTO memory.main.p {session.other_rows(random)}"],
+    }.get(change, [])
     session.honest = session.honest and not change
 
 
 def _hides(session: Session, random: Random) -> None:
     kind = random.choice(("TABLE", "VIEW"))
-    session.statements.append(f"CREATE OR REPLACE TEMP {kind} p AS {_rows(random, random.random() < 0.5)}")
+    session.statements.append(f"CREATE OR REPLACE TEMP {kind} p AS {session.other_rows(random)}")
     session.honest = False
 
 
 def _with(session: Session, random: Random) -> None:
-    session.before = f"WITH p AS ({_rows(random, random.random() < 0.5)}) "
+    session.before = f"WITH p AS ({session.other_rows(random)}) "
     session.honest = False
 
 
@@ -180,40 +237,57 @@ STEPS = (_uses, _names, _collates, _zones, _shadows, _begins, _hides, _with, _vi
 def _tried(session: Session, call: str, k: int, extension: str) -> str | None:
     with duckdb.connect(config={"allow_unsigned_extensions": "true"}) as connection:
         connection.load_extension(extension)
-        done = [connection.execute(statement) for statement in session.statements if _valid(connection, statement)]
-        assert done
+        question = session.before + CALLS.get(call, "").format(name=f"'{session.name}'", raw=session.name, k=k)
+        for place, statement in enumerate(session.statements):
+            if session.prepared and question and place == len(session.statements) - 1:
+                with suppress(duckdb.Error):  # there is no such table yet
+                    connection.execute(f"PREPARE asked AS {question}")
+                    question = "EXECUTE asked"
+            _does(connection, statement)
         try:
-            sizes = _sizes(connection, session)
+            people = _classes(connection, "", "memory.s.q") if call in PAIRS else None
+            sizes = _classes(connection, session.before, session.name)
         except duckdb.Error:  # no such table from here
             sizes = None
         try:
-            found = _python(connection, session, k) if call == PYTHON else _asked(connection, session, call, k)
+            found = _python(connection, session, k) if call == PYTHON else _asked(connection, question, call, k)
         except (duckdb.Error, QidsqlError) as error:
             refused = str(error).splitlines()[0]
-            allowed = call == "protected" and any(words in refused for words in NOTHING_TO_GIVE)
-            return f"refused: {refused}" if session.honest and sizes and sum(sizes.values()) and not allowed else None
+            if not session.honest or not sizes or any(words in refused for words in ALLOWED.get(call, ())):
+                return None
+            if call == "check" and "qidsql: violation" in refused:
+                return f"a violation where the least is {min(sizes.values())}" if min(sizes.values()) >= k else None
+            return f"refused: {refused}"
+    if sizes is not None and people is not None:
+        return _linked(found, *((people, sizes) if PAIRS[call] else (sizes, people)), k)
     return _compared(found, sizes, call, k)
+
+
+def _does(connection: duckdb.DuckDBPyConnection, statement: str) -> None:
+    if statement.startswith(OUTSIDE):
+        with suppress(duckdb.Error), connection.cursor() as other:  # rows of another shape
+            other.execute(statement.removeprefix(OUTSIDE))
+    elif _valid(connection, statement):
+        connection.execute(statement)
 
 
 def _valid(connection: duckdb.DuckDBPyConnection, statement: str) -> bool:
     """Whether DuckDB lets a macro have this name, and what the step changes is a table: else it is left out."""
     try:
-        if statement.startswith(("CREATE", "DELETE", "DROP", "INSERT")):
+        if statement.startswith(("CREATE", "DELETE", "DROP", "INSERT", "UPDATE")):
             connection.execute(f"EXPLAIN {statement}").fetchall()
     except duckdb.Error:
         return False
     return True
 
 
-def _sizes(connection: duckdb.DuckDBPyConnection, session: Session) -> Counter[Any]:
-    """The classes of p as this session shows it, by their texts."""
-    rows = connection.execute(f"{session.before}SELECT COLUMNS(*)::VARCHAR FROM {session.name}").fetchall()
-    return Counter(rows)
+def _classes(connection: duckdb.DuckDBPyConnection, before: str, name: str) -> Counter[Any]:
+    """The classes of a table as this session shows it, by their texts."""
+    return Counter(connection.execute(f"{before}SELECT COLUMNS(*)::VARCHAR FROM {name}").fetchall())
 
 
-def _asked(connection: duckdb.DuckDBPyConnection, session: Session, call: str, k: int) -> tuple[Any, ...]:
-    query = CALLS[call].format(name=f"'{session.name}'", raw=session.name, k=k)
-    answers = connection.execute(session.before + query).fetchall()
+def _asked(connection: duckdb.DuckDBPyConnection, question: str, call: str, k: int) -> tuple[Any, ...]:
+    answers = connection.execute(question).fetchall()
     if call == "protected":
         return (False, None, len(answers)) if _fits(answers, k) else (True, -1, len(answers))
     least = min((smallest for _, smallest, _ in answers if smallest is not None), default=None)
@@ -238,6 +312,16 @@ def _python(connection: duckdb.DuckDBPyConnection, session: Session, k: int) -> 
     result = qidsql.audit(connection, session.name, k=k, roles="none", keep_identifiers=True)
     profile = result.profile
     return result.verdict == "pass", profile and profile.smallest, profile and profile.rows
+
+
+def _linked(found: tuple[Any, ...], own: Counter[Any], others: Counter[Any], k: int) -> str | None:
+    """Whether each row of one table fits none or k of the other, by their column a."""
+    good, _, rows = found
+    people = Counter(row[0] for row in others.elements())
+    below = sum(0 < people[row[0]] < k for row in own.elements())
+    if rows is not None and rows != own.total():
+        return f"counts {rows} rows, the session sees {own.total()}"
+    return f"{'claims' if good else 'denies'} {k}, the session sees {below} rows below" if good is bool(below) else None
 
 
 def _compared(found: tuple[Any, ...], sizes: Counter[Any] | None, call: str, k: int) -> str | None:
