@@ -70,6 +70,7 @@ class CatalogTable:
     version: Version | None = None  # in which it is read, if it keeps versions
     fenced: bool = False  # as `Table.fenced`
     calls: bool = False  # the engine may call functions of its owner when it plans a statement
+    computed: bool = False  # some columns are generated, by expressions that the catalog does not judge
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from qidsql.wording.texts import few, plural
 # Whether the packages that qidsql needs are installed in supported versions.
 
 
+MANY, FILES_READ = 500, 10  # of more files than these, the first rows of so many are read
 SHOWN = ("duckdb", "sqlglot", "psycopg", "highspy")  # the packages that results depend on
 
 
@@ -118,9 +119,12 @@ def doctor(
         schema = catalog.tables[0].name.schema if request.schema and catalog.tables else None
         examination = engine.examine(schema, request.role)
         tables = []
+        many_files = len(catalog.tables) > MANY and catalog.tables[0].kind in FILES
+        if many_files:  # else each statement would ask first whether any of them was changed
+            held.enter_context(engine.answer())
         for place, listed in enumerate(catalog.tables):
             on_stage(f"looking at {listed.name} ({place + 1} of {len(catalog.tables)})")
-            checks = _checks(engine, listed)
+            checks = _unread_file(listed) if many_files and place >= FILES_READ else _checks(engine, listed)
             if all(check.state is not State.PROBLEM for check in checks):
                 checks += examination.tables.get(listed.name, ())
             tables.append(TableHealth(str(listed.name), listed.kind, listed.estimated_rows, tuple(checks)))
@@ -189,6 +193,13 @@ def _checks(engine: Engine, listed: CatalogTable) -> list[Check]:
             checks.append(Check(State.NOTE, f"{few(names)}: {COMPARED[comparison]}"))
     checks += [Check(State.NOTE, note) for note in table.notes]
     return _unread(engine, table) + checks
+
+
+def _unread_file(listed: CatalogTable) -> list[Check]:
+    if listed.obstacle is not None:
+        return [_problem(listed.obstacle)]
+    text = f"only its columns were looked at, as the source has more than {MANY} files"
+    return [Check(State.NOTE, text, "name the file as the source to have its first row read")]
 
 
 def _unread(engine: Engine, table: Table) -> list[Check]:

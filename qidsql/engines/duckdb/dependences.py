@@ -4,7 +4,7 @@ and generated columns that it rests on; the time zone by its plan."""
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlglot
@@ -31,6 +31,8 @@ GENERATED = re.compile(r"\bGENERATED ALWAYS AS\s*\(", re.IGNORECASE)
 OF_MOMENTS = re.compile(r"timezone|epoch\w*|hash|typeof|age|-|isfinite|isinf|.*distinct.*")
 BY_DAYS = re.compile(r"\+|-|date_\w+|datetrunc|time_bucket|last_day|generate_series|range")
 SHOWN = re.compile(r"(?<![\"\w.])(describe)\b(?!\")", re.IGNORECASE)  # SHOW, as DuckDB writes it
+MOST_READS = 5_000  # a plan of so many takes 0.2 s; of views that each read the one before twice, 22 take minutes
+DEEPEST = 300  # views that read each other: as deep as Python may go, and more
 SAMPLE = re.compile(r"\b(using\s+sample|tablesample)\b", re.IGNORECASE)
 
 
@@ -65,6 +67,51 @@ def dependences(catalog: CatalogQuery, query: str, definition: str, behind: Mapp
         waiting += [each.macro for each in functions if each.macro]
     zone = not (changing or session) and _depends_on_zone(catalog, query, {name for name, is_call in met if is_call})
     return Dependences(frozenset(changing), frozenset(session), zone, time_dependent)
+
+
+class Reads:
+    """How often queries read views and tables once every view in them is written out, which DuckDB does to plan any.
+
+    `behind` as for `dependences`; of several views of a name the largest counts.
+    """
+
+    def __init__(self, behind: Mapping[str, Sequence[str]]) -> None:
+        self._behind = behind
+        self._words: dict[str, int] = {}
+        self._tables: dict[str, int] = {}
+
+    def of(self, name: str) -> int:
+        """Those of a view. Words count as names; only where these are too many, a parser tells which are tables."""
+        if self._counted(name, _words, self._words) <= MOST_READS:
+            return self._words[name]
+        return self._counted(name, _tables, self._tables)
+
+    def _counted(self, name: str, named: Callable[[str], Counter[str]], known: dict[str, int], depth: int = 1) -> int:
+        if name not in known:
+            known[name] = 1  # where views are named like what they read
+            texts = self._behind.get(name, ()) if depth < DEEPEST else ()
+            below = [
+                sum(
+                    times * self._counted(each, named, known, depth + 1)
+                    for each, times in named(text).items()
+                    if each != name and each in self._behind
+                )
+                for text in texts
+            ]
+            known[name] = 1 + max(below, default=0) if depth < DEEPEST else MOST_READS + 1
+        return known[name]
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(map(_name, NAME.finditer(text)))
+
+
+def _tables(text: str) -> Counter[str]:
+    try:
+        tree = sqlglot.parse_one(text, dialect="duckdb")
+    except sqlglot.errors.SqlglotError:
+        return _words(text)
+    return Counter(table.name.lower() for table in tree.find_all(exp.Table))
 
 
 def generated(definition: str) -> str:

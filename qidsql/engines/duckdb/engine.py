@@ -21,13 +21,14 @@ from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.condition import Dependences, checked
 from qidsql.engines.duckdb.beside import Beside, catalog_beside
 from qidsql.engines.duckdb.condition import parse_condition
-from qidsql.engines.duckdb.dependences import dependences, generated, indexed_columns, query_of_view
+from qidsql.engines.duckdb.dependences import MOST_READS, Reads, dependences, generated, indexed_columns, query_of_view
 from qidsql.engines.duckdb.dialect import CAN_BE_SET, DUCKDB, SETTING, USUAL, bits_for, value_kind
 from qidsql.engines.duckdb.doctor import examine
 from qidsql.engines.duckdb.driver_errors import file_fault, translate
 from qidsql.engines.duckdb.files import DataFiles, how_read, in_place, path_list, versions
 from qidsql.engines.duckdb.measuring import MEASURED, Measuring, rests_on_files
-from qidsql.engines.duckdb.parquet_files import PLACE, read_first_rows
+from qidsql.engines.duckdb.parquet_files import PLACE, columns_of_files, read_first_rows
+from qidsql.engines.duckdb.reading import read_files
 from qidsql.engines.duckdb.spill import LITTLE, SpillRoom, SpillWatch, bytes_on_disk
 from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.engines.table_names import find_table, no_schema
@@ -175,11 +176,13 @@ class DuckDBEngine(Engine):
         self._beside = beside
         self.notes: Mapping[str, str] = {}  # on the contents of files, by table
         self.unread: Mapping[str, str] = {}  # why other files of the folder cannot be read, by table
+        self.later: dict[str, DataFiles] = {}  # those that are read when their table is described, by table
         self._in_place = in_place([*files, *(beside.files if beside is not None else ())])
         self._versions = versions(self._in_place)
         self.data_files = [path for each in files for path in each.paths]
         self._token = token
         self._tables: list[Row] | None = None
+        self._texts: tuple[list[Row], dict[str, list[str]], Reads] | None = None  # of these rows
         self._grouping_bits = USUAL
         self._holds = False  # whether the database for tables of held rows is there
         self.snapshot = "opened read-only, which keeps writers out meanwhile"
@@ -426,13 +429,20 @@ class DuckDBEngine(Engine):
     def _listed(self) -> list[Row]:
         """The rows of the tables and views, ordered by name. Queried once if this connection keeps writers out."""
         if self._tables is None or self._token is None or self.writable:
-            rows = (row for row in (*self._catalog("tables"), *self._catalog("views")) if row[0] != self._holding)
+            rows = [row for row in (*self._catalog("tables"), *self._catalog("views")) if row[0] != self._holding]
+            place = self._default.catalog, self._default.schema
+            rows += [(*place, name, "view", None, False, None, None) for name in self.later]
             self._tables = sorted(rows, key=lambda row: row[:3])
         return self._tables
 
     def _described_row(self, row: Row, collated: bool) -> Table:
-        """The table of a catalog row, with its columns. One statement."""
+        """The table of a catalog row, with its columns. One statement. Raises UsageError."""
         name = self._name(row)
+        if row[3] == "view":
+            self._check_depth(row, self._listed())
+        if not self._is_beside(row) and (files := self.later.pop(name.name, None)) is not None:
+            note, _ = read_files(self._read_of_files, files, {}, self.exports(), self._default.catalog)
+            self.notes = {**self.notes, name.name: note}
         # The catalog lists a view's columns as of its creation; its query may have more by now.
         columns = tuple(
             Column(
@@ -451,12 +461,28 @@ class DuckDBEngine(Engine):
 
     def _dependences(self, row: Row) -> Dependences:
         """Those of a view, or of a table with generated columns, of a row of the catalog."""
-        behind: dict[str, list[str]] = {}
-        for each in self._listed():
-            if each[7] is not None:
-                behind.setdefault(str(each[2]).lower(), []).append(_computed(each))
         query = f"SELECT * FROM {name_text(DUCKDB, self._name(row))}"
-        return dependences(self._catalog, query, _computed(row), behind)
+        return dependences(self._catalog, query, _computed(row), self._behind(self._listed())[0])
+
+    def _check_depth(self, row: Row, listed: list[Row]) -> None:
+        """Raises UsageError for a view that DuckDB could not plan in any time."""
+        if self._files_of(row):
+            return
+        if (reads := self._behind(listed)[1].of(str(row[2]).lower())) > MOST_READS:
+            raise UsageError(
+                f"{self._name(row)} reads tables {count(reads)} times through the views in it, too often to be planned "
+                f"(at most {count(MOST_READS)}); make a table of it, or audit those that it reads"
+            )
+
+    def _behind(self, listed: list[Row]) -> tuple[dict[str, list[str]], Reads]:
+        """The queries of views and the generated columns of tables, by name in lower case."""
+        if self._texts is None or self._texts[0] is not listed:
+            behind: dict[str, list[str]] = {}
+            for each in listed:
+                if each[7] is not None:
+                    behind.setdefault(str(each[2]).lower(), []).append(_computed(each))
+            self._texts = listed, behind, Reads(behind)
+        return self._texts[1:]
 
     def _measure(self, name: TableName) -> None:
         """Has statements believe nothing that files say about themselves, if the relation of a database of others
@@ -479,8 +505,7 @@ class DuckDBEngine(Engine):
     def describe_listed(self, listed: CatalogTable) -> Table:
         """No statement for a table without generated columns. One for a view: the catalog has its columns as of its
         creation."""
-        computed = any(row[7] is not None and self._name(row) == listed.name for row in self._listed())
-        if listed.kind != "table" or computed:
+        if listed.kind != "table" or listed.computed:
             return super().describe_listed(listed)
         columns = tuple(Column(c.name, c.type, c.nullable, c.readable, c.comparison) for c in listed.columns)
         return _table(listed.name, listed.kind, columns, listed.estimated_rows)
@@ -488,9 +513,9 @@ class DuckDBEngine(Engine):
     def catalog(self, schema: str | None = None) -> Catalog:
         """Four statements to the system catalog, and one more for each view, whose columns in the catalog are as of its
         creation. A view that cannot be queried keeps these."""
-        rows, unread = self._listed(), self._unread_names()
-        schema = find_schema(schema, (*map(self._name, rows), *unread), self.label)
-        rows = [row for row in rows if schema is None or row[1] == schema]
+        listed, unread = self._listed(), self._unread_names()
+        schema = find_schema(schema, (*map(self._name, listed), *unread), self.label)
+        rows = [row for row in listed if schema is None or row[1] == schema]
         collated_views = any(row[5] for row in rows)
         by_name = {self._name(row): row for row in rows}
         columns: dict[TableName, list[CatalogColumn]] = {name: [] for name in by_name}
@@ -498,20 +523,23 @@ class DuckDBEngine(Engine):
             if (name := self._name(row)) in columns:
                 _, _, _, column, kind, nullable, comment = row
                 collated = bool(by_name[name][5]) or (by_name[name][3] == "view" and collated_views)
-                plain = _without_labels(str(kind))
-                columns[name].append(
-                    CatalogColumn(
-                        name=str(column),
-                        type=plain,
-                        nullable=bool(nullable),
-                        labels=_comment(comment),
-                        comparison=_comparison(str(kind), collated),
-                        base=plain,
-                        kind=value_kind(plain),
-                    )
-                )
+                columns[name].append(_catalog_column(column, kind, nullable, collated, _comment(comment)))
+        obstacles: dict[TableName, str] = {}
+        later = columns_of_files(self._read_of_files, list(self.later.values()))
+        for name in by_name:
+            found = later.get(name.name, {})
+            if isinstance(found, str):
+                obstacles[name] = found
+            elif found:
+                columns[name] = [_catalog_column(column, kind, True, False) for column, kind in found.items()]
         for name, row in by_name.items():
-            if row[3] == "view":
+            if row[3] != "view" or name.name in self.later:
+                continue
+            try:
+                self._check_depth(row, listed)
+            except UsageError as error:
+                obstacles[name] = str(error)
+            else:
                 columns[name] = self._queried(name, columns[name], collated_views)
         unique, foreign_keys = self._keys(columns)
         return Catalog(
@@ -524,6 +552,8 @@ class DuckDBEngine(Engine):
                     definition=query_of_view(str(row[7])) if row[3] == "view" and not self.files else None,
                     unique=tuple(unique[name]),
                     labels=_comment(row[6]),
+                    obstacle=obstacles.get(name),
+                    computed=row[3] == "table" and row[7] is not None,
                 )
                 for name, row in by_name.items()
             )
@@ -548,22 +578,10 @@ class DuckDBEngine(Engine):
         if rows is None:
             return made
         labels = {column.name: column.labels for column in made}
-        found = []
-        for column, kind, nullable, *_ in rows:
-            plain = _without_labels(str(kind))
-            compared = _comparison(str(kind), collated)
-            found.append(
-                CatalogColumn(
-                    name=str(column),
-                    type=plain,
-                    nullable=nullable != "NO",
-                    labels=labels.get(str(column), ()),
-                    comparison=compared,
-                    base=plain,
-                    kind=value_kind(plain),
-                )
-            )
-        return found
+        return [
+            _catalog_column(column, kind, nullable != "NO", collated, labels.get(str(column), ()))
+            for column, kind, nullable, *_ in rows
+        ]
 
     def _keys(
         self, tables: Mapping[TableName, Sequence[CatalogColumn]]
@@ -630,6 +648,9 @@ class DuckDBEngine(Engine):
         )
         return self._execute(text, "catalog")
 
+    def _read_of_files(self, sql: str) -> list[Row]:
+        return self._execute(sql, "columns of the files")
+
     def _execute(self, sql: str, purpose: str) -> list[Row]:
         return self._asked(lambda session: session.execute(sql), purpose)
 
@@ -653,6 +674,21 @@ def _bytes(text: str) -> int | None:
     """Parses a size in DuckDB's notation, such as 18.8 GiB."""
     found = re.fullmatch(r"([\d.]+) (?:bytes|([KMGTP])iB)", text)
     return None if found is None else int(float(found[1]) * 1024 ** " KMGTP".index(found[2] or " "))
+
+
+def _catalog_column(
+    name: object, kind: object, nullable: object, collated: bool, labels: tuple[tuple[str, str], ...] = ()
+) -> CatalogColumn:
+    plain = _without_labels(str(kind))
+    return CatalogColumn(
+        name=str(name),
+        type=plain,
+        nullable=bool(nullable),
+        labels=labels,
+        comparison=_comparison(str(kind), collated),
+        base=plain,
+        kind=value_kind(plain),
+    )
 
 
 def _comment(text: object) -> tuple[tuple[str, str], ...]:

@@ -194,7 +194,7 @@ def versions(paths: Sequence[Path]) -> tuple[tuple[int, int, int] | None, ...]:
 
 def _version(path: Path) -> tuple[int, int, int] | None:
     try:
-        found = path.stat()
+        found = os.stat(path)
     except OSError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns

@@ -37,6 +37,7 @@ OPTIONS = {  # after the ? of a path: the pattern of a value, and its descriptio
     "max_temp_directory_size": (r"\d+(\.\d+)? ?([KMGT]i?)?B", "a size such as 50GB"),
     "threads": (r"[1-9]\d{0,3}", "a number of threads such as 2"),
 }
+MANY = 500  # parquet files of a folder: of more, each is read when its table is described (4 ms each)
 FRAME = "data"  # the table's name
 SMALL = 32_000_000  # bytes of files whose rows stay in memory: compressing them for the disk takes as long as reading
 Settings: TypeAlias = dict[str, str | bool | int | float | list[str]]
@@ -86,10 +87,13 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
         settings |= _measured([*files, *(beside.files if beside else ())])
         parsed = [path for each in files if each.kind != "parquet" for path in each.paths]
         notes: dict[str, str] = {}
+        later = {each.table: each for each in files if each.kind == "parquet"}
+        if len(later) <= MANY or missing:
+            later = {}
 
         def read(connection: duckdb.DuckDBPyConnection) -> None:
             columns: set[str] = set()
-            for each in [*files]:
+            for each in [each for each in files if each.table not in later]:
                 try:
                     notes[each.table], names = _read(connection, each, reading, folder.path)
                     columns.update(names)
@@ -110,7 +114,7 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
         readable = [file for each in files for file in allowed_paths(each)]
         _seal(connection, readable + (beside.allowed_paths if beside else []), folder)
         engine = DuckDBEngine(connection, label, folder, files, token=token, beside=beside)
-        engine.notes, engine.unread = notes, unread
+        engine.notes, engine.unread, engine.later = notes, unread, later
         if reading:
             engine.read_with = "?" + "&".join(f"{name}={quote(text, safe=',:?*#/')}" for name, text in reading.items())
         if missing:

@@ -10,9 +10,9 @@ from typing import TypeAlias, cast
 from sqlglot import exp
 
 from qidsql.engines.duckdb.dialect import DUCKDB
-from qidsql.engines.duckdb.files import Contents, Execute, FileReader, path_list, truth
+from qidsql.engines.duckdb.files import Contents, DataFiles, Execute, FileReader, path_list, truth
 from qidsql.engines.private_folder import in_memory
-from qidsql.errors import SourceError
+from qidsql.errors import QidsqlError, SourceError, Stopped
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.templates import fill, in_pieces, integer, marks, put_together
 
@@ -39,6 +39,38 @@ def parquet_contents(reader: FileReader) -> Contents:
     names = [(label if len(reader.files.paths) == 1 else each.files[0].name, each.names) for each in schemas]
     reader.check_names(names, reader.columns(everything))
     return Contents(everything, {})
+
+
+def columns_of_files(execute: Execute, files: Sequence[DataFiles]) -> dict[str, dict[str, str] | str]:
+    """The columns of files, each a table, and their types; or why a file has none: by the names of the tables.
+
+    One statement for all of them, and two for each schema. Raises Stopped.
+    """
+    if not files:
+        return {}
+    by_path = {each.paths[0]: each for each in files}
+    try:
+        schemas = _schemas(FileReader(execute, DataFiles("", "", "parquet", tuple(by_path))))
+    except Stopped:
+        raise
+    except QidsqlError as error:  # of one of them
+        half = len(files) // 2
+        return (
+            columns_of_files(execute, files[:half]) | columns_of_files(execute, files[half:])
+            if half
+            else {files[0].table: str(error)}
+        )
+    found: dict[str, dict[str, str] | str] = {}
+    for alike in ([by_path[path] for path in schema.files] for schema in schemas):
+        reader = FileReader(execute, alike[0])
+        try:
+            columns = reader.columns(parquet_contents(reader).query)
+            found.update(dict.fromkeys((each.table for each in alike), columns))
+        except Stopped:
+            raise
+        except QidsqlError as error:
+            found.update({each.table: str(error).replace(alike[0].label, each.label) for each in alike})
+    return found
 
 
 def _schemas(reader: FileReader) -> list[_Schema]:
