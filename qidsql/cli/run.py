@@ -206,7 +206,7 @@ def run(request: RunRequest) -> None:
     schedule = Schedule.read(request.every, request.timezone)
     file = policy_file()
     records = open_history(request.history or file.history_url, file.history_schema)
-    last = next((head.started for head in records.runs()), None)
+    last = schedule.last_run(head.started for head in records.runs())
     interrupted = repeat(schedule, once, say, last=last, lock=records.exclusive, heartbeat=request.heartbeat)
     raise typer.Exit(ExitCode.INCONCLUSIVE if interrupted and not ended else ExitCode.PASS)
 

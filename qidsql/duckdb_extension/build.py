@@ -3,21 +3,17 @@
 import sys
 from pathlib import Path
 
-from qidsql.duckdb_extension.compiling import SOURCE, compile_stub, compiler
+from qidsql.duckdb_extension.compiling import compile_stub, compiler
 from qidsql.errors import SourceError
 from qidsql.version import __version__
 
 NAME = "qidsql.duckdb_extension"
 C_API = "v1.2.0"  # the oldest version of the C API that the stub supports
 SIGNATURE = 256  # bytes at the end; zeros if not signed
-PREBUILT = SOURCE.with_name("stub.so")  # included in wheels for a platform
 
 
 def build_extension(folder: Path, platform: str) -> Path:
-    """Builds the extension for a DuckDB platform (linux_amd64) in a folder; compiles the stub unless the wheel has it.
-
-    Raises SourceError.
-    """
+    """Compiles the extension for a DuckDB platform (linux_amd64) in a folder. Raises SourceError."""
     path = folder / NAME
     compiled = _compiled(folder)
     path.write_bytes(compiled + footer(platform))
@@ -33,8 +29,6 @@ def footer(platform: str) -> bytes:
 def _compiled(folder: Path) -> bytes:
     if sys.platform == "win32":
         raise SourceError("the extension does not run on Windows yet; the macros do: qidsql shell macros")
-    if PREBUILT.is_file():
-        return PREBUILT.read_bytes()
     library = folder / "stub.so"
     if problem := compile_stub(library):
         if compiler() is None:

@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from qidsql.duckdb_extension.build import PREBUILT
 from qidsql.duckdb_extension.compiling import compiler
 from qidsql.duckdb_extension.hosts import Host, extension_folder
 from qidsql.duckdb_extension.settings import SUFFIX, Settings
@@ -23,9 +22,7 @@ class InstallationCheck:
 
 def examine(hosts: Sequence[Host]) -> Iterator[InstallationCheck]:
     """Runs all checks; loads the extension in every host that has it."""
-    if PREBUILT.is_file():
-        yield InstallationCheck(True, "this package includes a compiled extension: no C compiler is needed")
-    elif found := compiler():
+    if found := compiler():
         yield InstallationCheck(True, f"C compiler: {found}")
     else:
         yield InstallationCheck(None, "no C compiler (cc, gcc, clang), which installing again would need")

@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -67,6 +67,16 @@ class Schedule:
         while len(times) < COUNTED and (due := self.after(times[-1] if times else start)) <= end:
             times.append(due)
         return times
+
+    def last_run(self, started: Iterable[datetime]) -> datetime | None:
+        """The newest of these runs, given from the newest on; None if none began at a time of the schedule: then
+        it is new, and no time was missed."""
+        newest = None
+        for moment in started:
+            newest = newest or moment
+            if self.after(moment - LATE) <= moment:
+                return newest
+        return None
 
 
 class Clock(Protocol):

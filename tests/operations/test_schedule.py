@@ -110,6 +110,12 @@ def test_the_times_of_a_line(line: str, zone: str, start: str, times: list[str])
         assert moment == at(expected)
 
 
+def test_runs_by_hand_make_no_time_missed_before_the_first_start() -> None:
+    by_hand = [at("2026-11-26 11:00"), at("2026-11-24 10:12")]
+    assert NIGHTLY.last_run([]) is NIGHTLY.last_run(by_hand) is None
+    assert NIGHTLY.last_run([*by_hand, at("2026-11-22 03:00") + timedelta(seconds=2)]) == by_hand[0]
+
+
 @pytest.mark.parametrize(
     "line", ["", "3", "0 3 * *", "60 3 * * *", "0 3 * * * * *", "0 3 31 2 *", "daily", "0 3 * * mo"]
 )
