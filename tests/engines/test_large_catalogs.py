@@ -10,6 +10,7 @@ from qidsql.commands.doctor import doctor
 from qidsql.engines.connect import connect
 from qidsql.engines.duckdb import opening
 from qidsql.errors import QidsqlError, UsageError
+from tests.stores import PostgresStore
 
 BOTH = (3, 100)  # more files than the first are read when they are described
 
@@ -93,3 +94,17 @@ def test_views_that_no_engine_could_plan_are_named(doubled: str) -> None:
         assert qidsql.audit(doubled, name, columns=("sex" if name != "honest" else "v3",), k=5).verdict == "pass", name
     with pytest.raises(UsageError, match="make a table of it"):
         qidsql.audit(doubled, "v22")
+
+
+def test_the_planner_is_asked_once_for_types_and_refuses_a_table_all_the_same(postgres_store: PostgresStore) -> None:
+    """Each question to it holds a lock: of 20,000 tables a server ran out of them."""
+    for number in range(4):
+        postgres_store.table(f"t{number}", {"age": "integer", "zip": "text"}, [(1, "a")])
+    postgres_store.execute(f"CREATE TABLE {postgres_store.schema}.odd (age integer, place point)")
+    with postgres_store.connect() as engine:
+        asked: list[str] = []
+        attempt = engine._attempt  # type: ignore[attr-defined]
+        engine._attempt = lambda sql: asked.append(sql) or attempt(sql)  # type: ignore[attr-defined, func-returns-value]
+        result = qidsql.doctor(engine, schema=postgres_store.schema)
+    assert len([sql for sql in asked if "WHERE FALSE GROUP BY" in sql]) == 2, asked
+    assert [each.table.rpartition(".")[2] for each in result.tables if not each.auditable] == ["odd"]

@@ -219,6 +219,7 @@ class PostgresEngine(Engine):
         self.label = parameters_label(server.parameters)
         self._server = server
         self._one_snapshot = server.snapshot
+        self._grouped: set[tuple[str, str, Comparison]] = set()  # types of columns that this role can group by
         self._verified: set[int] = set()  # oids of tables that were not rewritten since this snapshot
         self._lock_watch = LockWatch(self, server.watching if server.watched else None)
         self.snapshot = "one snapshot for all statements" if server.snapshot else "each statement sees its own snapshot"
@@ -528,7 +529,7 @@ class PostgresEngine(Engine):
         return self._table(name, KINDS[str(kind)], columns, rows_about, bool(fenced), bool(calls))
 
     def describe_listed(self, listed: CatalogTable) -> Table:
-        """One statement, to the planner."""
+        """One statement to the planner for each type of a column that no table before had, one for each view."""
         if listed.obstacle is not None:
             raise AccessError(listed.obstacle)
         columns = (Column(c.name, c.type, c.nullable, c.readable, c.comparison, base=c.base) for c in listed.columns)
@@ -686,7 +687,11 @@ class PostgresEngine(Engine):
         raise AccessError(self._obstacle(name, str(obstacles[name])))
 
     def _groupable(self, table: Table) -> Table:
-        """The table, whose columns this role can group by. One statement to the planner."""
+        """The table, whose columns this role can group by. One statement to the planner, which holds a lock on a table
+        until the snapshot ends; none where other tables of the same types were grouped."""
+        types = {(column.type, column.base, column.comparison) for column in table.columns if column.readable}
+        if table.kind == "table" and types <= self._grouped:
+            return table
         source = relation(self.dialect, table, [column for column in table.columns if column.readable])
         names = ", ".join(source.column_text(POSTGRES, column.name) for column in table.columns if column.readable)
         parts = {"relation": source.text(POSTGRES), "columns": names}
@@ -694,6 +699,7 @@ class PostgresEngine(Engine):
             self._attempt(put_together(_query(POSTGRES, "groupable", *parts), parts))
         except (psycopg.Error, UnicodeError) as error:
             raise self.translate(error, f"description of {table.name}") from None
+        self._grouped |= types
         return table
 
     def _catalog(self, template: str, **holes: Filling | Sequence[int]) -> list[Row]:
