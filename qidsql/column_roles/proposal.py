@@ -16,7 +16,7 @@ from qidsql.column_roles.vocabulary import DIRECT, OTHER, QUASI, SENSITIVE
 from qidsql.core.catalog import CatalogColumn, CatalogTable
 from qidsql.core.roles import identifies
 from qidsql.core.tables import PolicyRole, TableName
-from qidsql.declarations.results import reported
+from qidsql.declarations.results import UNWRITTEN, reported
 from qidsql.measures.profiles import ClassProfile
 from qidsql.wording.texts import plural
 
@@ -49,11 +49,14 @@ class TableProposal:
     entity: Annotated[str | None, "the column that identifies persons"] = None
     entity_reason: Annotated[str, "why it does, or which columns could"] = ""
     of_things: Annotated[bool, "nothing in it is about a person, judging by names"] = False
+    entity_doubt: Annotated[str, UNWRITTEN] = OR_ROWS  # empty once a person has confirmed it
 
     @property
     def doubtful(self) -> list[Proposal]:
         """The columns that a person should check, with their doubts."""
-        every = [replace(each, doubt=OR_ROWS) if each.column == self.entity else each for each in self.columns]
+        every = [
+            replace(each, doubt=self.entity_doubt) if each.column == self.entity else each for each in self.columns
+        ]
         return [each for each in every if each.doubt]
 
     @reported

@@ -46,6 +46,9 @@ class InitRequest:
     update: Annotated[
         bool, Option("add new entries to the file, and leave existing ones unchanged", panel=THE_FILE)
     ] = False
+    review: Annotated[
+        bool, Option("ask at this terminal about roles in doubt, once for all columns of a name", panel=THE_FILE)
+    ] = False
     max_statements: Annotated[int, Option("statements that count values, at most", "N", panel=BUDGET)] = 2000
     max_seconds: Annotated[float, Option("seconds to count values, at most", "N", panel=BUDGET)] = 120
 
@@ -55,6 +58,10 @@ class InitRequest:
                 raise UsageError(f"{setting(name)} must be more than 0; --no-statistics sends no statement")
         if self.force and self.update:
             raise UsageError("--force overwrites the file, --update keeps its entries; choose one")
+        if self.update and self.review:
+            raise UsageError(
+                "--review asks about a file that is not written yet, --update keeps its entries; choose one"
+            )
 
     @property
     def patterns(self) -> tuple[str, ...]:

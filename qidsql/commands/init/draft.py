@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qidsql.column_roles.proposal import OR_ROWS, Proposal, TableProposal
+from qidsql.column_roles.proposal import Proposal, TableProposal
 from qidsql.commands.init.command import NO_COLUMNS, InitResult, SkippedTable
 from qidsql.core.files import KeyPath, TomlFile, parsed
 from qidsql.core.policy import EACH_ROW
@@ -288,7 +288,7 @@ def _table(table: TableProposal, source: str | None) -> str:
 
 
 def _entity_reason(table: TableProposal) -> str:
-    return f"CHECK: {OR_ROWS} {table.entity_reason}"
+    return f"CHECK: {table.entity_doubt} {table.entity_reason}" if table.entity_doubt else table.entity_reason
 
 
 def _role(column: Proposal) -> tuple[str, str, str]:

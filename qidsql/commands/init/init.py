@@ -39,6 +39,8 @@ def init(source: Source, request: InitRequest, on_stage: Callable[[str], None] =
     that fails ends only the counts of its table. Raises SourceError, UsageError, UnknownName, AccessError, Interrupted,
     and BudgetSpent before the catalog is read.
     """
+    if request.review:
+        raise UsageError("only the command line asks at a terminal: qidsql init --review")
     request.check_file()
     clock = time.monotonic()
     with source.opened() as engine:
