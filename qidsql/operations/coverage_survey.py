@@ -214,7 +214,8 @@ class _KnownColumns:
         for column in table.columns:
             self._folded.setdefault(column.name.lower(), []).append(column.name)
         own = [*entry.roles, *([entry.entity] if entry.entity else [])]
-        self.roles = self._resolved({**entry.default_roles, **entry.roles})
+        defaults = entry.default_roles_of(column.name for column in table.columns)
+        self.roles = self._resolved({**defaults, **entry.roles})
         self.named = self._resolved(dict.fromkeys([*own, *self.roles], ""))
         self.undecided = self._resolved(dict.fromkeys(entry.undecided, ""))
         self.vanished = [name for name in dict.fromkeys(own) if not self._resolved({name: ""})]

@@ -4,10 +4,11 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from qidsql.operations.schema_check import with_dates_as_text
 from qidsql.wording.texts import POLICY_FILE, written_as
 
 HISTORY_NAME = "qidsql-history.duckdb"
+PATTERN = r"[*?\[]"
 PASSWORD = r"://[^/@:]*:[^@]+@|://[^/@]*@[^/@]*@|\bpassword\s*=|\bpasswd\s*=|motherduck_token|[?&](token|pwd|secret)="
 
 
@@ -71,10 +73,26 @@ class TableEntry:
         """Whether a table of the catalog, schema.name, matches the pattern."""
         return fits(self.table or "*", table)
 
+    def default_roles_of(self, columns: Iterable[str]) -> dict[str, str]:
+        """The roles in [defaults] by names of columns: a name goes before patterns, the first that fits counts.
+
+        A pattern is none for a column of just this name.
+        """
+        columns = list(columns)
+        patterns = {n: role for n, role in self.default_roles.items() if re.search(PATTERN, n) and n not in columns}
+        plain = {name: role for name, role in self.default_roles.items() if name not in patterns}
+        spoken = {name.lower() for name in (*plain, *self.roles, self.entity or "")}
+        for column in columns if patterns else ():
+            role = next((role for name, role in patterns.items() if fnmatchcase(column.lower(), name.lower())), None)
+            if role is not None and column.lower() not in spoken:
+                plain[column] = role
+        return plain
+
     def policy(self, columns: Sequence[str] = ()) -> Policy:
         """The policy of a table with these columns. Raises UsageError."""
         there = {column.lower() for column in columns}
-        roles = {name: role for name, role in {**self.default_roles, **self.roles}.items() if name.lower() in there}
+        given = {**self.default_roles_of(columns), **self.roles}
+        roles = {name: role for name, role in given.items() if name.lower() in there}
         if not self.is_pattern:  # an entry for one table must name its columns correctly
             roles |= self.roles
 
@@ -198,6 +216,7 @@ class _Reader:
             self.note((), 'no table to audit; expected [[tables]] with table = "schema.name"')
         defaults = content.get("defaults", {})
         self.common(defaults, ("defaults",))
+        self.patterns(defaults.get("roles", {}))
         tables = tuple(self.entry(place, given, sources) for place, given in enumerate(content.get("tables", [])))
         self.repeated(tables)
         history, run = content.get("history", {}), content.get("run", {})
@@ -289,7 +308,8 @@ class _Reader:
             undecided=self.undecided({**dict.fromkeys(defaults.get("roles", {}), ("defaults",)), **own}) | persons,
             decided=not self.toml.is_marked((*path, "audit")),
         )
-        roles = {name.lower(): role for name, role in {**entry.default_roles, **entry.roles}.items()}
+        roles = {**entry.default_roles_of(options.get("keep", ())), **entry.roles}
+        roles = {name.lower(): role for name, role in roles.items()}
         for name in options.get("keep", ()):
             if (role := roles.get(name.lower())) in (PolicyRole.DIRECT_IDENTIFIER, PolicyRole.QUASI_IDENTIFIER):
                 self.note((*(path if "keep" in given else ("defaults",)), "keep"), f"{name} is a {role}; choose one")
@@ -318,6 +338,13 @@ class _Reader:
                 date.fromisoformat(each["expires"])
             except ValueError:
                 self.note((*at, "expires"), "is not a valid date; expected one such as 2027-03-31")
+
+    def patterns(self, roles: Mapping[str, str]) -> None:
+        """Checks names of [defaults.roles] that are patterns: nobody could confirm one for columns yet to come."""
+        for name in roles:
+            path: KeyPath = ("defaults", "roles", name)
+            if re.search(PATTERN, name) and self.toml.is_marked(path):
+                self.note(path, "is a pattern, and marked CHECK; decide on it, or name the columns")
 
     def exemptions(self, given: Mapping[str, Any], path: KeyPath) -> Iterator[Exemption]:
         for place, each in enumerate(given.get("exceptions", [])):

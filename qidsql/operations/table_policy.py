@@ -162,8 +162,9 @@ def _release_with_policy(engine: Engine, request: ReleaseRequest, source: str | 
     found = _found_entry(engine, asked, source, search, request.of)
     if not isinstance(found, _Entry):
         raise UsageError(NO_POLICY)
-    declared = {name.lower(): role for name, role in {**found.entry.default_roles, **found.entry.roles}.items()}
     columns = [each.name for each in found.table.columns]
+    given = {**found.entry.default_roles_of(columns), **found.entry.roles}
+    declared = {name.lower(): role for name, role in given.items()}
     asked = replace(asked, **found.fields(), awaits_policy=False)
     entity = asked.entity
     listed = found.entry.table if found.entry.table and not found.entry.is_pattern else str(found.table.name)
