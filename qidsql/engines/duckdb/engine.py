@@ -441,8 +441,7 @@ class DuckDBEngine(Engine):
         if row[3] == "view":
             self._check_depth(row, self._listed())
         if not self._is_beside(row) and (files := self.later.pop(name.name, None)) is not None:
-            note, _ = read_files(self._read_of_files, files, {}, self.exports(), self._default.catalog)
-            self.notes = {**self.notes, name.name: note}
+            read_files(self._read_of_files, files, {}, self.exports(), self._default.catalog)
         # The catalog lists a view's columns as of its creation; its query may have more by now.
         columns = tuple(
             Column(
