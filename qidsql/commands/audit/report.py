@@ -215,7 +215,7 @@ def _withheld(result: AuditResult, profile: ClassProfile) -> Report:
         audited = sum(column.audited for column in result.columns)
         text = (
             f"To reach k = {k} by withholding alone, at least {least.at_least} of the {plural(audited, 'column')} must "
-            f"go, such as {few(least.columns)}. Coarser values (a year for a date) may cost less: qidsql protect."
+            f"go, such as {few(least.columns)}."
         )
         yield Sentence(text, close=True, inset=True)
 
@@ -254,7 +254,8 @@ def _next(result: AuditResult) -> list[tuple[str, str]]:
     k = f" --k {result.account.policy.k}"
     recognised = [column.name for column in result.columns if column.recognised]
     if result.column_sets:
-        return [(command("profile", result.account, column_set(result.column_sets[0].columns) + k), "")]
+        profile = command("profile", result.account, column_set(result.column_sets[0].columns) + k)
+        return [(profile, ""), *_remedies(result)]
     named = "".join(f" --identifier {shlex.quote(name)}" for name in recognised)
     proposed = [column for column in result.columns if column.proposed]
     if result.persons and result.verdict is Verdict.INCONCLUSIVE:
@@ -263,6 +264,16 @@ def _next(result: AuditResult) -> list[tuple[str, str]]:
     named += "".join(f" --{ROLE_OPTIONS[each.role]} {shlex.quote(each.name)}" for each in proposed)
     again = command("audit", result.account, roles(result.account.policy) + named + k)
     return [(again, "if these roles are right" if proposed else "")] if named else []
+
+
+def _remedies(result: AuditResult) -> list[tuple[str, str]]:
+    """The command that compares the ways to reach k; it counts rows, each another person."""
+    if result.profile is None or not result.profile.rows_below_k or result.account.policy.entity is not None:
+        return []
+    proposed = [column for column in result.columns if column.proposed]  # protect recognises identifiers itself
+    named = "".join(f" --{ROLE_OPTIONS[each.role]} {shlex.quote(each.name)}" for each in proposed)
+    options = f" --k {result.account.policy.k}{roles(result.account.policy)}{named}"
+    return [(command("protect", result.account, options), "coarser values, blank cells, fewer columns")]
 
 
 # The audit report on a terminal, section by section, as soon as each is final.

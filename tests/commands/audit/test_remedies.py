@@ -1,5 +1,6 @@
 """The effects of withholding columns on a table with many classes, and the budgets of the searches."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
@@ -21,6 +22,7 @@ from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent
 from qidsql.profiling.profiler import TableProfiler
 from tests import rendering
+from tests.commandline import inside
 from tests.definitions import Values, projected
 from tests.stores import DuckDBStore
 
@@ -259,3 +261,14 @@ def test_what_the_keys_tell_about_the_columns_left_is_not_asked(
     assert not any("sample" in purpose for purpose in purposes)
     assert [step.profile.rows_below_k for step in result.withheld] == [3_000]
     assert [column.without is not None for column in result.columns] == [True] * 4
+
+
+def test_the_comparison_of_ways_runs_as_printed(duckdb_store: DuckDBStore) -> None:
+    people = [(f"19{n % 5 + 40}-01-11", f"1011{n % 4}", "abc"[n % 3]) for n in range(90)]
+    duckdb_store.table("people", {"born": "DATE", "zip code": "VARCHAR(5)", "illness": "VARCHAR(1)"}, people)
+    asked = inside("audit", duckdb_store.url, "people", "--k", "5", "--sensitive", "illness")
+    [line] = [line.strip() for line in asked.out.splitlines() if "qidsql protect" in line]
+    typed = shlex.split(line.removeprefix("Next: ").split("  ")[0])
+    assert typed[4:] == ["--k", "5", "--sensitive", "illness"] and asked.code == 1
+    compared = inside(*typed[1:])
+    assert (compared.code, "by values it keeps" in " ".join(compared.out.split())) == (0, True)
