@@ -32,7 +32,8 @@ from qidsql.sql.relation import Relation
 LINKED_PAIRS = 30_000_000  # of rows of a person, that are compared: about 8 CPU seconds
 TRIED, RAREST = 10, 100  # persons, and rows of each, where all are too many
 POINTS = 5  # known rows of the curve, besides all
-DRAWN, CANDIDATES = 1_000, 20  # persons of a sample; candidates that are looked at for each row of the table
+DRAWN = 1_000  # persons of a sample
+CANDIDATES, ALWAYS = 4, 2_000_000  # that are looked at: for each row of the table, and where it has few rows
 COMPARED, FEWEST = 200_000_000, 30  # comparisons that number the copies of rows; persons of a sample, at least
 
 
@@ -137,7 +138,7 @@ class RowsOfPersons:
         if drawn < min(FEWEST, persons):
             return []
         statement = drawn_rows(
-            *self._about, persons=drawn, first=first, candidates=CANDIDATES * rows, most_copies=copies
+            *self._about, persons=drawn, first=first, candidates=max(CANDIDATES * rows, ALWAYS), most_copies=copies
         )
         [found] = self._audited.ask([statement])
         return [unicity_of_draws(number, found) for number in range(first, last + 1)]

@@ -31,6 +31,8 @@ WITH coded AS (
   FROM own
   WHERE place <= 5
   GROUP BY person, item
+), relevant AS (
+  SELECT person, item FROM coded WHERE item IN (SELECT item FROM known)
 ), rarest AS (
   SELECT person, item, having_it
   FROM (
@@ -53,9 +55,9 @@ WITH coded AS (
     candidate.person AS candidate,
     MIN(CASE WHEN same.item IS NULL THEN known.place ELSE 6 END) AS missing
   FROM counted
-  JOIN coded AS candidate ON candidate.item = counted.item
+  JOIN relevant AS candidate ON candidate.item = counted.item
   JOIN known ON known.person = counted.person
-  LEFT JOIN coded AS same ON same.person = candidate.person AND same.item = known.item
+  LEFT JOIN relevant AS same ON same.person = candidate.person AND same.item = known.item
   GROUP BY counted.person, candidate.person
 ), of_persons AS (
   SELECT

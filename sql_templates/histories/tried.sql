@@ -22,6 +22,8 @@ WITH coded AS (
   SELECT coded.person, item, ROW_NUMBER() OVER (PARTITION BY coded.person ORDER BY having_it, item) AS turn
   FROM coded
   JOIN chosen ON chosen.person = coded.person
+), relevant AS (
+  SELECT person, item FROM coded WHERE item IN (SELECT item FROM own WHERE turn <= :rows)
 ), pairs AS (
   SELECT one.person, one.item AS first_item, other.item AS second_item
   FROM own AS one
@@ -30,8 +32,8 @@ WITH coded AS (
 ), having_both AS (
   SELECT first_item, second_item, COUNT(*) AS persons
   FROM (SELECT DISTINCT first_item, second_item FROM pairs) AS each_once
-  JOIN coded AS one ON one.item = first_item
-  JOIN coded AS other ON other.item = second_item AND other.person = one.person
+  JOIN relevant AS one ON one.item = first_item
+  JOIN relevant AS other ON other.item = second_item AND other.person = one.person
   GROUP BY first_item, second_item
 )
 SELECT
