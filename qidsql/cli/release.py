@@ -74,7 +74,7 @@ class ReleasesRequest:
     """List what left, newest first, and which releases have to be checked again, and why.
 
     A release is due when its last day is over, an exception expired, the policy file changed, or the last run found
-    other columns in the table that it was made from.
+    other columns, rows or classes in the table that it was made from, or a new table that can be joined.
     """
 
     config: PolicyPath = Path("qidsql.toml")

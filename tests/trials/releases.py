@@ -66,7 +66,9 @@ def _pair(draw: Random, folder: Path) -> str | None:
     second = qidsql.release(str(folder / "new.parquet"), **given, **with_key)
     if (folder / "old.parquet").read_bytes() == (folder / "new.parquet").read_bytes():
         return None  # the same release
-    return _wrong_lines(second, before, now, classes, k, least) or _changed(draw, second, folder)
+    return _wrong_lines(second, before, now, classes, k, least) or draw.choice(
+        (_changed, _changed, _other_bytes, _other_record)
+    )(draw, second, folder, given)
 
 
 def _moved(draw: Random, row: tuple[Any, ...], types: list[str], share: float) -> tuple[Any, ...]:
@@ -137,7 +139,51 @@ def _wrong_values(found: ReleaseResult, line: Any, before: Rows, now: Rows, clas
     return None if (line.state == "not met") is wrong else f"{line}, though {wrong}"
 
 
-def _changed(draw: Random, found: ReleaseResult, folder: Path) -> str | None:
+def _other_bytes(draw: Random, found: ReleaseResult, folder: Path, given: Mapping[str, Any]) -> str | None:
+    """A file with one other byte is another one; most such files cannot be read."""
+    (folder / "release.json").write_text(found.canonical_json(), encoding="utf-8")
+    written = bytearray((folder / "new.parquet").read_bytes())
+    place = draw.randrange(len(written))
+    written[place] ^= 1 << draw.randrange(8)
+    (folder / "other.parquet").write_bytes(written)
+    verdict = _verified(folder / "other.parquet", folder / "release.json")
+    return None if verdict == "violation" else f"verify says {verdict} with another byte at {place}"
+
+
+def _other_record(draw: Random, found: ReleaseResult, folder: Path, given: Mapping[str, Any]) -> str | None:
+    """A record of the first release that somebody changed: it is not what it was, so nothing is met by it."""
+    change = draw.choice(RECORD)
+    with duckdb.connect(str(folder / "qidsql-history.duckdb")) as connection:
+        catalog = "SELECT table_schema FROM information_schema.tables WHERE table_name = 'releases'"
+        [(schema,)] = connection.execute(catalog).fetchall()
+        connection.execute(f"UPDATE {schema}.releases SET {change}")
+    again = qidsql.release(str(folder / "new.parquet"), **given)
+    states = {each.item: str(each.state) for each in again.predicate.lines}
+    if {states["added and removed"], states["releases together"]} == {"not examined"}:
+        return None
+    return f"{states} after {change}"
+
+
+RECORD = (
+    "verdict = 'error'",
+    "digest = '{}'",
+    "of_table = 'others'",
+    "place = place || 'x'",
+    "place = keyed",
+    "document = replace(document, '\"rows\":', '\"rows\":1')",
+    "document = replace(document, 'met', 'not met')",
+    "document = replace(document, 'people', 'others')",
+)
+
+
+def _verified(file: Path, statement: Path) -> str:
+    try:
+        return str(qidsql.verify(str(file), str(statement)).verdict)
+    except QidsqlError:
+        return "violation"
+
+
+def _changed(draw: Random, found: ReleaseResult, folder: Path, given: Mapping[str, Any]) -> str | None:
     """A changed figure is refused, and the statement as it is holds; the copies with a key are not named in it."""
     document = json.loads(found.canonical_json())
     others = {place for place, each in enumerate(found.predicate.lines) if each.item == "releases together"}
@@ -147,10 +193,7 @@ def _changed(draw: Random, found: ReleaseResult, folder: Path) -> str | None:
     for wanted, each in (("pass", document), ("violation", changed(document, path))):
         text = json.dumps(each, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
         (folder / "release.json").write_text(text, encoding="utf-8")
-        try:
-            verdict = str(qidsql.verify(str(folder / "new.parquet"), str(folder / "release.json")).verdict)
-        except QidsqlError:
-            verdict = "violation"
+        verdict = _verified(folder / "new.parquet", folder / "release.json")
         if verdict != wanted:
             return f"verify says {verdict}, not {wanted}, {path}"
     return None

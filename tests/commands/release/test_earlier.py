@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -281,6 +282,18 @@ def test_a_release_is_due_again_by_its_day_its_policy_and_its_source(tmp_path: P
     outcome = inside("run", cwd=tmp_path)
     assert "1 release is due again" in outcome.err
     assert due() == "new columns in the source: zip"
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        connection.execute("INSERT INTO patients SELECT * FROM patients LIMIT 6")
+        connection.execute("CREATE TABLE visits AS SELECT age, 'x' AS ward FROM patients")
+    path = tmp_path / "qidsql.toml"
+    before = path.read_text()
+    more = '[[tables]]\ntable = "main.visits"\n[tables.roles]\nage = "quasi-identifier"\nward = "quasi-identifier"\n'
+    path.write_text(before + more)
+    time.sleep(1.1 - time.time() % 1)  # a release is recorded by its second
+    assert inside("run", cwd=tmp_path).code in (0, 1, 3)
+    found = due()
+    assert "the source has 54 rows, 48 before" in found and "a new table that can be joined: main.visits" in found
+    path.write_text(before)
     policy(tmp_path, {**ROLES, "state": "sensitive"}, release='until = "2999-12-31"')
     assert due().startswith("the policy file changed; other roles: state")
     assert "due again" in inside("release", "list", cwd=tmp_path).out
