@@ -68,26 +68,28 @@ class InstallRequest:
     """Install the DuckDB extension for this user; needs a C compiler unless the wheel includes a build.
 
     Installs for the DuckDB module of this Python and for every shell found, and lists what it replaces. In a shell the
-    extension starts this Python, so install again after moving the environment.
+    extension starts this Python, so install again after moving the environment. Other clients (Node, JDBC, R) load the
+    file of their version of DuckDB by the path that is printed.
     """
 
     shell: ShellPaths = ()
+    versions: Annotated[Names, Option("also for this version of DuckDB (repeat)", "VERSION", ("--for",))] = ()
 
 
 INSTALL = Command(
     InstallRequest,
-    examples=("qidsql shell install", "qidsql shell install --shell ~/bin/duckdb"),
+    examples=("qidsql shell install", "qidsql shell install --shell ~/bin/duckdb", "qidsql shell install --for v1.4.5"),
     exit_codes="0 installed, 2 error",
 )
 
 
 def install_extension(request: InstallRequest) -> None:
     """Installs the extension, and says how to load it. Raises SourceError."""
-    from qidsql.duckdb_extension.hosts import find_hosts
+    from qidsql.duckdb_extension.hosts import find_hosts, hosts_of
     from qidsql.duckdb_extension.install import install, installed_as, instructions, paths_of
     from qidsql.duckdb_extension.settings import Settings
 
-    hosts = find_hosts(request.shell)
+    hosts = [*find_hosts(request.shell), *hosts_of(request.versions)]
     replaced = [installed_as(path) for path in paths_of(hosts) if path.exists()]
     text = instructions(install(hosts), hosts)
     put("".join(f"Replaced {each}\n" for each in replaced) + text, sys.stdout)

@@ -1,6 +1,7 @@
 """The DuckDBs on this machine that can load the extension: shells, and the module of this Python."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -9,22 +10,26 @@ from pathlib import Path
 from shutil import which
 
 from qidsql.duckdb_extension.build import NAME
-from qidsql.errors import SourceError
+from qidsql.errors import SourceError, UsageError
 from qidsql.sql.templates import fill
 
+VERSION = re.compile(r"v?(\d+)\.(\d+)\.\d+")
+CLIENT = "any client"  # of a version: Node, JDBC, R, another Python
+OLDEST = (1, 3)  # whose C API the extension needs
 SECONDS = 60  # the timeout for running a DuckDB
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A DuckDB; `shell` is its executable, None for the module of this Python."""
+    """A DuckDB; `shell` is its executable, None for the module of this Python, or for what `client` says."""
 
     shell: Path | None
     version: str  # v1.5.6
     platform: str  # linux_amd64
+    client: str = "Python module"
 
     def __str__(self) -> str:
-        kind = "Python module" if self.shell is None else f"shell {self.shell}"
+        kind = self.client if self.shell is None else f"shell {self.shell}"
         return f"DuckDB {self.version.removeprefix('v')}, {kind}"
 
     @property
@@ -67,6 +72,17 @@ def find_hosts(shells: Iterable[Path] = ()) -> list[Host]:
         except SourceError:
             if named:
                 raise
+    return hosts
+
+
+def hosts_of(versions: Iterable[str]) -> list[Host]:
+    """Clients of these versions (v1.4.5) on this platform: Node, JDBC, R, another Python. Raises UsageError."""
+    platform, hosts = _host(None).platform, []
+    for version in versions:
+        numbers = VERSION.fullmatch(version)
+        if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST:
+            raise UsageError(f"--for must be a version of DuckDB from 1.3 on, such as v1.4.5, got {version}")
+        hosts.append(Host(None, f"v{version.removeprefix('v')}", platform, CLIENT))
     return hosts
 
 

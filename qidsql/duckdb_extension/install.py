@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from qidsql.duckdb_extension.build import NAME, build_extension
-from qidsql.duckdb_extension.hosts import Host, extension_folder
+from qidsql.duckdb_extension.hosts import CLIENT, Host, extension_folder
 from qidsql.duckdb_extension.settings import SUFFIX, Settings, user_settings
 from qidsql.errors import SourceError
+from qidsql.sql import quoted
 
 
 def paths_of(hosts: Iterable[Host]) -> list[Path]:
@@ -75,6 +76,7 @@ def write_extension(path: Path, platform: str, settings: Settings) -> None:
 
 def instructions(paths: Sequence[Path], hosts: Sequence[Host]) -> str:
     """Instructions for using the extension."""
+    others = [host for host in hosts if host.client == CLIENT]
     lines = [f"Installed {path}" for path in paths]
     lines += [f"  for {host}" for host in hosts]
     shell = "qidsql shell [database], or: duckdb -unsigned, and there: LOAD qidsql;"
@@ -85,6 +87,10 @@ def instructions(paths: Sequence[Path], hosts: Sequence[Host]) -> str:
         f"In the DuckDB shell:  {shell}",
         'In Python:            con = duckdb.connect(path, config={"allow_unsigned_extensions": "true"})',
         '                      con.load_extension("qidsql")',
+        *(
+            f"In {each.client}:        LOAD {quoted(str(each.extension))}, with allow_unsigned_extensions"
+            for each in others
+        ),
         "Then:                 FROM qidsql.report('patients', k := 5);",
         "                      FROM qidsql.keys('patients', all_ := true);",
         "                      FROM qidsql.profile('patients', ['zip', 'sex'], k := 5);",

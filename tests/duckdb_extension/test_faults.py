@@ -21,6 +21,7 @@ from qidsql.duckdb_extension.build import C_API, NAME, footer
 from qidsql.duckdb_extension.functions import FUNCTIONS, NOT_GIVEN
 from qidsql.duckdb_extension.install import instructions
 from qidsql.duckdb_extension.settings import SUFFIX
+from qidsql.errors import UsageError
 from tests.commandline import HOUSE, Outcome, command, environment, finished, inside
 from tests.duckdb_hosts import Host, Module, Refused, Shell
 from tests.exhaustive import always, pairs
@@ -582,6 +583,16 @@ def test_where_there_is_no_shell_install_says_how_to_get_one() -> None:
     words = instructions([], [hosts.Host(None, "v2.0.0", "linux_amd64")])
     assert "In the DuckDB shell:  no shell was found: pip install duckdb-cli" in words
     assert "In Python:            con = duckdb.connect" in words
+
+
+def test_a_client_of_another_version_loads_its_file_by_the_path_that_is_printed() -> None:
+    given = hosts.hosts_of(["v1.4.5", "2.0.0"])
+    assert [each.extension.parts[-3] for each in given] == ["v1.4.5", "v2.0.0"]
+    words = instructions([each.extension for each in given], given)
+    assert f"LOAD '{given[0].extension}'" in words
+    for version in ("v1.2.0", "latest", "1.4", "v1.4.5/../.."):
+        with pytest.raises(UsageError, match=r"must be a version of DuckDB from 1\.3 on"):
+            hosts.hosts_of([version])
 
 
 @pytest.mark.exhaustive
