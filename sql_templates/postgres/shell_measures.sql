@@ -42,6 +42,16 @@ BEGIN
   IF k IS NULL OR k < 2 THEN
     RAISE EXCEPTION 'qidsql: k must be at least 2: every table is 1-anonymous';
   END IF;
+  IF columns IS NULL THEN
+    RAISE EXCEPTION 'qidsql: name the columns: a person''s number is not among them';
+  ELSIF entity IS NULL THEN
+    RETURN QUERY SELECT
+      CASE WHEN found."rows" = 0 THEN 'inconclusive' WHEN found.smallest >= k THEN 'pass' ELSE 'violation' END,
+      NULLIF(found.smallest, 0), found.rows_below_k, found.share_below_k, found."rows", 'rows', found.classes,
+      NULLIF(found.largest, 0), CAST(k AS bigint)
+    FROM qidsql.measures(relation, qidsql.compared(relation, columns), k) AS found;
+    RETURN;
+  END IF;
   EXECUTE qidsql.on_persons(
 $statement$WITH members AS (SELECT %3$s, %6$s AS entity FROM %1$s AS relation GROUP BY %2$s, %6$s), sized AS (SELECT entity, COUNT(*) OVER (PARTITION BY %4$s) AS class_size, ROW_NUMBER() OVER (PARTITION BY %4$s ORDER BY entity NULLS FIRST) AS place FROM members), entities AS (SELECT MIN(class_size) AS smallest_class FROM sized GROUP BY entity), per_entity AS (SELECT COUNT(*) AS entity_count, SUM(CASE WHEN smallest_class < $1 THEN 1 ELSE 0 END) AS entities_below_k, SUM(CASE WHEN smallest_class = 1 THEN 1 ELSE 0 END) AS unique_entities FROM entities), per_class AS (SELECT COUNT(*) AS class_count, MIN(class_size) AS smallest_class, MAX(class_size) AS largest_class, SUM(CASE WHEN class_size < $1 THEN 1 ELSE 0 END) AS classes_below_k, SUM(CAST(class_size AS DECIMAL) * (class_size - 1)) AS colliding_pairs FROM sized WHERE place = 1) SELECT 0 AS set_number, class_count, entity_count, smallest_class, largest_class, classes_below_k, entities_below_k, unique_entities, colliding_pairs FROM per_class CROSS JOIN per_entity$statement$, relation, columns, (columns)[1], entity
   ) INTO measured USING k;
@@ -53,7 +63,7 @@ $statement$WITH members AS (SELECT %3$s, %6$s AS entity FROM %1$s AS relation GR
     CASE WHEN measured.entity_count > 0
          THEN CAST(measured.entities_below_k AS double precision) / measured.entity_count ELSE 0 END,
     measured.entity_count,
-    CASE WHEN entity IS NULL THEN 'rows' ELSE 'persons' END,
+    'persons',
     measured.class_count,
     measured.largest_class,
     CAST(k AS bigint);

@@ -42,6 +42,16 @@ BEGIN
   IF k IS NULL OR k < 2 THEN
     RAISE EXCEPTION 'qidsql: k must be at least 2: every table is 1-anonymous';
   END IF;
+  IF columns IS NULL THEN
+    RAISE EXCEPTION 'qidsql: name the columns: a person''s number is not among them';
+  ELSIF entity IS NULL THEN
+    RETURN QUERY SELECT
+      CASE WHEN found."rows" = 0 THEN 'inconclusive' WHEN found.smallest >= k THEN 'pass' ELSE 'violation' END,
+      NULLIF(found.smallest, 0), found.rows_below_k, found.share_below_k, found."rows", 'rows', found.classes,
+      NULLIF(found.largest, 0), CAST(k AS bigint)
+    FROM qidsql.measures(relation, qidsql.compared(relation, columns), k) AS found;
+    RETURN;
+  END IF;
   EXECUTE qidsql.on_persons(
 $statement$:entity_profile$statement$, relation, columns, (columns)[1], entity
   ) INTO measured USING k;
@@ -53,7 +63,7 @@ $statement$:entity_profile$statement$, relation, columns, (columns)[1], entity
     CASE WHEN measured.entity_count > 0
          THEN CAST(measured.entities_below_k AS double precision) / measured.entity_count ELSE 0 END,
     measured.entity_count,
-    CASE WHEN entity IS NULL THEN 'rows' ELSE 'persons' END,
+    'persons',
     measured.class_count,
     measured.largest_class,
     CAST(k AS bigint);
