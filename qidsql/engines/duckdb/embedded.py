@@ -56,6 +56,12 @@ class HostEngine(InSessionEngine):
         self._kinds = {str(name).lower(): (str(name), kind) for name, kind in self._catalog("databases")}
         self._take_over(caller.search_path)
 
+    def _defaults(self, connection: duckdb.DuckDBPyConnection) -> list[Row]:
+        """Once for a call: two engines serve it."""
+        if "defaults" not in self._cache.rows:
+            self._cache.rows["defaults"] = super()._defaults(connection)
+        return self._cache.rows["defaults"]
+
     def expect(self, rows: int) -> None:
         """Nothing: the settings are the user's."""
 

@@ -197,7 +197,7 @@ class DuckDBEngine(Engine):
             self.data_files += beside.paths
             self.snapshot += f"; {beside.label}: {beside.snapshot}"
         self._spill = None if folder is None else SpillWatch(folder.path / "spill")
-        [(schema, database, threads, memory, spilled)] = connection.execute(_catalog_text("default_schema")).fetchall()
+        [(schema, database, threads, memory, spilled)] = self._defaults(connection)
         self._threads, self._memory = integer(threads), _bytes(str(memory))
         self._room = None if folder is None else SpillRoom(folder.path, _bytes(str(spilled)))
         self._most_parts = 1
@@ -207,6 +207,9 @@ class DuckDBEngine(Engine):
         connection.execute(self.search_path)
         [(version, zone)] = self._catalog("version")
         self.version, self.time_zone = "DuckDB " + str(version).removeprefix("v"), str(zone)
+
+    def _defaults(self, connection: duckdb.DuckDBPyConnection) -> list[Row]:
+        return connection.execute(_catalog_text("default_schema")).fetchall()
 
     def _open(self, deadline: float | None) -> list[Worker]:
         """A lost transaction is replaced by a new one, with another state. Without one the data cannot have changed."""
