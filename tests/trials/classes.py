@@ -38,5 +38,6 @@ CLASSES: tuple[str, ...] = (
     "schema_changes",
     "footers",
     "folders",
+    "damaged_files",
     "mutants",
 )
