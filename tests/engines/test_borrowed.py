@@ -51,10 +51,8 @@ def test_a_connection_that_cannot_write_says_so_at_once(tmp_path: Path) -> None:
     path = str(tmp_path / "clinic.duckdb")
     with duckdb.connect(path) as connection:
         connection.execute("CREATE TABLE p AS SELECT i % 3 AS a, i AS b FROM range(9) AS r(i)")
-        with qidsql.connect(connection, writable=True) as engine:
-            assert qidsql.suppress(engine, "p", k=2, into="safe").verdict == "finished"
-        assert connection.sql("SELECT COUNT(*) FROM safe").fetchall() == [(9,)]
+        qidsql.connect(connection, writable=True).close()
     with duckdb.connect(path, read_only=True) as connection:
-        assert qidsql.audit(connection, "safe", k=2).verdict == "pass"
+        qidsql.connect(connection).close()
         with pytest.raises(SourceError, match="is read-only; connect without read_only"):
             qidsql.connect(connection, writable=True)

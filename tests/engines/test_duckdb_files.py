@@ -249,7 +249,7 @@ def test_what_parquet_files_hide_is_said_of_the_file(tmp_path: Path) -> None:
     for name, words in said.items():
         source = str(tmp_path / f"{name}.parquet")
         with pytest.raises(StatementError, match=rf"^{name}\.parquet {words}") as error:
-            qidsql.audit(source, k=2)
+            qidsql.profile(source, k=2)
         assert "condition" not in str(error.value) and "secret" not in str(error.value)
         found = qidsql.doctor(source)
         [check] = [check for table in found.tables for check in table.checks if check.state == "problem"]
