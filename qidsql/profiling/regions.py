@@ -25,7 +25,7 @@ def regions_of(profiler: TableProfiler) -> "Regions | None":
     types = [source.types.get(name, "") for name in profiler.names]
     hashed = dialect.column_hash is not None and all(re.fullmatch(dialect.hashed_types, each) for each in types)
     plain = profiler.entity is None and profiler.nulls is Nulls.EQUAL
-    large = (profiler.known_rows or 0) >= ROWS and 1 < profiler.columns <= COLUMNS
+    large = (profiler.known_rows or 0) >= ROWS * dialect.region_factor and 1 < profiler.columns <= COLUMNS
     return Regions(profiler) if hashed and plain and large else None
 
 

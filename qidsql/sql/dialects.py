@@ -30,8 +30,9 @@ class Dialect:
     `bits`: the type to which an integer is cast for counting its bits. `class_hash`: an integer, equal for equal values
     of any types and NULLs, by which classes can be sampled; None if the engine has none. `column_hash`: a 64-bit hash
     of a value of a type, with a seed, equal for equal values, NULL included, where the decisions of a search are
-    cheaper from hashes than from column sets one by one; for the types that match `hashed_types`. `keyed_hash`: of
-    the values of some columns, 64 bits, with a key; another one where any value is. `decimal`, `number`:
+    cheaper from hashes than from column sets one by one; for the types that match `hashed_types`, in tables
+    that are `region_factor` times as large as elsewhere. `keyed_hash`: of the values of some columns, 64 bits, with a
+    key; another one where any value is. `decimal`, `number`:
     types for comparing exact numbers, and any numbers. `value_hash`: a non-negative 63-bit hash of a number (True) or
     another value, equal for equal values. `about_distinct`: counts distinct values, approximately if that is cheaper.
     `caseless`: names never differ only in letter case. `lowers`: unquoted names are read in lower case. `longest_name`:
@@ -77,6 +78,7 @@ class Dialect:
     column_hash: Callable[[exp.Expr, str, int], exp.Expr] | None = None
     keyed_hash: Callable[[Sequence[tuple[exp.Expr, Column]], int], exp.Expr] | None = None
     hashed_types: str = ""
+    region_factor: int = 1
     short_types: str = ".*"
     caseless: bool = False
     lowers: bool = False
