@@ -7,6 +7,7 @@ CLASSES: tuple[str, ...] = (
     "rounds",
     "limits",
     "proposed_roles",
+    "proposed_copies",
     "panels",
     "populations",
     "protections",
