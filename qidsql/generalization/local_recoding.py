@@ -4,10 +4,11 @@ The plan is one statement (`local_recoding/plan.sql`): no value is in it, and th
 with nothing shown and shows more, one column of one group a round, where each part stays safe. So no row is lost.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from typing import Annotated
 
 from sqlglot import exp
@@ -26,6 +27,7 @@ from qidsql.sql.row_codes import BITS
 from qidsql.sql.templates import Row, Statement, integer
 from qidsql.wording.texts import setting
 
+CHOICES = 128  # of levels of a group of columns, for a bound
 SCALE = 1 << 24  # what a cell is worth, in whole numbers: sums of all rows fit into 63 bits
 
 
@@ -132,6 +134,54 @@ class LocalRecoding:
             self._codes.rows(others, self._counted).subquery("counted")
         )
         return sql.rows_by_code(coded, self._words, self._safety, names[self._safety.persons :])
+
+    def bound(self) -> Statement[Fraction]:
+        """The share of the detail that no plan exceeds: each row shows levels on which k rows agree, so it loses at
+        least what the cheapest of these cost. Where there are too many choices of levels, the columns are divided into
+        groups, and each loses at least its own. One statement; rounded so that it stays a bound."""
+        columns = self._codes.columns
+        worth = [SCALE * w // max(1, c.leaves - 1) for w, c in zip(self._weights, columns, strict=True)]
+        choices = [
+            [self._choice(group, levels, worth) for levels in self._levels_of(group)] for group in self._groups()
+        ]
+        between = [(place, level) for place, column in enumerate(columns) for level in range(1, column.height)]
+        rows = sum(self._weights) * SCALE
+        query = sql.least_losses(self._codes.classes(between), self._words, self._safety.k, choices)
+
+        def read(found: list[Row]) -> Fraction:
+            total, lost = map(integer, found[0])
+            return 1 - Fraction(lost, rows * total) if total else Fraction(1)
+
+        return Statement(self._dialect.render(query), "bound of all plans", read)
+
+    def _groups(self) -> list[list[int]]:
+        """The columns, those of many values first, in groups of few choices of levels."""
+        columns, groups, sizes = self._codes.columns, [[]], [1]  # type: ignore[var-annotated]
+        for place in sorted(range(len(columns)), key=lambda place: -columns[place].leaves):
+            size = columns[place].height + 1
+            if sizes[-1] * size > CHOICES and groups[-1]:
+                groups.append([])
+                sizes.append(1)
+            groups[-1].append(place)
+            sizes[-1] *= size
+        return groups
+
+    def _levels_of(self, group: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """Each choice of levels of some columns, the coarsest last."""
+        return product(*(range(self._codes.columns[place].height + 1) for place in group))
+
+    def _choice(self, group: Sequence[int], levels: Sequence[int], worth: Sequence[int]) -> tuple[list[int], exp.Expr]:
+        """The masks of these levels, and what a class loses."""
+        masks = [0] * self._words
+        loss: exp.Expr = exp.Literal.number(0)
+        for place, level in zip(group, levels, strict=True):
+            column = self._codes.columns[place]
+            masks[column.word] |= column.mask(level)
+            if level and level == column.height:
+                loss = exp.Add(this=loss, expression=exp.column("n") * ((column.leaves - 1) * worth[place]))
+            elif level:
+                loss = exp.Add(this=loss, expression=exp.column(f"g_{place}_{level}") * worth[place])
+        return masks, exp.paren(loss)
 
     def figures(self) -> Statement[LocalFigures]:
         """What the plan shows. One statement; the classes stay in the engine."""

@@ -311,6 +311,30 @@ def plan_figures(
     )
 
 
+def least_losses(
+    classes: exp.Query, words: int, k: int, groups: Sequence[Sequence[tuple[Sequence[int], exp.Expr]]]
+) -> exp.Query:
+    """The query for the rows and the least that they lose, by groups of columns. Each choice of levels has the masks of
+    the words that decide its classes, and what a class loses then."""
+    names = [exp.column(name) for name in _names("w", words)]
+    choices = []
+    for place, group in enumerate(groups):
+        for masks, loss in group:
+            masked = [_both(exp.column(f"w{word}"), mask) for word, mask in enumerate(masks)]
+            row = masked[0] if words == 1 else exp.Tuple(expressions=[each.copy() for each in masked])
+            choices.append(
+                fill_query(
+                    "local_recoding/bound_choice", place=place, words=names, masked=masked, row=row, loss=loss, k=k
+                )
+            )
+    return fill_query(
+        "local_recoding/bound",
+        words=names,
+        choices=union_all(choices).subquery("each_choice"),
+        classes=classes.subquery("classes_of_rows"),
+    )
+
+
 def shows(steps: Sequence[Step], step: Step) -> exp.Expr:
     """Whether a row of a plan shows this step of a column."""
     return _both(exp.column(f"m{step.word}", table="plan"), steps[-1].mask).eq(big(step.mask))

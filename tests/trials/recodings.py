@@ -1,10 +1,12 @@
 """Local recoding of random tables with random hierarchies: the copy, judged by definition."""
 
 import csv
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
+from math import prod
 from pathlib import Path
 from random import Random
 
@@ -12,6 +14,7 @@ from qidsql.commands.protect.command import ProtectRequest
 from qidsql.commands.protect.protect import protect
 from qidsql.commands.protect.result import ProtectResult
 from qidsql.core.results import Verdict
+from qidsql.generalization.local_recoding import CHOICES
 from qidsql.sql.relation import name_text
 from qidsql.sql.templates import Statement
 from tests.stores import DuckDBStore, Store
@@ -133,6 +136,25 @@ def check(case: Case, result: ProtectResult, copy: Sequence[Record]) -> None:
     assert all(any(stands_for(case, shown, row) for shown in set(copy)) for row in set(case.rows))
     assert all(any(stands_for(case, shown, row) for row in set(case.rows)) for shown in set(copy))
     assert kept(case, copy) == result.recoded.kept
+    assert result.bound is not None
+    assert result.recoded.kept <= result.bound
+    assert result.bound >= most_kept(case)
+    if prod(case.height(place) + 2 for place in range(len(case.names))) <= CHOICES:  # else by groups of columns
+        assert result.bound - most_kept(case) < Fraction(1, 1 << 20)
+
+
+def most_kept(case: Case) -> Fraction:
+    """What is kept if each row shows the levels that keep most of those on which k rows agree."""
+    labels = [[case.labels(place, cell) for place, cell in enumerate(row[:-1])] for row in case.rows]
+    least = [Fraction(len(case.names))] * len(case.rows)
+    for levels in product(*(range(case.height(place) + 2) for place in range(len(case.names)))):
+        shown = [tuple(own[level] for own, level in zip(cells, levels, strict=True)) for cells in labels]
+        sizes = Counter(shown)
+        for number, row in enumerate(shown):
+            if sizes[row] >= case.k:
+                loss = sum((case.lost(place, cell) for place, cell in enumerate(row)), Fraction(0))
+                least[number] = min(least[number], loss)
+    return 1 - sum(least, Fraction(0)) / (len(case.rows) * len(case.names))
 
 
 def kept(case: Case, copy: Sequence[Record]) -> Fraction:

@@ -1,6 +1,7 @@
 """Coarser values that make each row equal to k - 1 others: the levels, what they keep, and the copy."""
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import partial
 
 from sqlglot import exp
@@ -38,22 +39,26 @@ def protect(
     SourceError.
     """
     if request.way is None:
-        return compared(engine, request, _by_one_way, on_stage)
+        return compared(engine, request, partial(_by_one_way, bounded=False), on_stage)
     return _by_one_way(engine, request, on_stage)
 
 
 @one_answer
-def _by_one_way(engine: Engine, request: ProtectRequest, on_stage: Callable[[str], None]) -> ProtectResult:
+def _by_one_way(
+    engine: Engine, request: ProtectRequest, on_stage: Callable[[str], None], bounded: bool = True
+) -> ProtectResult:
     on_stage("reading the catalog")
-    return _Protection(engine, request, on_stage).run()
+    return _Protection(engine, request, on_stage, bounded).run()
 
 
 class _Protection:
     """One run of `protect`; collects its result."""
 
-    def __init__(self, engine: Engine, request: ProtectRequest, on_stage: Callable[[str], None]) -> None:
+    def __init__(self, engine: Engine, request: ProtectRequest, on_stage: Callable[[str], None], bounded: bool) -> None:
         self._engine, self._request, self._on_stage = engine, request, on_stage
         self._protection = TableProtection.of(engine, request)
+        self._bounded = bounded  # a plan by values is compared with a bound of all plans
+        self._bound: Fraction | None = None
         self._lattice: Lattice | None = None
         self._search: Search | None = None
         self._frontier: list[FrontierPoint] = []
@@ -144,6 +149,9 @@ class _Protection:
         if not found.rows or found.unsafe:
             return self._result()
         self._recoded = found
+        if self._bounded:
+            self._on_stage("finding what no plan exceeds")
+            [self._bound] = protection.profiler.ask([recoding.bound()])
         if self._request.frontier:
             self._frontier = [*frontier_of_values(protection, codes, policy, self._on_stage)]
         if protection.copy is not None:
@@ -206,7 +214,7 @@ class _Protection:
             kept=local.kept if local else best.kept if best else None,
             precision=best.precision if best else None,
             precision_charged=best.precision_charged if best else None,
-            bound=None if found.lower_bound is None else 1 - found.lower_bound,
+            bound=self._bound if found.lower_bound is None else 1 - found.lower_bound,
             proved=found.proved and best is not None,
             choices=lattice.shape.nodes if lattice and not local else None,
             measured=len(found.asked),

@@ -38,6 +38,8 @@ def report(result: ProtectResult) -> Report:
         rows.add("Kept", f"{percent(plan.kept)} of the detail (granularity), of every row")
         smallest = f"the smallest of {plural(plan.smallest, 'row')}"
         rows.add("Plan", f"{plural(plan.classes, 'class', 'classes')}, {smallest}; found top-down, not proved the best")
+        if result.bound is not None:
+            rows.add("Bound", f"no plan keeps more than {percent(result.bound)} of the detail")
     elif result.rows_left_out is not None:
         if result.kept is not None:
             rows.add("Kept", f"{percent(result.kept)} of the detail (granularity; rows left out are charged in full)")

@@ -103,7 +103,7 @@ class ProtectResult(Result):
     kept: Annotated[Fraction | None, "of the detail (granularity), rows left out charged in full"] = None
     precision: Annotated[Fraction | None, "of the levels, rows left out not charged"] = None
     precision_charged: Annotated[Fraction | None, "of the levels, rows left out charged in full"] = None
-    bound: Annotated[Fraction | None, "no choice of levels keeps more, by the measure"] = None
+    bound: Annotated[Fraction | None, "no choice of levels, or no plan, keeps more, by the measure"] = None
     proved: Annotated[bool, "no choice of levels keeps more"] = False
     choices: Annotated[int | None, "of levels, in all"] = None
     measured: Annotated[int, "of them, asked; the others follow"] = 0

@@ -214,7 +214,7 @@ class PlanClaims:
         [found] = protection.profiler.ask([recoding.figures()])
         self.rows = found.rows
         yield same("it is about all rows of the table", {"rows": (claimed.account.rows, found.rows)}, COUNTED)
-        yield self._of_nothing(claimed.precision, claimed.choices, claimed.bound)
+        yield self._of_nothing(claimed.precision, claimed.choices)
         if claimed.recoded is None:
             why = (
                 f"{plural(found.unsafe, 'class', 'classes')} of the plan {'is' if found.unsafe == 1 else 'are'} unsafe"
@@ -227,6 +227,9 @@ class PlanClaims:
             "rows left out": (claimed.rows_left_out, 0),
         }
         yield same("its plan has these figures", figures, "made again by its rule")
+        if claimed.bound is not None:
+            [bound] = protection.profiler.ask([recoding.bound()])
+            yield same("no plan keeps more than its bound", {"bound": (claimed.bound, bound)}, COUNTED)
         if claimed.frontier:
             policy = claimed.account.policy
             yield self._of_frontier(frontier_of_values(protection, codes, policy, self._on_stage))
