@@ -14,6 +14,7 @@ from qidsql.cli import help as manual
 from qidsql.cli.app import COMMANDS as SUMMARIES
 from qidsql.cli.app import imported
 from qidsql.commands.protect import comparison
+from qidsql.commands.protect.command import Way
 from qidsql.core.options import STATEMENTS
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.postgres.dialect import POSTGRES
@@ -76,7 +77,7 @@ def test_the_reports_in_the_manual_are_those_of_its_commands(
     command: str, report: str, clinic: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Three dots stand for what is left out; of several commands, the last one prints the report."""
-    monkeypatch.setattr(comparison, "SECONDS", 600)  # of `protect`: however busy the machine is
+    monkeypatch.setattr(comparison, "SECONDS", dict.fromkeys(Way, 600))  # of `protect`: however busy the machine is
     (clinic / "qidsql.toml").unlink(missing_ok=True)  # of another report: it counts for every command
     for each in command.split("; "):
         out = inside(*shlex.split(each)[1:], cwd=clinic).out
