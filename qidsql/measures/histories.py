@@ -111,6 +111,15 @@ class Unicity:
     high: Annotated[float | None, "of `alone`, with a confidence of 99 %"] = None
 
 
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What a coarser column of times would leave, by a sample."""
+
+    column: str
+    unit: str
+    unicity: tuple[Unicity, ...]
+
+
 def unicity_of_choices(known: KnownRows, ones: Sequence[Choices], twos: Sequence[Choices] = ()) -> Unicity:
     """The unicity of one or two known rows, exactly."""
     parts = [(each, each.own_rows) for each in ones if known is KnownRows.ONE or each.own_rows == 1]

@@ -1,6 +1,6 @@
 """Persons with many rows: what whoever knows some of a person's rows, or all, finds, as far as it is affordable."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import ceil
 
@@ -10,6 +10,7 @@ from qidsql.measures.histories import (
     Histories,
     KnownRows,
     NumbersOfRows,
+    Resolution,
     Unicity,
     histories_of,
     numbers_of_rows,
@@ -33,7 +34,7 @@ LINKED_PAIRS = 30_000_000  # of rows of a person, that are compared: about 8 CPU
 TRIED, RAREST = 10, 100  # persons, and rows of each, where all are too many
 POINTS = 5  # known rows of the curve, besides all
 DRAWN = 1_000  # persons of a sample
-CANDIDATES, ALWAYS = 4, 2_000_000  # that are looked at: for each row of the table, and where it has few rows
+CANDIDATES, ALWAYS = 1, 1_000_000  # that are looked at: for each row of the table, and where it has few rows
 COMPARED, FEWEST = 200_000_000, 30  # comparisons that number the copies of rows; persons of a sample, at least
 
 
@@ -125,20 +126,31 @@ class RowsOfPersons:
             yield unicity_of_choices(KnownRows.TWO, self.ones, self.twos)
         first = 2 if self.twos is None else 3
         if first <= most:
-            yield from self._drawn(first, min(most, POINTS))
+            yield from self._drawn(first, min(most, POINTS), self._most_copies)
         if self.whole is not None:
             yield unicity_of_histories(self.whole)
 
-    def _drawn(self, first: int, last: int) -> list[Unicity]:
+    def resolutions(self, column: str, units: Sequence[str]) -> Iterator[Resolution]:
+        """The unicity with a column by these units of time, estimated. A statement for each. Raises as `curve`."""
+        last = min(self.most_rows, POINTS)
+        for unit in units:
+            if found := self._drawn(1, last, self.most_rows, (column, unit)):
+                yield Resolution(column, unit, tuple(found))
+
+    def _drawn(self, first: int, last: int, copies: int, coarser: tuple[str, str] | None = None) -> list[Unicity]:
         """Of so many known rows, by a sample; nothing if even a small one would cost too much. One statement."""
         rows = sum(each.own_rows * each.persons for each in self.ones)
         persons = sum(each.persons for each in self.ones)
-        copies = self._most_copies
         drawn = min(DRAWN, persons, COMPARED // (copies * ceil(rows / persons)))
         if drawn < min(FEWEST, persons):
             return []
         statement = drawn_rows(
-            *self._about, persons=drawn, first=first, candidates=max(CANDIDATES * rows, ALWAYS), most_copies=copies
+            *self._about,
+            persons=drawn,
+            first=first,
+            candidates=max(CANDIDATES * rows, ALWAYS),
+            most_copies=copies,
+            coarser=coarser,
         )
         [found] = self._audited.ask([statement])
         return [unicity_of_draws(number, found) for number in range(first, last + 1)]

@@ -11,8 +11,13 @@ from qidsql.sql.templates import ColumnNames, Row, Statement, fill, fill_query, 
 DRAW = 1  # of the draws: an audit of the same rows draws the same
 
 
-def _coded(source: Relation, columns: ColumnNames, entity: str) -> exp.Expr:
+def _coded(source: Relation, columns: ColumnNames, entity: str, coarser: tuple[str, str] | None = None) -> exp.Expr:
     nodes = grouping_nodes(source, columns)
+    if coarser is not None:  # a column by the start of its hour, day, week or month
+        place, unit = columns.index(coarser[0]), exp.Literal.string(coarser[1])
+        moment = exp.cast(nodes["columns"][place], exp.DataType.Type.TIMESTAMP)
+        nodes["columns"][place] = exp.Anonymous(this="DATE_TRUNC", expressions=[unit, moment])
+        nodes["aliased"][place] = exp.alias_(nodes["columns"][place].copy(), f"c{place}")
     query = fill_query("histories/coded", relation=source.node, entity=source.column(entity), **nodes)
     return query.subquery("rows_of_persons")
 
@@ -80,12 +85,13 @@ def drawn_rows(
     first: int,
     candidates: int,
     most_copies: int,
+    coarser: tuple[str, str] | None = None,
 ) -> Statement[list[Drawn]]:
     """Persons drawn at random, by who has the first so many of their rows, likewise drawn. One statement, one scan."""
     row = [exp.column("person", table="coded"), exp.column("item"), exp.column("copy")]
     tree = fill(
         "histories/drawn",
-        coded=_coded(source, columns, entity),
+        coded=_coded(source, columns, entity, coarser),
         person_place=dialect.shuffled(dialect.row_hash([exp.column("person")]), DRAW),
         row_place=dialect.shuffled(dialect.row_hash(row), DRAW + 1),
         persons=persons,

@@ -76,7 +76,17 @@ def test_what_an_audit_hides() -> None:
     assert kept_back(Account) == {"rows", "bytes_read", "bytes_exact"}
     assert kept_back(Finding) == {"measures", "text", "was"}
     assert kept_back(AuditResult) == {
-        *("entities", "estimate", "class_sizes", "disclosed", "interrupted", "histories", "numbers_of_rows", "unicity"),
+        *(
+            "entities",
+            "estimate",
+            "class_sizes",
+            "disclosed",
+            "interrupted",
+            "histories",
+            "numbers_of_rows",
+            "unicity",
+            "resolutions",
+        ),
     }
     assert kept_back(TableRun) == {"audit", "findings", "trend", "fingerprint"}
     assert kept_back(RunResult) == {"min_count", "tables"}

@@ -94,6 +94,7 @@ def _result(draft: Draft, policy: Policy, accounting: Accounting, lost: Sequence
         histories=draft.histories,
         numbers_of_rows=draft.numbers,
         unicity=tuple(draft.unicity) or None,
+        resolutions=tuple(draft.resolutions) or None,
         disclosed=tuple(draft.disclosed),
         persons=draft.persons or None,
         column_sets=tuple(draft.column_sets),

@@ -39,7 +39,7 @@ from qidsql.declarations.hidden import COUNTED, SHOWN, Shown
 from qidsql.declarations.options import Option, parameters
 from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, reported
 from qidsql.errors import UsageError
-from qidsql.measures.histories import Histories, NumbersOfRows, Unicity
+from qidsql.measures.histories import Histories, NumbersOfRows, Resolution, Unicity
 from qidsql.measures.profiles import ClassProfile, SizeBin
 from qidsql.measures.sampling import ClassEstimate
 from qidsql.wording.texts import count, plural, setting
@@ -141,6 +141,9 @@ class AuditResult(Result):
         tuple[Unicity, ...] | None,
         OMITTED,
         "with --entity, if persons have several rows: what some of these leave, on average",
+    ] = None
+    resolutions: Annotated[
+        tuple[Resolution, ...] | None, OMITTED, "the same with a column of times by its hour, day, week or month"
     ] = None
     disclosed: Annotated[tuple[Disclosed, ...], "what the audited columns disclose about each sensitive column"] = ()
     persons: Annotated[

@@ -14,7 +14,7 @@ from qidsql.commands.audit.command import (
 )
 from qidsql.core.results import Disclosed
 from qidsql.core.tables import Table
-from qidsql.measures.histories import Histories, NumbersOfRows, Unicity
+from qidsql.measures.histories import Histories, NumbersOfRows, Resolution, Unicity
 from qidsql.measures.profiles import ClassProfile, SizeBin
 from qidsql.measures.sampling import ClassEstimate
 from qidsql.profiling.known_rows import RowsOfPersons
@@ -38,6 +38,7 @@ class Draft:
     histories: Histories | None = None  # persons by what is known of their rows, if the policy asks for it
     numbers: NumbersOfRows | None = None
     unicity: list[Unicity] = field(default_factory=list)
+    resolutions: list[Resolution] = field(default_factory=list)
     disclosed: list[Disclosed] = field(default_factory=list)
     column_sets: list[ColumnSetFinding] = field(default_factory=list)
     searches: list[SearchFinding] = field(default_factory=list)

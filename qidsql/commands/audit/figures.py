@@ -1,6 +1,6 @@
 """The figures behind the verdict of an audit: each column alone, all together, and what they disclose."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -11,7 +11,7 @@ from qidsql.commands.audit.draft import Draft
 from qidsql.commands.audit.roles import counts_of, findings_in_roles, unconfirmed_persons
 from qidsql.core.policy import Policy
 from qidsql.core.roles import EMPTY, identifies
-from qidsql.core.tables import Role, Table
+from qidsql.core.tables import Role, Table, ValueKind, kind_of
 from qidsql.errors import StatementError, Stopped, UsageError
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.histories import KnownRows
@@ -72,7 +72,7 @@ def measure(
         if policy.entity is not None:
             draft.rows_of_persons = RowsOfPersons(audited, limited.source, policy.entity, policy.k)
         if any(criterion.met_by(draft.profile) for criterion in policy.criteria):
-            _measure_unicity(policy, draft, on_stage)
+            _measure_unicity(audited, policy, draft, on_stage)
             return audited, limited
         draft.unnamed = _rows_without_entity(every, draft)
         _measure_histories(audited, policy, draft, on_stage)
@@ -80,7 +80,7 @@ def measure(
         published = [each.name for each in draft.columns if each.audited or each.proposed]
         draft.persons = unconfirmed_persons(every, table, policy, published, counts_of(draft.columns, every))
         draft.todo = []
-        _measure_unicity(policy, draft, on_stage)
+        _measure_unicity(audited, policy, draft, on_stage)
     except StatementError as error:  # what was measured is proved
         draft.leave(str(error))
     return None
@@ -131,7 +131,7 @@ def _measure_histories(audited: TableProfiler, policy: Policy, draft: Draft, on_
     draft.todo = []
 
 
-def _measure_unicity(policy: Policy, draft: Draft, on_stage: Callable[[str], None]) -> None:
+def _measure_unicity(audited: TableProfiler, policy: Policy, draft: Draft, on_stage: Callable[[str], None]) -> None:
     """What known rows leave on average, if some person has several rows. It informs: a stop ends it alone."""
     persons = draft.rows_of_persons
     if persons is None or draft.profile is None or (draft.rows == draft.profile.rows and not policy.require):
@@ -142,7 +142,21 @@ def _measure_unicity(policy: Policy, draft: Draft, on_stage: Callable[[str], Non
     draft.columns = [replace(each, varying=persons.varying.get(each.name)) for each in draft.columns]
     for point in persons.curve():
         draft.unicity.append(point)
+    for name, units in _times(audited):
+        draft.resolutions += persons.resolutions(name, units)
     draft.todo = []
+
+
+UNITS = {ValueKind.DATE: ("week", "month"), ValueKind.TIMESTAMP: ("hour", "day", "week", "month")}
+
+
+def _times(audited: TableProfiler) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The audited columns of times, with the coarser units by which they may be published."""
+    patterns = audited.engine.dialect.recodable
+    for name in audited.names:
+        kind = kind_of(audited.source.types.get(name, ""), patterns)
+        if kind in UNITS:
+            yield name, UNITS[kind]
 
 
 def _rows_without_entity(profiler: TableProfiler, draft: Draft) -> int:

@@ -110,6 +110,11 @@ def _known_rows(result: AuditResult) -> Report:
     facts.add("Events", f"{few(events) or 'no column'}: persons who have several values")
     if (numbers := result.numbers_of_rows) is not None:
         facts.add("Rows of each", _numbers(numbers, k))
+    for coarse in result.resolutions or ():
+        point = coarse.unicity[-1]
+        rows, low, high = plural(int(point.known_rows), "row"), 100 * (point.low or 0), 100 * (point.high or 0)
+        text = f"{rows} leave nobody else for {percent(point.alone)} ({low:.1f}-{high:.1f} %)"
+        facts.add(f"By {coarse.unit}", f"{coarse.column}: {text}")
     yield facts
 
 

@@ -212,6 +212,21 @@ def test_a_limit_on_the_unicity_decides(store: Store) -> None:
     assert verdict("unicity-2=20%", where="person IS NOT NULL")[0] is Verdict.PASS
 
 
+@ONE_ENGINE
+def test_what_a_coarser_day_would_buy(store: Store) -> None:
+    """Each person has two days of her own; all are in the same two weeks. One person has three."""
+    days = [(person, f"2024-0{1 + week}-0{1 + person}") for person in range(1, 6) for week in (0, 3)]
+    store.table("visits", {"person": "INTEGER", "day": "DATE"}, [*days, (1, "2024-01-03")])
+    found = qidsql.audit(store.url, "visits", k=2, entity="person", columns=["day"])
+    assert found.unicity is not None and found.resolutions is not None and found.numbers_of_rows is not None
+    assert found.unicity[0].alone == Fraction(4 + Fraction(2, 3) - Fraction(1, 2), 5)
+    assert [(each.column, each.unit) for each in found.resolutions] == [("day", "week"), ("day", "month")]
+    assert [point.alone for each in found.resolutions for point in each.unicity] == [0] * 6
+    numbers = found.numbers_of_rows
+    assert (numbers.alone, numbers.below_k, numbers.cut, numbers.rows_cut) == (1, 1, 2, 1)
+    assert found.columns[1].varying == 5
+
+
 def test_draws_decide_only_beyond_doubt() -> None:
     """By the binomial distribution, written again for two draws: 1/4, 1/2, 1/4 at one half."""
     assert [no_more_than(some, 2, Fraction(1, 2)) for some in range(3)] == [Fraction(1, 4), Fraction(3, 4), 1]
