@@ -301,7 +301,7 @@ def test_a_release_is_due_again_by_its_day_its_policy_and_its_source(tmp_path: P
 
 @pytest.mark.exhaustive
 def test_earlier_releases_are_tables_too(store: Store, tmp_path: Path) -> None:
-    policy(tmp_path)
+    policy(tmp_path, more='k = 5\nentity = "row"\nl_diversity = 2', release='household = "diagnosis"')
     columns = {"age": "INTEGER", "state": "TEXT", "diagnosis": "TEXT"}
     later = [*PEOPLE[:40], *[(50, "n", "a")] * 5]
     for name, rows in (("old", PEOPLE), ("new", later)):
@@ -317,6 +317,20 @@ def test_earlier_releases_are_tables_too(store: Store, tmp_path: Path) -> None:
     joint = Counter((PEOPLE[n][:2], later[n][:2]) for n in range(45))
     below = sum(rows for rows in joint.values() if rows < 5)
     assert f"jointly {min(joint.values())}, {below} of 45 rows below 5" in lines["releases together"].measured
+    left = sum(len(possible(n, later)) == 1 for n in range(45))
+    assert f"{left} of 45 rows left with fewer than 2 values of diagnosis" in lines["values together"].measured
+    sizes = Counter(row[:2] for row in later)
+    safe = dict.fromkeys("abc", 1.0)
+    for row in later:
+        safe[str(row[2])] *= 1 - 1 / sizes[row[:2]]
+    [stated] = [each for each in found.predicate.risks if each.name == "households"]
+    assert stated.risk is not None and abs(float(stated.risk) - 1 + min(safe.values())) < 1e-9
+
+
+def possible(person: int, later: Sequence[Row]) -> set[Any]:
+    """The values that a person can have by both releases: those of the person's class in each."""
+    sets = [{row[2] for row in each if row[:2] == each[person][:2]} for each in (PEOPLE, later)]
+    return sets[0] & sets[1]
 
 
 @pytest.mark.exhaustive
