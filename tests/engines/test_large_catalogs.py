@@ -96,7 +96,7 @@ def test_views_that_no_engine_could_plan_are_named(doubled: str) -> None:
         qidsql.audit(doubled, "v22")
 
 
-def test_the_planner_is_asked_once_for_types_and_refuses_a_table_all_the_same(postgres_store: PostgresStore) -> None:
+def test_the_planner_is_asked_once_for_types_and_again_for_another(postgres_store: PostgresStore) -> None:
     """Each question to it holds a lock: of 20,000 tables a server ran out of them."""
     for number in range(4):
         postgres_store.table(f"t{number}", {"age": "integer", "zip": "text"}, [(1, "a")])
@@ -107,4 +107,4 @@ def test_the_planner_is_asked_once_for_types_and_refuses_a_table_all_the_same(po
         engine._attempt = lambda sql: asked.append(sql) or attempt(sql)  # type: ignore[attr-defined, func-returns-value]
         result = qidsql.doctor(engine, schema=postgres_store.schema)
     assert len([sql for sql in asked if "WHERE FALSE GROUP BY" in sql]) == 2, asked
-    assert [each.table.rpartition(".")[2] for each in result.tables if not each.auditable] == ["odd"]
+    assert result.verdict == "pass"

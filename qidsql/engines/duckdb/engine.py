@@ -616,8 +616,9 @@ class DuckDBEngine(Engine):
         if role is not None:
             raise UsageError("DuckDB has no roles: anyone who can read the file can read all of it")
         found = examine(self._catalog("doctor_session", database=self._default.catalog)[0], self.files)
-        parquet = {replace(self._default, name=each.table): each for each in self.files if each.kind == "parquet"}
-        return replace(found, tables={name: self._unread(name, files) for name, files in parquet.items()})
+        parquet = [each for each in self.files if each.kind == "parquet" and each.table not in self.later]
+        names = {replace(self._default, name=each.table): each for each in parquet}
+        return replace(found, tables={name: self._unread(name, files) for name, files in names.items()})
 
     def _unread(self, name: TableName, files: DataFiles) -> tuple[Check, ...]:
         """The problem of parquet files whose values cannot be read, as far as the first rows of row groups tell."""
