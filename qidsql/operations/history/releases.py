@@ -85,11 +85,11 @@ class ReleaseLedger:
         ]
 
     def _rows(self) -> list["_Recorded"]:
-        """All records, in order."""
+        """All records, in order, each with a statement as qidsql writes it. Raises StoreError."""
         with self._history.reading() as store:
             there = store is not None and self._history.has_table(store, TABLE)
             rows = store.find(TABLE, COLUMNS, ("recorded",)) if store and there else []
-            return [_Recorded(*map(str, row)) for row in rows]
+            return [each for row in rows if (each := _Recorded(*map(str, row))).statement]  # read before it ends
 
     def all(self, file: PolicyFile | None, today: date) -> RecordedReleases:
         """All releases, each with the reasons why it is due again by the policy, the last audits and the day."""

@@ -98,6 +98,17 @@ def test_an_earlier_release_is_known_by_any_name_of_its_table(tmp_path: Path) ->
     assert state(json.loads((tmp_path / "release.json").read_text()), "policy added and removed") == "not met"
 
 
+@pytest.mark.exhaustive
+def test_a_record_that_is_no_statement_is_an_error(tmp_path: Path) -> None:
+    policy(tmp_path)
+    table(tmp_path)
+    record(tmp_path)
+    history(tmp_path, "UPDATE releases SET document = '{}'")
+    for given in (("release", "list"), ("release", "out.parquet", "--of", "patients")):
+        outcome = inside(*given, cwd=tmp_path)
+        assert outcome.code == 2 and "is damaged" in outcome.line
+
+
 def history(folder: Path, statement: str) -> None:
     """Changes the records."""
     with duckdb.connect(str(folder / "qidsql-history.duckdb")) as connection:
