@@ -204,6 +204,7 @@ def test_dates_by_type_and_bytes() -> None:
     assert len(sought([b"abc"], "b", "images", "BLOB")[1]) == 1
 
 
+@pytest.mark.exhaustive
 def test_unique_values_and_texts_are_for_a_person() -> None:
     assert len(sought(["89", "90"], "age", "ages")[1]) == 1
     assert len(sought(["SW1A 1AA", "x"], "c", "zip codes")[1]) == 1

@@ -225,6 +225,7 @@ def people(store: Store, tmp_path: Path) -> Store:
     return store
 
 
+@pytest.mark.exhaustive
 def test_a_table_is_known_by_its_rows_in_any_order(people: Store, tmp_path: Path) -> None:
     given = {"policy_file": tmp_path / "qidsql.toml", "of": "patients", "checklists": ["safe-harbor", "ipc-low"]}
     with connect(people.url) as engine:

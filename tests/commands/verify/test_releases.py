@@ -83,6 +83,7 @@ def test_one_changed_byte_of_the_file_is_refused(released: Path, tmp_path: Path)
     assert outcome.code == 1 and "it is about these bytes" in outcome.out
 
 
+@pytest.mark.exhaustive
 def test_another_name_of_the_file_and_what_is_only_recorded(released: Path, tmp_path: Path) -> None:
     (tmp_path / "moved.parquet").write_bytes((released / "out.parquet").read_bytes())
     outcome = inside("verify", str(released / "release.json"), "moved.parquet", cwd=tmp_path)
