@@ -160,7 +160,7 @@ def _next(result: ProtectResult) -> Report:
     diversity = work.policy.l_diversity
     limits = "" if diversity is None else f" --l {diversity}"
     if result.target is not None:
-        about = "".join(f" --sensitive {shlex.quote(name)}" for name in work.policy.sensitive if limits)
+        about = "".join(f" --sensitive {shlex.quote(name)}" for name in work.policy.sensitive)
         copy = replace(work, table=result.target)
         if names_a_file(result.target):
             copy = replace(work, source=result.target, kind="file")
