@@ -58,10 +58,6 @@ class Columns:
         return tuple(LeftOut(name, each.reason, each.role, each.proposed) for name, each in others)
 
     @property
-    def proposed(self) -> tuple[str, ...]:
-        return tuple(name for name, each in self.roles.items() if each.proposed)
-
-    @property
     def sensitive(self) -> tuple[str, ...]:
         return tuple(name for name, each in self.roles.items() if each.role is Role.SENSITIVE)
 
