@@ -146,7 +146,7 @@ class LocalRecoding:
         ]
         between = [(place, level) for place, column in enumerate(columns) for level in range(1, column.height)]
         rows = sum(self._weights) * SCALE
-        query = sql.least_losses(self._codes.classes(between), self._words, self._safety.k, choices)
+        query = sql.least_row_losses(self._codes.classes(between), self._words, self._safety.k, choices)
 
         def read(found: list[Row]) -> Fraction:
             total, lost = map(integer, found[0])

@@ -33,7 +33,7 @@ from qidsql.sql.relation import Relation
 LINKED_PAIRS = 30_000_000  # of rows of a person, that are compared: about 8 CPU seconds
 TRIED, RAREST = 10, 100  # persons, and rows of each, where all are too many
 POINTS = 5  # known rows of the curve, besides all
-DRAWN = 1_000  # persons of a sample
+DRAWN_PERSONS = 1_000  # persons of a sample
 CANDIDATES, ALWAYS = 1, 1_000_000  # that are looked at: for each row of the table, and where it has few rows
 COMPARED, FEWEST = 200_000_000, 30  # comparisons that number the copies of rows; persons of a sample, at least
 
@@ -141,7 +141,7 @@ class RowsOfPersons:
         """Of so many known rows, by a sample; nothing if even a small one would cost too much. One statement."""
         rows = sum(each.own_rows * each.persons for each in self.ones)
         persons = sum(each.persons for each in self.ones)
-        drawn = min(DRAWN, persons, COMPARED // (copies * ceil(rows / persons)))
+        drawn = min(DRAWN_PERSONS, persons, COMPARED // (copies * ceil(rows / persons)))
         if drawn < min(FEWEST, persons):
             return []
         statement = drawn_rows(

@@ -311,7 +311,7 @@ def plan_figures(
     )
 
 
-def least_losses(
+def least_row_losses(
     classes: exp.Query, words: int, k: int, groups: Sequence[Sequence[tuple[Sequence[int], exp.Expr]]]
 ) -> exp.Query:
     """The query for the rows and the least that they lose, by groups of columns. Each choice of levels has the masks of

@@ -18,7 +18,7 @@ from qidsql.report.protected import given_back_facts
 from qidsql.report.sections import copy_facts, cost, facts
 from qidsql.wording.texts import count, decimal, few, percent, plural
 
-WHOLE = 10_000  # parts of a bar
+BAR_PARTS = 10_000  # parts of a bar
 
 
 def report(result: ProtectResult) -> Report:
@@ -124,8 +124,8 @@ def _frontier(result: ProtectResult) -> Report:
             gone = f"{plural(each.rows_left_out, 'row')} left out" if each.rows_left_out else ""
             words = [percent(each.kept), gone]
         tone = Tone.KEPT if each.k == result.account.policy.k else Tone.PLAIN
-        bars.append(Bar(f"k = {count(each.k)}", round((each.kept or 0) * WHOLE), words, tone))
-    yield Chart(f"Kept of the detail against k, by {result.by}", WHOLE, bars)
+        bars.append(Bar(f"k = {count(each.k)}", round((each.kept or 0) * BAR_PARTS), words, tone))
+    yield Chart(f"Kept of the detail against k, by {result.by}", BAR_PARTS, bars)
 
 
 def _columns(result: ProtectResult) -> Grid:

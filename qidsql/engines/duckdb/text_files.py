@@ -104,7 +104,7 @@ def _head(path: Path) -> str:
 
 
 LINES_READ = 100_000  # lines at the start of a csv file: DuckDB names the line of later ones
-WHOLE = 1 << 26  # bytes of a json file that is looked at as a whole
+LOOKED_AT_WHOLE = 1 << 26  # bytes of a json file that is looked at as a whole
 
 
 def odd_places(files: DataFiles) -> list[str]:
@@ -162,8 +162,8 @@ def _odd_value(path: Path, file: IO[str]) -> tuple[int, str]:
     else:
         return 0, why
     file.seek(0)
-    text, blank = file.read(WHOLE + 1), re.compile(r"\s*")
-    place, end = 0, len(text.rstrip()) if len(text) <= WHOLE else 0
+    text, blank = file.read(LOOKED_AT_WHOLE + 1), re.compile(r"\s*")
+    place, end = 0, len(text.rstrip()) if len(text) <= LOOKED_AT_WHOLE else 0
     try:
         while place < end:
             _, place = JSONDecoder().raw_decode(text, blank.match(text, place).end())  # type: ignore[union-attr]
