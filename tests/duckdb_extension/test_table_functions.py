@@ -33,10 +33,10 @@ def lists(answer: Answer) -> list[list[Any]]:
 
 TRANSCRIPT: list[tuple[str, object]] = [
     # orchestrated audits: NULLs, quoted names, schemas, other databases
-    (PEOPLE, None),
-    ("SELECT columns FROM qidsql.keys('people', all_ := true)", [[["id"]]]),
+    (PEOPLE.replace("AS id", "AS n"), None),
+    ("SELECT columns FROM qidsql.keys('people', all_ := true)", [[["n"]]]),
     ("FROM qidsql.keys('people', columns := ['b', 'c'], violates := 2)", []),
-    ("SELECT columns, rows, classes FROM qidsql.keys('people', columns := ['c', 'id'])", [[["id"], 300, 300]]),
+    ("SELECT columns, rows, classes FROM qidsql.keys('people', columns := ['c', 'n'])", [[["n"], 300, 300]]),
     ("SELECT published FROM qidsql.mask('people', distinct_ := 0.5, exact := true)", [[["a", "c"]]]),
     ('CREATE SCHEMA "my schema"', None),
     ('CREATE TABLE "my schema"."a ""table""" ("x y" INTEGER, "all" VARCHAR)', None),
@@ -60,14 +60,14 @@ TRANSCRIPT: list[tuple[str, object]] = [
     ("SELECT typeof(columns), typeof(rows), typeof(distinct_ratio), typeof(complete) FROM found",
      [["VARCHAR[]", "BIGINT", "DOUBLE", "BOOLEAN"]]),
     ("INSERT INTO people SELECT 1000 + len(columns), 1, 'x', 1, 1 FROM qidsql.keys('people')", None),
-    ("SELECT max(id) FROM people", [[1001]]),
+    ("SELECT max(n) FROM people", [[1001]]),
     ("SELECT count(*) FROM (" + " UNION ALL ".join(["FROM qidsql.keys('people')"] * 20) + ")", [[20]]),
     ("SELECT count(*) FROM qidsql.audit('people') WHERE finding = 'column'", [[5]]),
-    ("SELECT note FROM qidsql.audit('people', identifiers := ['id']) WHERE note LIKE '%entity%' OR finding = 'note' ",
+    ("SELECT note FROM qidsql.audit('people', identifiers := ['n']) WHERE note LIKE '%entity%' OR finding = 'note' ",
      [["each row is another person; if a person can have several, name the column of persons (entity)"],
       ["each statement sees what is committed when it starts, and nothing of an open transaction"]]),
     ("SELECT step, statement IS NULL FROM qidsql.keys('people', columns := ['a'], trace := true)",
-     [[1, False], [2, False], [3, True]]),  # a set, whether "id" repeats, and no statement
+     [[1, False], [2, True]]),  # a set, and no statement
     ("SELECT verdict FROM qidsql.audit('people', max_bytes := '1B') WHERE finding = 'table'", [["inconclusive"]]),
     ("SELECT rows FROM qidsql.audit('people', max_bytes := '1GB') WHERE finding = 'table'", [[301]]),
     ("FROM qidsql.keys('people', max_bytes := 'much')", "max_bytes must be a size such as 10GB, got much"),
@@ -78,20 +78,20 @@ TRANSCRIPT: list[tuple[str, object]] = [
     ("FROM qidsql.keys('never', columns := ['b'])", "could not compute a value"),
     ("FROM qidsql.verdict('people', where_ := 'CAST(''secret'' || a AS INTEGER) = 1')", "could not compute"),
     ("PREPARE found AS SELECT columns FROM qidsql.keys('people', max_size := $most, all_ := $every)", None),
-    ("EXECUTE found(most := 1, every := true)", [[["id"]]]),
+    ("EXECUTE found(most := 1, every := true)", [[["n"]]]),
     ("SET threads = 1", None),
-    ("SELECT columns FROM qidsql.keys('people', all_ := true)", [[["id"]]]),
+    ("SELECT columns FROM qidsql.keys('people', all_ := true)", [[["n"]]]),
     # transactions: what is not committed is seen by the single statements, and audits refuse it
     ("BEGIN", None),
     ("CREATE TEMP TABLE mine AS FROM people LIMIT 50", None),
-    ("DELETE FROM people WHERE id > 9", None),
-    ("SELECT rows FROM qidsql.profile('people', ['id'])", [[10]]),
+    ("DELETE FROM people WHERE n > 9", None),
+    ("SELECT rows FROM qidsql.profile('people', ['n'])", [[10]]),
     ("SELECT rows, classes, smallest FROM qidsql.profile('mine', ['a'], k := 2)", [[50, 7, 7]]),
     ("SELECT count(*) FROM qidsql.columns('mine')", [[5]]),
     ("SELECT class_size, a, b FROM qidsql.violations('mine', ['a', 'b'], k := 2) ORDER BY ALL LIMIT 1", [[1, 0, "0"]]),
-    ("SELECT rows FROM qidsql.keys('people', columns := ['id'])", "this session sees other rows than the audit"),
+    ("SELECT rows FROM qidsql.keys('people', columns := ['n'])", "this session sees other rows than the audit"),
     ("ROLLBACK", None),
-    ("SELECT rows FROM qidsql.keys('people', columns := ['id'])", [[301]]),
+    ("SELECT rows FROM qidsql.keys('people', columns := ['n'])", [[301]]),
     # conditions
     ("CREATE TABLE homes AS SELECT {'city': 'Oslo'} AS home, 'Bergen' AS city, i AS age FROM range(3) AS r(i)", None),
     ("SELECT rows FROM qidsql.audit('homes', where_ := 'home.city = ''Oslo''') WHERE finding = 'table'", [[3]]),
@@ -117,7 +117,7 @@ TRANSCRIPT: list[tuple[str, object]] = [
     ("EXECUTE measured(3)", [[3]]),
     ("SELECT columns FROM qidsql.keys('qidsql.mine')", "qidsql.mine"),
     ("CREATE TABLE qidsql.mine AS FROM people LIMIT 3", None),
-    ("SELECT columns FROM qidsql.keys('qidsql.mine', columns := ['id'])", [[["id"]]]),
+    ("SELECT columns FROM qidsql.keys('qidsql.mine', columns := ['n'])", [[["n"]]]),
 ]  # fmt: skip
 
 
