@@ -121,7 +121,12 @@ class Resolution:
 
 
 def unicity_of_choices(known: KnownRows, ones: Sequence[Choices], twos: Sequence[Choices] = ()) -> Unicity:
-    """The unicity of one or two known rows, exactly."""
+    """The unicity of one or two known rows, exactly.
+
+    >>> of_two = Choices(own_rows=2, persons=3, alone=1, rare=6, smallest=1, below_k=3)
+    >>> unicity_of_choices(KnownRows.ONE, [of_two]).alone
+    Fraction(1, 6)
+    """
     parts = [(each, each.own_rows) for each in ones if known is KnownRows.ONE or each.own_rows == 1]
     parts += [(each, each.own_rows * (each.own_rows - 1)) for each in twos if each.own_rows > 1]
     persons = sum(each.persons for each, _ in parts)
@@ -145,7 +150,13 @@ def _short(share: Fraction) -> Fraction:
 
 
 def histories_of(known: KnownRows, counted: Sequence[Choices]) -> Histories:
-    """The persons below k for whoever knows one or two of their rows."""
+    """The persons below k for whoever knows one or two of their rows.
+
+    >>> one, two = Choices(1, 9, 0, 2, 3, below_k=2), Choices(2, 5, 1, 4, 1, below_k=4)
+    >>> found = histories_of(KnownRows.TWO, [one, two])
+    >>> found.persons, found.smallest, found.persons_below_k
+    (14, 1, 6)
+    """
     return Histories(
         known_rows=known,
         persons=sum(each.persons for each in counted),
@@ -155,7 +166,12 @@ def histories_of(known: KnownRows, counted: Sequence[Choices]) -> Histories:
 
 
 def numbers_of_rows(ones: Sequence[Choices], k: int) -> NumbersOfRows:
-    """Persons by their number of rows, ascending; a cut makes that of those who have more the same."""
+    """Persons by their number of rows, ascending; a cut makes that of those who have more the same.
+
+    >>> found = numbers_of_rows([Choices(1, 9, 0, 0, 9, 0), Choices(2, 4, 0, 0, 4, 0), Choices(7, 1, 1, 1, 1, 1)], k=5)
+    >>> found.most, found.below_k, found.cut, found.rows_cut
+    (7, 5, 2, 5)
+    """
     cut, above = None, 0
     for place in reversed(range(len(ones))):
         above += ones[place].persons
@@ -174,7 +190,12 @@ def numbers_of_rows(ones: Sequence[Choices], k: int) -> NumbersOfRows:
 
 
 def unicity_of_histories(found: Histories) -> Unicity:
-    """The unicity of all rows of a person, of whom somebody knows that they are all."""
+    """The unicity of all rows of a person, of whom somebody knows that they are all.
+
+    >>> found = Histories(known_rows=KnownRows.ALL, persons=8, smallest=1, persons_below_k=6, alone=2)
+    >>> unicity_of_histories(found).alone
+    Fraction(1, 4)
+    """
     return Unicity(
         known_rows=found.known_rows.value,
         alone=Fraction(found.alone or 0, found.persons),
@@ -183,7 +204,12 @@ def unicity_of_histories(found: Histories) -> Unicity:
 
 
 def unicity_of_draws(known_rows: int, drawn: Sequence[Drawn]) -> Unicity:
-    """The unicity of so many known rows, estimated."""
+    """The unicity of so many known rows, estimated.
+
+    >>> found = unicity_of_draws(2, [Drawn(own_rows=2, persons=100, alone=(10, 50), rare=(20, 60))])
+    >>> found.alone, round(found.low, 2), round(found.high, 2)
+    (Fraction(1, 2), 0.37, 0.63)
+    """
     place, persons = known_rows - 1, sum(each.persons for each in drawn)
     alone, many = sum(each.alone[place] for each in drawn), [each for each in drawn if each.own_rows >= known_rows]
     of_many = sum(each.persons for each in many)
@@ -217,7 +243,11 @@ def clopper_pearson(some: int, drawn: int, miss: float) -> tuple[float, float]:
 
 
 def exceeds(some: int, drawn: int, limit: Fraction) -> bool | None:
-    """Whether the share that so many of the drawn come from is above a limit; None: 99 % are not reached either way."""
+    """Whether the share that so many of the drawn come from is above a limit; None: 99 % are not reached either way.
+
+    >>> exceeds(0, 100, Fraction(1, 20)), exceeds(50, 100, Fraction(1, 20)), exceeds(5, 100, Fraction(1, 20))
+    (False, True, None)
+    """
     if no_more_than(some, drawn, limit) * 100 <= 1:
         return False
     return True if (1 - no_more_than(some - 1, drawn, limit)) * 100 <= 1 else None

@@ -122,7 +122,10 @@ def test_nothing_is_written_into_a_database_that_has_the_name_of_the_macros(host
 
 def test_variables_meant_for_another_python_change_nothing(shell: Shell) -> None:
     answer = shell.ask(
-        PEOPLE, "SELECT columns FROM qidsql.keys('people')", PYTHONHOME="/nowhere", PYTHONPATH="/nowhere"
+        PEOPLE,
+        "SELECT columns FROM qidsql.keys('people', columns := ['id'])",
+        PYTHONHOME="/nowhere",
+        PYTHONPATH="/nowhere",
     )
     assert answer == [{"columns": ["id"]}]
 
@@ -150,12 +153,12 @@ def test_a_table_altered_after_a_statement_was_prepared_is_audited_as_it_is(host
             "CREATE TABLE people AS SELECT i % 7 AS a FROM range(300) AS r(i)",
             "PREPARE found AS SELECT columns FROM qidsql.keys('people')",
             "EXECUTE found",
-            "ALTER TABLE people ADD COLUMN id INTEGER",
-            "UPDATE people SET id = rowid",
+            "ALTER TABLE people ADD COLUMN n INTEGER",
+            "UPDATE people SET n = rowid",
             "EXECUTE found",
         ]
     )
-    assert (before, altered, after) == ([], [], [{"columns": ["id"]}])
+    assert (before, altered, after) == ([], [], [{"columns": ["n"]}])
 
 
 OPENED = """
@@ -470,8 +473,10 @@ def test_ctrl_c_gives_the_prompt_back(shell: Shell, broken: Path, tmp_path: Path
 STARTS = (
     OPENED
     + """
-assert connection.execute("SELECT columns FROM qidsql.keys('people')").fetchall() == [(["id"],)]
-unfinished = connection.execute("FROM qidsql.keys('people'), range(2000000)")  # DuckDB 2.0 goes on with it
+found = connection.execute("SELECT columns FROM qidsql.keys('people', columns := ['id'])").fetchall()
+assert found == [(["id"],)], found
+many = "FROM qidsql.keys('people', columns := ['id']), range(2000000)"
+unfinished = connection.execute(many)  # DuckDB 2.0 goes on with it
 """
 )
 
@@ -503,7 +508,9 @@ def test_starts_and_exits(host: Host, rounds: int) -> None:
             )
             assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), done
         else:
-            assert host.ask(PEOPLE, "SELECT columns FROM qidsql.keys('people')") == [{"columns": ["id"]}]
+            assert host.ask(PEOPLE, "SELECT columns FROM qidsql.keys('people', columns := ['id'])") == [
+                {"columns": ["id"]}
+            ]
 
 
 CLOSED = """
@@ -511,7 +518,7 @@ import subprocess, sys, duckdb
 connection = duckdb.connect(sys.argv[3], config={"allow_unsigned_extensions": "true"})
 connection.load_extension(sys.argv[1])
 connection.execute(sys.argv[2])
-connection.execute("FROM qidsql.keys('people')").fetchall()
+connection.execute("FROM qidsql.keys('people', columns := ['id'])").fetchall()
 connection.close()
 subprocess.run([sys.executable, "-c", "import sys, duckdb; duckdb.connect(sys.argv[1])", sys.argv[3]], check=True)
 """
@@ -609,7 +616,15 @@ def test_the_shell_opens_with_qidsql_loaded(shell: Shell, home: Path) -> None:
     path = f"{shell.program.parent}{os.pathsep}{os.environ['PATH']}"
     if Path(sys.executable).with_name("duckdb").exists():
         pytest.skip("this environment has a shell of its own, which comes first")
-    done = cli("shell", "-c", PEOPLE, "-c", "SELECT columns FROM qidsql.keys('people')", home=home, PATH=path)
+    done = cli(
+        "shell",
+        "-c",
+        PEOPLE,
+        "-c",
+        "SELECT columns FROM qidsql.keys('people', columns := ['id'])",
+        home=home,
+        PATH=path,
+    )
     assert done.code == 0, done
     assert "[id]" in done.out
 

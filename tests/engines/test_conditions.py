@@ -147,7 +147,7 @@ def test_macros_of_a_database_catch_no_call(duckdb_store: DuckDBStore) -> None:
         result = qidsql.audit(engine, "people", columns=["id", "age"], k=5)
         assert (result.verdict, result.profile.smallest) == (Verdict.VIOLATION, 1)  # type: ignore[union-attr]
         assert qidsql.profile(engine, "people", columns=["age"], k=5).column_sets[0].profile.smallest == 10
-        assert qidsql.keys(engine, "people").column_sets[0].columns == ("id",)
+        assert qidsql.keys(engine, "people", columns=["id", "age"]).column_sets[0].columns == ("id",)
         with pytest.raises(UsageError, match="calls lower, which is a macro of this database"):
             rows(engine, "lower('A') = 'x'")
 

@@ -258,7 +258,7 @@ def test_a_statement_that_does_not_end_keeps_no_one_from_closing(
         engine.close()
         assert not folder.exists()
     finally:
-        end = time.monotonic() + 20
+        end = time.monotonic() + 5
         while workers.left_behind() and time.monotonic() < end:  # a thread of another test may stay
             with suppress(duckdb.ConnectionException):  # it has ended by now
                 cursor.interrupt()

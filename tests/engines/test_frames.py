@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 
 import qidsql
-from qidsql.errors import AccessError, SourceError, StatementError, UsageError
+from qidsql.errors import AccessError, SourceError, UsageError
 
 COLUMNS: dict[str, list[Any]] = {
     "zip": ["01", "01", "02", None, "02"],
@@ -178,6 +178,6 @@ def test_the_copy_of_a_table_of_a_connection_is_a_table(tmp_path: Any) -> None:
         with pytest.raises(AccessError, match="the connection may not use files"):
             qidsql.suppress(connection, "t", k=5, into="third")
     with duckdb.connect(str(tmp_path / "d.duckdb"), read_only=True) as connection:
-        with pytest.raises(StatementError, match="opened read-only"):
+        with pytest.raises(SourceError, match="the DuckDB connection is read-only"):
             qidsql.suppress(connection, "t", k=5, into="copy")
         assert qidsql.audit(connection, "t").verdict == "violation"

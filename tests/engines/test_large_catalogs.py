@@ -84,6 +84,7 @@ def doubled(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.exhaustive
 def test_views_that_no_engine_could_plan_are_named(doubled: str) -> None:
     found = {each.table.name: each.obstacle for each in qidsql.tables(doubled).tables}
     refused = [name for name, obstacle in found.items() if obstacle is not None]

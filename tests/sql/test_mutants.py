@@ -711,6 +711,7 @@ ELSEWHERE = {
     "duckdb",
     "duckdb_extension",
     "contents",
+    "copies/compared",
     "copies/given_back",
     "hierarchies",
     "histories",

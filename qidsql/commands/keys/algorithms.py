@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from qidsql.core.options import DELTA, Sampling, Wanted
 from qidsql.measures.criteria import Criterion, Unit
-from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.borders import borders
 from qidsql.search.greedy import greedy, greedy_minimal, naive_greedy
 from qidsql.search.lattice import iterative, levelwise, pruned
@@ -74,6 +73,8 @@ def _minimal_keys(
     assert pairs is not None  # the request was refused otherwise
     if not criterion.distinct_decide:
         return minimal_keys(profiler, pairs, request.max_size, on_found=on_found)
+    from qidsql.profiling.row_pairs import PairsThatAgree
+
     whole = profiler.whole()
     if whole.colliding_pairs:
         profiler = profiler.of_different_rows(whole.classes)

@@ -30,7 +30,6 @@ from qidsql.core.requirements import LValues
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import FileName, Names, Option, Ratio
 from qidsql.errors import UsageError
-from qidsql.generalization.local_recoding import safety_of
 from qidsql.generalization.measures import Measure
 from qidsql.wording.texts import setting
 
@@ -120,6 +119,8 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
         if self.way is None and self.into is not None:
             raise UsageError("without --by the ways are only compared: choose one for the copy, such as --by values")
         if self.way is Way.VALUES:
+            from qidsql.generalization.local_recoding import safety_of
+
             safety_of(self.policy)
             if self.share not in (0, SUPPRESS) or self.chosen_measure is not Measure.LOSS:
                 raise UsageError(

@@ -1,6 +1,7 @@
 """`qidsql demo`: the sample database, its audit, and commands that work when they are typed."""
 
 import re
+import shlex
 from pathlib import Path
 
 from tests.commandline import inside, refused
@@ -13,7 +14,7 @@ def test_demo(tmp_path: Path) -> None:
     assert first.out.startswith("VIOLATION")
     for line in first.out.splitlines():
         if line.strip().startswith("qidsql ") and str(kept) in line:
-            arguments = line.split()[1:]
+            arguments = shlex.split(line, comments=True)[1:]
             assert inside(*arguments).code in (0, 1), line
     assert "exists already" in refused("demo", "--keep", kept)
     assert "cannot be written" in refused("demo", "--keep", "/no/such/folder/x.duckdb")
