@@ -87,6 +87,7 @@ pytestmark = pytest.mark.spark
 
 OWN = {"source", "engine", "reader", "time_zone", "kind", "snapshot", "seconds", "started", "table"}
 OWN |= {"statements", "rounds", "scans", "sets_profiled", "bytes_read", "bytes_exact", *PROOF}
+DRAWN = {"alone", "below_k", "alone_of_many", "low", "high"}
 COMMANDS: dict[str, Callable[[str, str], Any]] = {
     "audit": lambda source, table: qidsql.audit(source, table, k=5),
     "audit of persons": lambda source, table: qidsql.audit(source, table, k=3, entity="years"),
@@ -104,7 +105,8 @@ COMMANDS: dict[str, Callable[[str, str], Any]] = {
 def without_its_own(found: Any, names: Sequence[str]) -> Any:
     """A result without what is the engine's own: how it is called, its types, its work."""
     if isinstance(found, dict):
-        kept = {key: value for key, value in found.items() if key not in OWN | {"type", "script"}}
+        drawn = DRAWN if found.get("drawn") else set()  # which persons and rows are drawn is decided by an engine's hash
+        kept = {key: value for key, value in found.items() if key not in OWN | {"type", "script"} | drawn}
         return {key: without_its_own(value, names) for key, value in kept.items()}
     if isinstance(found, list | tuple):
         return [without_its_own(each, names) for each in found]
