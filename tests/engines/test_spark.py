@@ -105,7 +105,7 @@ COMMANDS: dict[str, Callable[[str, str], Any]] = {
 def without_its_own(found: Any, names: Sequence[str]) -> Any:
     """A result without what is the engine's own: how it is called, its types, its work."""
     if isinstance(found, dict):
-        drawn = DRAWN if found.get("drawn") else set()  # which persons and rows are drawn is decided by an engine's hash
+        drawn = DRAWN if found.get("drawn") else set()  # by the engine's own hash
         kept = {key: value for key, value in found.items() if key not in OWN | {"type", "script"} | drawn}
         return {key: without_its_own(value, names) for key, value in kept.items()}
     if isinstance(found, list | tuple):

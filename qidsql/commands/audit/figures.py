@@ -136,6 +136,8 @@ def _measure_unicity(audited: TableProfiler, policy: Policy, draft: Draft, on_st
     persons = draft.rows_of_persons
     if persons is None or draft.profile is None or (draft.rows == draft.profile.rows and not policy.require):
         return
+    if not persons.ones:  # the entity is NULL in all rows
+        return
     draft.todo = ["what known rows of a person leave on average"]
     on_stage("comparing persons by some of their rows")
     draft.numbers = persons.numbers

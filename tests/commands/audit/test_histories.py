@@ -142,6 +142,14 @@ def test_what_is_not_measured_is_no_pass(store: Store, monkeypatch: pytest.Monke
 
 
 @ONE_ENGINE
+@pytest.mark.parametrize("days", [1, 4])
+def test_rows_that_are_nobodys_are_no_pass(store: Store, days: int) -> None:
+    made(store, [(None, "a", day % days) for day in range(4)])
+    result = qidsql.audit(store.url, "events", k=2, entity="person", known_rows="2", columns=["place", "day"])
+    assert result.verdict is Verdict.VIOLATION
+
+
+@ONE_ENGINE
 def test_a_run_tells_its_finding_and_compares_it(store: Store, tmp_path: Path) -> None:
     made(store, [(person, "a", day) for person in range(3) for day in (person, (person + 1) % 3)])
     text = """format = 1
