@@ -6,24 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from qidsql.column_roles.vocabulary import (
-    ALONE,
-    ASPECTS,
-    BARE_NUMBER,
-    CONCEPTS,
-    EMPLOYED,
-    NAME,
-    NEVER_A_PART,
-    NOT_THE_AMOUNT,
-    NUMBER,
-    NUMBER_IN_STUDIES,
-    SIGNS,
-    STAFF,
-    SUBJECTS,
-    Concept,
-)
+from qidsql.column_roles.vocabulary import CONCEPTS, WORDS, Concept
 
-WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")  # of the folded text: ZIPCode is ZIP and Code
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")  # of the folded text: ZIPCode is ZIP and Code
 LONGEST = 6  # words in a term
 PART = 5  # letters that a term needs to be recognised inside of a longer word (Patientendiagnose)
 UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
@@ -41,7 +26,7 @@ class Hit:
 
 def words(name: str) -> tuple[str, ...]:
     """The words of a name in lower case, without accents and digits: BirthDate2 is birth, date."""
-    return tuple(word.lower() for word in WORDS.findall(_folded(name)))
+    return tuple(word.lower() for word in WORD.findall(_folded(name)))
 
 
 @cache
@@ -65,17 +50,17 @@ def find_whole(name: str) -> Concept | None:
 
 def is_name(name: Sequence[str]) -> bool:
     """Whether the name ends like the name of something."""
-    return bool(name) and name[-1] in _set(NAME)
+    return bool(name) and name[-1] in _listed("name")
 
 
 def is_part_of_name(name: Sequence[str]) -> bool:
     """Whether the name only says which of a person's names it is: FIRST, LAST."""
-    return len(name) == 1 and name[0] in _set(ALONE)
+    return len(name) == 1 and name[0] in _listed("part_of_name")
 
 
 def without_number(name: tuple[str, ...]) -> tuple[str, ...] | None:
     """The words of the numbered thing, if a name is that of a number (patient_id, id_patient, user_ref); else None."""
-    numbers = _set(NUMBER)
+    numbers = _listed("number")
     if name and name[-1] in numbers:
         return name[:-1]
     if len(name) > 1 and name[0] in numbers:
@@ -90,14 +75,14 @@ def without_number(name: tuple[str, ...]) -> tuple[str, ...] | None:
 
 def is_aspect(name: Sequence[str], hit: Hit) -> bool:
     """Whether a word after the concept makes the name another thing: phone_type, has_email."""
-    aspects = _set(ASPECTS)
+    aspects = _listed("aspect")
     behind = name[hit.last :]
     return any(word in aspects for word in behind) or name[0] in ("has", "is", "own", "hat", "ist", "tiene", "es")
 
 
 def is_not_the_amount(name: Sequence[str], hit: Hit) -> bool:
     """Whether a name of money continues with how or when it is paid, so is no amount: payment_type, pay_frequency."""
-    return hit.concept.meaning == "money" and any(word in _set(NOT_THE_AMOUNT) for word in name[hit.last :])
+    return hit.concept.meaning == "money" and any(word in _listed("not_the_amount") for word in name[hit.last :])
 
 
 def person(name: Sequence[str], anywhere: bool = False) -> str | None:
@@ -120,28 +105,28 @@ def numbered_person(name: tuple[str, ...]) -> str | None:
 
 def is_bare_number(name: Sequence[str]) -> bool:
     """Whether the name is that of a number, and does not say of what."""
-    return len(name) == 1 and name[0] in _set(BARE_NUMBER)
+    return len(name) == 1 and name[0] in _listed("bare_number")
 
 
 def is_number_in_studies(name: Sequence[str]) -> bool:
     """Whether the name is what studies call the number of a person."""
-    return "".join(name) in _set(NUMBER_IN_STUDIES)
+    return "".join(name) in _listed("number_in_studies")
 
 
 def is_one_person(name: Sequence[str]) -> bool:
     """Whether the name is the word for one person that tables are about: subject."""
     singular = len(name) == 1 and _singular(name[0]) not in _people() - set(name)
-    return singular and name[0] in _set(SUBJECTS) - _set(SIGNS)
+    return singular and name[0] in _listed("subject") - _listed("sign")
 
 
 def is_employed(word: str) -> bool:
     """Whether the word is for persons who are in a table as employees of somebody."""
-    return bool({word, _singular(word)} & _set(EMPLOYED))
+    return bool({word, _singular(word)} & _listed("employed"))
 
 
 def is_subject(word: str) -> bool:
     """Whether the word is for persons that tables are about, not for staff."""
-    return word in _set(SUBJECTS) or _singular(word) in _set(SUBJECTS)
+    return word in _listed("subject") or _singular(word) in _listed("subject")
 
 
 def _readings(joined: str) -> Iterable[tuple[bool, Concept, int]]:
@@ -152,7 +137,7 @@ def _readings(joined: str) -> Iterable[tuple[bool, Concept, int]]:
         return
     for length in range(len(joined) - 2, PART - 1, -1):  # German compounds: the last part counts
         for part in (joined[-length:], joined[:length]):
-            if part not in _set(NEVER_A_PART) and (concept := terms.get(part)):
+            if part not in _listed("never_a_part") and (concept := terms.get(part)):
                 yield False, concept, length
                 return
 
@@ -183,7 +168,7 @@ def _terms() -> dict[str, Concept]:
 
 @cache
 def _codes() -> dict[str, Concept]:
-    return {_plain(code): concept for concept in CONCEPTS for code in concept.codes.split("|") if code.strip()}
+    return {_plain(code): concept for concept in CONCEPTS for code in concept.codes}
 
 
 def _plain(name: str) -> str:
@@ -192,12 +177,14 @@ def _plain(name: str) -> str:
 
 
 @cache
-def _set(text: str) -> frozenset[str]:
-    return frozenset(spelling for term in text.split("|") for spelling in _spellings(term))
+def _listed(kind: str) -> frozenset[str]:
+    """The words of the vocabulary that are of this kind, as they are looked for."""
+    return frozenset(spelling for word in WORDS[kind] for spelling in _spellings(word))
 
 
+@cache
 def _people() -> frozenset[str]:
-    return _set(f"{SUBJECTS}|{EMPLOYED}|{STAFF}")
+    return _listed("subject") | _listed("employed") | _listed("staff")
 
 
 def _singular(word: str) -> str:
