@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Levels: TypeAlias = tuple[int, ...]
 
 MOST = 2_000_000  # nodes of a lattice, of which one can be proved the cheapest
-LARGE = 200_000  # nodes; of a larger lattice, batches are small, as choosing takes longer than asking
+LARGE = 200_000  # nodes; a larger lattice is descended first, and batches are small: choosing takes longer than asking
 BATCH = 48
 PROMISING = 3  # nodes of a batch that may be the cheapest
 KNOWN_SAFE = 32  # nodes of a batch that are safe for certain, but not yet priced
@@ -156,6 +156,16 @@ class LevelSearch(Search):
         self._done = np.zeros(self._dimensions, dtype=bool)  # asked; if safe, priced
         self._random = np.random.default_rng(1)
 
+    def run(self, deadline: float | None = None) -> FoundLevels:
+        if self._shape.nodes > LARGE:  # a good node first: the proof takes longer than some have time for
+            descent = Descent(self._shape, self._limit, self._below, self._price)
+            descent.found = self.found
+            descent.run(deadline)
+            self._mark(list(self.found.asked))
+            for node in self.found.asked:
+                self._done[node] = True
+        return super().run(deadline)
+
     def _end(self) -> None:
         self.found.proved = True
         if self.found.best is not None:
@@ -173,17 +183,21 @@ class LevelSearch(Search):
         return tuple(int(level) for level in np.unravel_index(int(number), self._dimensions))
 
     def _ask(self, batch: Sequence[Levels]) -> list[Levels]:
-        """Ask nodes, price the safe ones that may be the cheapest, and mark what follows for others."""
+        """Ask nodes, and price the safe ones that may be the cheapest."""
         safe = super()._ask(batch)
-        for node in batch:
-            if self.found.asked[node] > self._limit:
-                self._unsafe[tuple(slice(0, level + 1) for level in node)] = True
-            else:
-                self._safe[tuple(slice(level, None) for level in node)] = True
+        self._mark(batch)
         best = float(self.found.best.cost) if self.found.best else float("inf")
         for each in self._priced([node for node in safe if self._bound[node] <= best + EQUAL]):
             self._done[each.levels] = True
         return safe
+
+    def _mark(self, asked: Sequence[Levels]) -> None:
+        """Mark what follows for other nodes."""
+        for node in asked:
+            if self.found.asked[node] > self._limit:
+                self._unsafe[tuple(slice(0, level + 1) for level in node)] = True
+            else:
+                self._safe[tuple(slice(level, None) for level in node)] = True
 
     def _next(self) -> list[Levels]:
         """The next nodes to ask; none if nothing cheaper than the best node can be safe."""
@@ -219,19 +233,28 @@ class LevelSearch(Search):
         cheapest = likely_safe[np.argsort(self._bound.flat[likely_safe], kind="stable")][:PROMISING]
         chosen = [self._node(each) for each in cheapest]
         unknown = ~(self._unsafe | self._safe)
-        below = opened.astype(np.int64)
+        below = opened.astype(np.int32)
         for axis in range(below.ndim):
             np.cumsum(below, axis=axis, out=below)
-        weight = np.where(unknown, unsafe, 0.0)
+        weight = np.where(unknown, unsafe, 0.0).astype(np.float32)
         size = BATCH if self._shape.nodes <= LARGE else BATCH // 3
         while len(chosen) < size:
             node = self._node(np.argmax(weight * below))
             if not below[node] or not weight[node]:
                 break
             chosen.append(node)
-            lower = [np.minimum(np.arange(levels), level) for levels, level in zip(self._dimensions, node, strict=True)]
-            below -= below[np.ix_(*lower)]
+            below -= self._capped(below, node)
         return chosen or [self._node(np.flatnonzero(opened)[0])]
+
+    def _capped(self, below: "np.ndarray[Any, Any]", node: Levels) -> "np.ndarray[Any, Any]":
+        """Of each node, the figure of the greatest node that lies below it and below this one."""
+        import numpy as np
+
+        found = below[tuple(slice(0, level + 1) for level in node)]
+        for axis in reversed(range(found.ndim)):
+            if node[axis] + 1 < self._dimensions[axis]:
+                found = found.take(np.minimum(np.arange(self._dimensions[axis]), node[axis]), axis=axis)
+        return found
 
     def _likelihood(self) -> "np.ndarray[Any, Any]":
         """How likely each node is unsafe, by a regression of the logarithm of the rows below k on the levels."""

@@ -75,8 +75,13 @@ class Lattice:
         """What is known of a choice without another statement."""
         if not best.below:
             return self.figures([best.levels], [0])[0]
-        precision, charged = self.shape.precision(best.levels), self.shape.precision(best.levels, best.below)
-        return NodeFigures(levels=best.levels, rows_below_k=best.below, precision=precision, precision_charged=charged)
+        return NodeFigures(
+            levels=best.levels,
+            rows_below_k=best.below,
+            kept=1 - best.cost if self.measure is Measure.LOSS else None,
+            precision=self.shape.precision(best.levels),
+            precision_charged=self.shape.precision(best.levels, best.below),
+        )
 
     def labelled(self, node: Levels) -> ClassProfile:
         """The classes at these levels of all rows, counted by the labels themselves, without their codes."""

@@ -16,7 +16,7 @@ from qidsql.commands.table_search import one_answer
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Column
 from qidsql.engines.base import Engine
-from qidsql.errors import Stopped, UsageError
+from qidsql.errors import BudgetSpent, Stopped, UsageError
 from qidsql.generalization.hierarchies import Codes, dates_among
 from qidsql.generalization.levels import MOST, FoundLevels, PricedNode, Search, search_of
 from qidsql.generalization.local_recoding import LocalFigures, LocalRecoding
@@ -102,10 +102,12 @@ class _Protection:
         else:
             self._on_stage("searching the levels")
             self._search = search_of(lattice.shape, request.chosen_measure, self._limit, lattice.below, lattice.price)
-            best = self._search.run(protection.search_deadline(1)).best
+            best = self._best(self._search, protection.search_deadline(1))
         if best is None:
             return self._result()
-        [self._figures] = lattice.figures([best.levels], [best.below])
+        self._figures = lattice.known(best)
+        if self._figures.kept is None:
+            [self._figures] = lattice.figures([best.levels], [best.below])
         if request.frontier:
             deadline = protection.search_deadline(1)
             self._frontier = [*frontier_of_levels(lattice, request.k, self._limit, deadline, self._on_stage)]
@@ -113,6 +115,16 @@ class _Protection:
             query = codes.copy(best.levels, request.k, protection.copied)
             self._write(protection.copy, query, protection.columns, rows - best.below)
         return self._result()
+
+    @staticmethod
+    def _best(search: Search, deadline: float | None) -> PricedNode | None:
+        """The best node by the end, or by the budget's end, which ends the search alone. Raises Stopped."""
+        try:
+            search.run(deadline)
+        except BudgetSpent:
+            if search.found.best is None:
+                raise
+        return search.found.best
 
     @property
     def _limit(self) -> int:

@@ -82,7 +82,10 @@ def _comparison(result: ProtectResult, rows: Fields) -> Report:
         for each in result.ways
     ]
     yield Grid(heads, body)
-    yield Sentence("keeps: the detail of all cells; rows gone, blanked cells and withheld columns count as lost.")
+    yield Sentence(
+        "keeps: the detail of all cells; rows gone, blanked cells and withheld columns count as lost. Where nothing is "
+        "proved, more time (--max-seconds) may keep more."
+    )
     yield from cost(result.account)
     if result.verdict is Verdict.FINISHED:
         best = [each.way for each in result.ways if each.kept is not None]

@@ -20,7 +20,7 @@ from qidsql.commands.protect.protect import protect
 from qidsql.commands.protect.result import ProtectResult
 from qidsql.core.results import Verdict
 from qidsql.errors import BudgetSpent, UsageError
-from qidsql.generalization import classes
+from qidsql.generalization import classes, levels
 from qidsql.sql.relation import name_text
 from qidsql.sql.templates import Statement
 from tests.commandline import inside
@@ -174,9 +174,30 @@ def read(store: Store, names: Sequence[str]) -> Counter[Row]:
 
 
 @TWO_ENGINES
-def test_plan_proof_and_copy_are_as_defined(store: Store) -> None:
+def test_plan_proof_and_copy_are_as_defined(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(4):
+        monkeypatch.setattr(levels, "LARGE", seed % 2 * levels.LARGE)  # 0: descended first
         check(store, seed)
+
+
+@pytest.mark.engines("duckdb")
+def test_the_end_of_a_budget_ends_the_search_alone(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(levels, "LARGE", 0)
+    names, rows = ["d", "n", "t"], drawn(Random(3), ["d", "n", "t"])
+    store.table("t", {name: TYPES[name] for name in names}, rows)
+    with qidsql.connect(store.url) as engine:
+        options: dict[str, Any] = {"columns": names, "k": 3, "by": "levels", "suppress": "10%"}
+        whole = qidsql.protect(engine, "t", **options)
+        found = [
+            qidsql.protect(engine, "t", max_statements=most, **options) for most in range(1, whole.account.statements)
+        ]
+    open_ended = [each for each in found if each.verdict is Verdict.FINISHED and not each.proved]
+    assert open_ended
+    for each in open_ended:
+        node = tuple(column.level for column in each.columns_published)
+        defined = Defined(each, rows, 3)
+        assert each.kept == 1 - defined.loss(node, defined.published(node)) <= (whole.kept or 0)
+    assert all(each.kept is None for each in found if each.verdict is Verdict.INCONCLUSIVE)
 
 
 @pytest.mark.exhaustive
