@@ -10,12 +10,12 @@ from sqlglot import exp
 
 from qidsql.column_roles.resolution import Columns, Resolved, columns_of, stated_columns
 from qidsql.commands.table_search import TableSearch
-from qidsql.core.copies import by_rows, keeping
+from qidsql.core.copies import Script, by_rows, keeping
 from qidsql.core.options import names
 from qidsql.core.policy import Policy
 from qidsql.core.results import LeftOut, SearchAccount
 from qidsql.core.roles import identifies
-from qidsql.core.tables import Column, Role, Table
+from qidsql.core.tables import FILES, Column, Role, Table, TableName
 from qidsql.declarations.options import Names
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
@@ -23,6 +23,7 @@ from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.copies import GivenBack, ProtectedCopy, given_back, planned_copy, rows_of_query
+from qidsql.sql.copies import create_materialized_view, create_table, create_view, dbt_model
 from qidsql.sql.disclosure import disclosing_profile
 from qidsql.sql.relation import Relation
 
@@ -41,6 +42,31 @@ class Printed:
         """The cells that unprotected columns of these rows give back. `cells` are blank, by column."""
         rows_with = partial(rows_of_query, protection.engine.dialect, self.rows)
         return protection.given_back(rows_with, cells, deadline, self.columns)
+
+
+def printed(
+    engine: Engine, script: Script, table: Table, ending: str, query: exp.Query, columns: tuple[Column, ...]
+) -> Printed:
+    """The statement that makes a copy with these rows, beside the table, or the dbt model. Raises UsageError."""
+    dialect = engine.dialect
+    refuse_files(table)
+    if script is Script.DBT:
+        return Printed((dbt_model(dialect, query),), query, columns)
+    if script is Script.MATERIALIZED_VIEW and not dialect.materialized_views:
+        raise UsageError(f"{dialect.name} has no materialized views; use --sql table")
+    make = {
+        Script.VIEW: create_view,
+        Script.TABLE: create_table,
+        Script.MATERIALIZED_VIEW: create_materialized_view,
+    }[script]
+    name = TableName(dialect.name_beside(table.name.name, ending), table.name.schema, table.name.catalog)
+    return Printed(dialect.script(make(dialect, name, query)), query, columns)
+
+
+def refuse_files(table: Table) -> None:
+    """Raises UsageError for a file, which no statement copies."""
+    if table.kind in FILES:
+        raise UsageError(f"a {table.kind} takes no statements; --into writes a copy of it")
 
 
 class CopyRequest(Protocol):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from qidsql.core.options import COLUMNS, Into, Keep, Replace, choice
 from qidsql.core.policy import EACH_ROW, Policy
@@ -24,12 +24,16 @@ class Script(StrEnum):
 
     VIEW = "view"
     TABLE = "table"
-    UPDATE = "update"
+    MATERIALIZED_VIEW = "materialized-view"
+    DBT = "dbt"  # a model
+    UPDATE = "update"  # of the table itself
 
 
 @dataclass(frozen=True, kw_only=True)
 class CopyOptions:
     """`into` names the copy to write; requests add `sql`, the statements to print instead."""
+
+    scripts: ClassVar[tuple[Script, ...]] = ()  # those that `sql` can ask for
 
     into: Into = None
     replace: Replace = False
@@ -53,7 +57,12 @@ class CopyOptions:
     def script(self) -> Script | None:
         """The statements to print. Raises UsageError."""
         sql: str | None = getattr(self, "sql", None)
-        return None if sql is None else choice(Script, "sql", sql)
+        if sql is None:
+            return None
+        found = choice(Script, "sql", sql)
+        if found not in self.scripts:
+            raise UsageError(f"--sql {found} is not for this plan: expected {', '.join(self.scripts)}")
+        return found
 
     def check_copy(self) -> None:
         """Check these options. Raises UsageError."""

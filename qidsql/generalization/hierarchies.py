@@ -457,3 +457,28 @@ class Codes:
                 cell = exp.column(f"o{len(self.columns) + others.index(column)}", table="originals")
             cells.append(exp.alias_(cell, f"c{number}"))
         return sql.rows_at_levels(self.rows(cells, others), self.mask(levels), [each.name for each in copied], k)
+
+    def labelled_copy(self, levels: Sequence[int], k: int, copied: Sequence[Column]) -> exp.Query:
+        """The query for the same rows by the labels, without codes: those of values that come later have no place
+        among the codes. Raises UsageError for levels of a file."""
+        names = [column.name for column in copied]
+        cells: list[exp.Expr] = [sql.original(column) for column in copied]
+        deciding: list[exp.Expr] = []
+        for column, level in zip(self.columns, levels, strict=True):
+            own, place = column.hierarchy.column, names.index(column.name)
+            if level:
+                cells[place] = self._label(column, level)
+                deciding.append(exp.column(f"c{place}"))
+            else:
+                deciding.append(self._dialect.comparable(exp.column(f"c{place}"), own.comparison))
+        return sql.rows_with_labels(self._table, cells, deciding, names, k)
+
+    def _label(self, column: CodedColumn, level: int) -> exp.Expr:
+        if level == column.height:
+            return exp.Literal.string(TOP)
+        label = column.hierarchy.levels[level - 1].label
+        if label is None:
+            raise UsageError(
+                f"{column.name} has levels of a file, which a printed statement does not contain; --into writes a copy"
+            )
+        return sql.labelled(self._dialect, sql.value_to_label(self._dialect, column.hierarchy.column), label)

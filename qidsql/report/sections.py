@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
+from qidsql.core.copies import Script
 from qidsql.core.policy import Policy
 from qidsql.core.results import Account, Disclosed, LeftOut, SearchAccount
 from qidsql.core.tables import Nulls
@@ -132,11 +133,12 @@ def copy_facts(
         rows.add("", words)
 
 
-def script(title: str, statements: Sequence[str]) -> Iterator[Block]:
+def script(title: str, statements: Sequence[str], kind: Script | None = None) -> Iterator[Block]:
     """Statements that carry out a plan, which nobody ran; nothing without statements."""
     if statements:
         yield Heading(title)
-        yield Verbatim("\n".join(f"{each};" for each in statements), close=True)
+        end = "" if kind is Script.DBT else ";"
+        yield Verbatim("\n".join(f"{each}{end}" for each in statements), close=True)
 
 
 def chart_of_sizes(sizes: Sequence[SizeBin], policy: Policy) -> Iterator[Block]:

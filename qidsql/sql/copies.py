@@ -133,6 +133,21 @@ def create_view(dialect: Dialect, target: TableName, query: exp.Query) -> str:
     return _made(dialect, "VIEW", target, query)
 
 
+def create_materialized_view(dialect: Dialect, target: TableName, query: exp.Query) -> str:
+    """The statement that creates a materialized view of the rows of a query, in their own order."""
+    return _made(dialect, "MATERIALIZED VIEW", target, query)
+
+
+def dbt_model(dialect: Dialect, query: exp.Query) -> str:
+    """A model of dbt, a table with the rows of a query, in their own order. Raises UsageError."""
+    text = dialect.render(in_own_order(dialect, query))
+    if "endraw" in text:
+        raise UsageError("a name or a condition contains endraw, which ends a text in dbt: use --sql table")
+    hooks = [each for each in dialect.opening if each != "BEGIN"]  # dbt begins a transaction itself
+    config = f"materialized='table'{f', pre_hook={hooks}' if hooks else ''}"
+    return f"{{{{ config({config}) }}}}\n{{% raw %}}\n{text}\n{{% endraw %}}"
+
+
 def drop_table(dialect: Dialect, target: TableName) -> str:
     """The statement that drops a table."""
     return dialect.render(exp.Drop(tables=[table_node(target)], kind="TABLE"))

@@ -99,6 +99,7 @@ class Dialect:
     recodable: tuple[tuple[ValueKind, str], ...] = ()
     opening: tuple[str, ...] = ()
     closing: tuple[str, ...] = ()
+    materialized_views: bool = False
 
     def type(self, name: str) -> exp.DataType:
         """A type of the engine's, by its name."""

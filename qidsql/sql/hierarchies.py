@@ -150,21 +150,29 @@ def comparable(dialect: Dialect, column: Column, value: exp.Expr, listed: bool) 
 
 def labelled_values(dialect: Dialect, table: Table, column: Column, labels: Sequence[Label]) -> exp.Query:
     """The query for the values of the audited rows with these labels. One scan."""
-    compared = comparable(dialect, column, original(column), listed=False)
-    plain = column.comparison in (Comparison.VALUE, Comparison.PUBLISHED, Comparison.NUMBER)
-    made = []
-    for level, label in enumerate(labels, start=1):
-        value = exp.column("original")
-        own = exp.Cast(this=value.copy(), to=dialect.type(dialect.text))
-        made.append(exp.alias_(exp.func("COALESCE", label(value), own), f"l{level}"))
+    made = [
+        exp.alias_(labelled(dialect, exp.column("original"), label), f"l{level}")
+        for level, label in enumerate(labels, start=1)
+    ]
     return fill_query(
         "hierarchies/values",
-        original=original(column) if plain else compared.copy(),
-        comparable=compared,
+        original=value_to_label(dialect, column),
+        comparable=comparable(dialect, column, original(column), listed=False),
         table=rows_node(table),
         condition=condition(table),
         labels=made or [exp.column("original")],
     )
+
+
+def value_to_label(dialect: Dialect, column: Column) -> exp.Expr:
+    """What the labels of a column are made from."""
+    plain = column.comparison in (Comparison.VALUE, Comparison.PUBLISHED, Comparison.NUMBER)
+    return original(column) if plain else comparable(dialect, column, original(column), listed=False)
+
+
+def labelled(dialect: Dialect, value: exp.Expr, label: Label) -> exp.Expr:
+    """The label of a value, or its own text where it has none."""
+    return exp.func("COALESCE", label(value), exp.Cast(this=value.copy(), to=dialect.type(dialect.text)))
 
 
 def listed_values(lines: Sequence[Sequence[str]]) -> exp.Query:
@@ -359,15 +367,28 @@ def _sampled(dialect: Dialect, mask: Sequence[int], share: int) -> str:
 
 def rows_at_levels(rows: exp.Query, masks: Sequence[int], names: Sequence[str], k: int) -> exp.Query:
     """The query for the cells c0, c1, ... of these rows under their names, without the rows in classes below k."""
-    cells = [exp.column(f"c{place}") for place in range(len(names))]
     masked = [
         exp.BitwiseAnd(this=exp.column(f"w{word}"), expression=exp.cast(_number(bits), "BIGINT"))
         for word, bits in enumerate(masks)
     ]
+    return _published(rows, masked, names, k)
+
+
+def rows_with_labels(
+    table: Table, cells: Sequence[exp.Expr], deciding: Sequence[exp.Expr], names: Sequence[str], k: int
+) -> exp.Query:
+    """The same from the audited rows, whichever they are when it runs: `cells` are made of their columns, and what
+    decides a class of the cells c0, c1, ..."""
+    parts = [exp.alias_(each, f"c{place}") for place, each in enumerate(cells)]
+    return _published(audited(table, *parts), deciding, names, k)
+
+
+def _published(rows: exp.Query, deciding: Sequence[exp.Expr], names: Sequence[str], k: int) -> exp.Query:
+    cells = [exp.column(f"c{place}") for place in range(len(names))]
     return fill_query(
         "hierarchies/published_rows",
         coded=rows.subquery("coded"),
-        masked=masked,
+        deciding=list(deciding),
         cells=cells,
         published=[
             exp.alias_(cell.copy(), exp.to_identifier(name, quoted=True))

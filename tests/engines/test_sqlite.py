@@ -158,7 +158,7 @@ def test_what_it_cannot_do_is_refused(people: SQLiteStore) -> None:
     with pytest.raises(UsageError, match="only read"):
         qidsql.suppress(source, "people", k=2, into="other")
     with pytest.raises(UsageError, match="by itself"):
-        qidsql.anonymize(source, "people", k=2, sql="view")
+        qidsql.anonymize(source, "people", k=2, sql="table")
 
 
 def test_its_own_types_of_values(sqlite_store: SQLiteStore) -> None:

@@ -8,11 +8,10 @@ from sqlglot import exp
 from qidsql.commands import gate
 from qidsql.commands.anonymize.command import AnonymizationMethod, AnonymizeRequest
 from qidsql.commands.anonymize.result import AnonymizeResult, judged
-from qidsql.commands.table_protection import Printed, TableProtection
+from qidsql.commands.table_protection import Printed, TableProtection, printed, refuse_files
 from qidsql.commands.table_search import one_answer
 from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
-from qidsql.core.tables import FILES, TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, Stopped, UsageError
 from qidsql.measures.profiles import ClassProfile
@@ -21,7 +20,7 @@ from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer
 from qidsql.protection.certificates import CellPlan
 from qidsql.protection.copies import GivenBack, ProtectedCopy, plan_by_codes
 from qidsql.protection.row_patterns import RowPatterns
-from qidsql.sql.copies import create_table, create_view, suppressed_by_plan
+from qidsql.sql.copies import suppressed_by_plan
 from qidsql.sql.relation import Relation
 from qidsql.sql.templates import integer
 from qidsql.wording.texts import count, plural
@@ -38,8 +37,7 @@ def anonymizing(engine: Engine, protection: TableProtection, patterns: RowPatter
     Raises UsageError, StatementError.
     """
     table, columns, dialect = protection.table, protection.columns, engine.dialect
-    if table.kind in FILES:
-        raise UsageError(f"a {table.kind} takes no statements; --into writes a copy of it")
+    refuse_files(table)
     if dialect.own_hashes:
         raise UsageError("no statement can make the codes of the plan in this engine by itself; leave out --sql")
     write_plan(patterns)
@@ -55,9 +53,7 @@ def anonymizing(engine: Engine, protection: TableProtection, patterns: RowPatter
     lines = [tuple(map(integer, row)) for row in rows] or [(0,) * (len(codes) + 3)]
     plan = exp.values(lines, alias="lines", columns=["mask", *codes, *ends])
     query = suppressed_by_plan(dialect, table, columns, protection.copied, plan, patterns.shuffle_key, parting=True)
-    name = TableName(dialect.name_beside(table.name.name, "_anonymized"), table.name.schema, table.name.catalog)
-    make = create_view if script is Script.VIEW else create_table
-    return Printed(dialect.script(make(dialect, name, query)), query, protection.copied)
+    return printed(engine, script, table, "_anonymized", query, protection.copied)
 
 
 MEMORY = 1 << 30  # bytes, if the source runs in another process
@@ -117,9 +113,9 @@ class _Anonymization:
             if isinstance(found.stopped, Interrupted) and not found.optimal:
                 return self._result(str(found.stopped))
             if request.script is not None:
-                printed = anonymizing(self._engine, protection, patterns, request.script)
-                self._script = printed.statements
-                self._given_back = printed.given_back(protection, self._blank(found), None)
+                made = anonymizing(self._engine, protection, patterns, request.script)
+                self._script = made.statements
+                self._given_back = made.given_back(protection, self._blank(found), None)
             if protection.copy is not None:
                 return self._write(protection.copy, patterns)
         return self._result()

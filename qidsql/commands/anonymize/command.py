@@ -2,7 +2,7 @@
 
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from qidsql.core.budget import WorkOptions
 from qidsql.core.copies import CopyOptions, Script
@@ -25,7 +25,6 @@ from qidsql.core.options import (
 from qidsql.core.policy import Audited, PolicyOptions, Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
-from qidsql.errors import UsageError
 
 
 class AnonymizationMethod(StrEnum):
@@ -48,6 +47,8 @@ class AnonymizeRequest(CopyOptions, WorkOptions, PolicyOptions, Audited, Weighte
     optimal. Each distinct row leaves the engine as codes, not its values; codes of few values can be turned back.
     """
 
+    scripts: ClassVar[tuple[Script, ...]] = (Script.TABLE,)  # in a view, later rows would stay whole
+
     table: TableName = None
     _: KW_ONLY
     k: K = 5
@@ -56,7 +57,12 @@ class AnonymizeRequest(CopyOptions, WorkOptions, PolicyOptions, Audited, Weighte
     )
     weights: ColumnWeights = None
     sql: Annotated[
-        str | None, Option("print a statement that makes the same copy, without running it", "view|table", panel=COPY)
+        str | None,
+        Option(
+            "print a statement that makes the same copy while the table is as it is, without running it",
+            "table",
+            panel=COPY,
+        ),
     ] = None
     columns: Columns = ()
     exclude: Exclude = ()
@@ -71,8 +77,6 @@ class AnonymizeRequest(CopyOptions, WorkOptions, PolicyOptions, Audited, Weighte
     def check(self) -> None:
         self.check_copy()
         _ = self.policy, self.column_weights, self.chosen_method, self.work
-        if self.script is Script.UPDATE:
-            raise UsageError("--sql must be view or table: an update cannot distinguish equal rows")
 
     @property
     def chosen_method(self) -> AnonymizationMethod:

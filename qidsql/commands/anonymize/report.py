@@ -35,7 +35,7 @@ def report(result: AnonymizeResult) -> Report:
     if result.cost:
         yield _columns(result)
     title = "To carry it out while the table is as it is (printed only, nothing was run)"
-    yield from script(title, result.script or ())
+    yield from script(title, result.script or (), result.sql)
     yield from cost(result.account, written=result.target, values=CODES_LEFT)
     if result.verdict is Verdict.FINISHED and result.cost and result.target is None and not result.script:
         yield Next([copy_step("anonymize", result.account, f" --k {k}{kept(result.kept or ())}")])

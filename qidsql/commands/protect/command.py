@@ -5,10 +5,11 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from qidsql.core.copies import CopyOptions
+from qidsql.core.copies import CopyOptions, Script
 from qidsql.core.options import (
+    COPY,
     Columns,
     ColumnWeights,
     Exclude,
@@ -60,6 +61,8 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     nothing is written; a copy is audited before it is kept. Counts leave the engine, for blanked cells rows as codes.
     """
 
+    scripts: ClassVar[tuple[Script, ...]] = (Script.VIEW, Script.TABLE, Script.MATERIALIZED_VIEW, Script.DBT)
+
     table: TableName = None
     _: KW_ONLY
     k: K = 5
@@ -102,6 +105,14 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
         ),
     ] = Measure.LOSS
     weights: ColumnWeights = None
+    sql: Annotated[
+        str | None,
+        Option(
+            "by levels: print a statement that makes the copy, whatever rows the table has by then, without running it",
+            "view|table|materialized-view|dbt",
+            panel=COPY,
+        ),
+    ] = None
     columns: Columns = ()
     exclude: Exclude = ()
     identifiers: Identifiers = ()
@@ -116,8 +127,13 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
         self.check_copy()
         if self.way in DOORS:
             raise UsageError(f"by {self.way} it is done by {DOORS[self.way]}")
-        if self.way is None and self.into is not None:
+        if self.way is None and (self.into is not None or self.script is not None):
             raise UsageError("without --by the ways are only compared: choose one for the copy, such as --by values")
+        if self.way is Way.VALUES and self.script is not None:
+            raise UsageError(
+                f"{setting('sql')} needs --by levels: a plan by values is one for the rows as they are; use "
+                f"{setting('into')}"
+            )
         if self.way is Way.VALUES:
             from qidsql.generalization.local_recoding import safety_of
 

@@ -10,8 +10,16 @@ from qidsql.commands.protect.command import ProtectRequest, Way
 from qidsql.commands.protect.comparison import compared
 from qidsql.commands.protect.frontier import frontier_of_levels, frontier_of_values
 from qidsql.commands.protect.lattice import Lattice, codes_of
-from qidsql.commands.protect.result import AskedLevels, FrontierPoint, NodeFigures, ProtectResult, UnsafeNode, judged
-from qidsql.commands.table_protection import TableProtection
+from qidsql.commands.protect.result import (
+    ENDING,
+    AskedLevels,
+    FrontierPoint,
+    NodeFigures,
+    ProtectResult,
+    UnsafeNode,
+    judged,
+)
+from qidsql.commands.table_protection import TableProtection, printed
 from qidsql.commands.table_search import one_answer
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Column
@@ -69,6 +77,7 @@ class _Protection:
         self._rows: int | None = None
         self._after: ClassProfile | None = None
         self._written = False
+        self._script: tuple[str, ...] | None = None
 
     def run(self) -> ProtectResult:
         try:
@@ -111,9 +120,7 @@ class _Protection:
         if request.frontier:
             deadline = protection.search_deadline(1)
             self._frontier = [*frontier_of_levels(lattice, request.k, self._limit, deadline, self._on_stage)]
-        if protection.copy is not None:
-            query = codes.copy(best.levels, request.k, protection.copied)
-            self._write(protection.copy, query, protection.columns, rows - best.below)
+        self._carry_out(codes, best, rows - best.below)
         return self._result()
 
     @staticmethod
@@ -179,6 +186,18 @@ class _Protection:
         rows = partial(rows_of_query, self._engine.dialect, recoding.copy(protection.copied, found, blank=True))
         return protection.given_back(rows, coarser, protection.profiler.deadline)
 
+    def _carry_out(self, codes: Codes, best: PricedNode, rows: int) -> None:
+        """Write the copy at these levels, with so many rows, or print a statement that makes it."""
+        protection, k, script = self._protection, self._request.k, self._request.script
+        if script is not None:
+            query = codes.labelled_copy(best.levels, k, protection.copied)
+            made = printed(self._engine, script, protection.table, ENDING, query, protection.copied)
+            if self._passes(partial(rows_of_query, self._engine.dialect, query), protection.columns, rows):
+                self._script = made.statements
+        elif protection.copy is not None:
+            query = codes.copy(best.levels, k, protection.copied)
+            self._write(protection.copy, query, protection.columns, rows)
+
     def _write(
         self,
         copy: ProtectedCopy,
@@ -190,15 +209,18 @@ class _Protection:
         """Write the copy, audit it, and keep it only if it passes, with so many rows."""
         self._on_stage(f"writing {copy}")
         copy.write_rows(query, self._protection.profiler.deadline)
-        self._on_stage(f"auditing {copy}")
+        if self._passes(copy.rows, columns, rows):
+            self._found_back = given_back()
+            copy.keep()
+            self._written = True
+
+    def _passes(self, rows_with: Callable[[Sequence[Column]], exp.Expr], columns: Sequence[Column], rows: int) -> bool:
+        """Audit the rows of the copy: whether it meets the policy, and has so many."""
+        self._on_stage(f"auditing {self._protection.copy or 'the rows of the statement'}")
         policy = self._request.policy
-        self._after = self._protection.audited(copy.rows, columns, policy)
-        exceeded = any(limit.met_by(self._after) for limit in limits_among(policy.criteria))
-        if self._after.rows_below_k or self._after.rows != rows or exceeded:
-            return
-        self._found_back = given_back()
-        copy.keep()
-        self._written = True
+        found = self._after = self._protection.audited(rows_with, columns, policy)
+        exceeded = any(limit.met_by(found) for limit in limits_among(policy.criteria))
+        return not (found.rows_below_k or exceeded) and found.rows == rows
 
     def _result(self, unfinished: str = "") -> ProtectResult:
         """The result so far. `unfinished`: why the work ended before its plan, or its copy, was complete."""
@@ -237,6 +259,8 @@ class _Protection:
             not_copied=protection.not_copied,
             kept_columns=protection.kept or None,
             given_back=self._found_back,
+            sql=request.script,
+            script=self._script,
             account=protection.account(self._rows, stopped),
         )
         return judged(result)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from qidsql.commands.protect.command import SUPPRESS, Way
 from qidsql.commands.protect.result import ProtectResult, found_by, gone
-from qidsql.core.copies import names_a_file
+from qidsql.core.copies import Script, names_a_file
 from qidsql.core.results import Verdict
 from qidsql.generalization.local_recoding import LocalFigures
 from qidsql.generalization.measures import Measure
@@ -15,7 +15,7 @@ from qidsql.protection.copies import as_sentence
 from qidsql.report.blocks import Bar, Chart, Fields, Grid, Head, Next, Outcome, Report, Sentence, Tone
 from qidsql.report.next_steps import command, copy_step, kept, roles
 from qidsql.report.protected import given_back_facts
-from qidsql.report.sections import copy_facts, cost, facts
+from qidsql.report.sections import copy_facts, cost, facts, script
 from qidsql.wording.texts import count, decimal, few, percent, plural
 
 BAR_PARTS = 10_000  # parts of a bar
@@ -62,8 +62,11 @@ def report(result: ProtectResult) -> Report:
         yield _cells(result.recoded)
     if result.frontier:
         yield from _frontier(result)
+    follows = "; a view follows the table, and who comes or goes changes what it leaves out"
+    about = follows if result.sql is Script.VIEW else ""
+    yield from script(f"To carry it out (printed only, nothing was run{about})", result.script or (), result.sql)
     yield from cost(result.account, written=result.target)
-    if result.verdict is not Verdict.INCONCLUSIVE:
+    if result.verdict is not Verdict.INCONCLUSIVE and not result.script:
         yield from _next(result)
 
 

@@ -5,14 +5,17 @@ from fractions import Fraction
 from typing import Annotated
 
 from qidsql.commands.protect.command import Way
+from qidsql.core.copies import Script
 from qidsql.core.results import LeftOut, Result, SearchAccount, Verdict
-from qidsql.declarations.results import FLAT, reported
+from qidsql.declarations.results import FLAT, OMITTED, reported
 from qidsql.generalization.local_recoding import LocalFigures
 from qidsql.generalization.measures import Measure
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.protection.copies import CellsGivenBack, KeptColumns, in_the_headline
 from qidsql.wording.texts import are, count, few, percent, plural
+
+ENDING = "_protected"  # of the name of a copy that a printed statement makes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,12 +114,14 @@ class ProtectResult(Result):
         tuple[UnsafeNode, ...],
         "the certificate: each choice that would keep more was asked, or is at or below one of these in every column",
     ] = ()
-    after: Annotated[ClassProfile | None, "of the written copy"] = None
+    after: Annotated[ClassProfile | None, "of the written copy, or of the rows that the statements make"] = None
     target: Annotated[str | None, "the copy that was written and kept"] = None
     copied: Annotated[tuple[str, ...], "its columns"] = ()
     not_copied: tuple[LeftOut, ...] = ()
     kept_columns: KeptColumns = None
     given_back: CellsGivenBack = None
+    sql: Annotated[Script | None, OMITTED, "the statements that were requested instead of a copy"] = None
+    script: Annotated[tuple[str, ...] | None, OMITTED, "they make the copy, while the table is unchanged"] = None
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -154,7 +159,7 @@ def _judged(result: ProtectResult) -> tuple[Verdict, str]:
         if rows >= policy.k:
             return Verdict.VIOLATION, "no coarser values help: all rows together miss a limit on what they disclose"
         return Verdict.VIOLATION, f"no coarser values help: {few_rows} fewer than k = {policy.k}"
-    if result.after is not None and result.target is None:
+    if result.after is not None and result.target is None and not result.script:
         below = [f"{plural(result.after.rows_below_k, 'row')} below k"] if result.after.rows_below_k else []
         exceeding = [each.violation(result.after) for each in limits_among(policy.criteria) if result.after.disclosing]
         faults = "; ".join([*below, *exceeding]) or f"{plural(result.after.rows, 'row')}"

@@ -2,10 +2,10 @@
 
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from qidsql.core.budget import WorkOptions
-from qidsql.core.copies import CopyOptions
+from qidsql.core.copies import CopyOptions, Script
 from qidsql.core.options import (
     COPY,
     Columns,
@@ -65,6 +65,8 @@ class SuppressRequest(CopyOptions, WorkOptions, PolicyOptions, Audited, Weighted
     turned back.
     """
 
+    scripts: ClassVar[tuple[Script, ...]] = (Script.VIEW, Script.TABLE, Script.UPDATE)
+
     table: TableName = None
     _: KW_ONLY
     k: Annotated[int, Option("how many rows each row must match, itself included", "K")] = 2
@@ -88,7 +90,11 @@ class SuppressRequest(CopyOptions, WorkOptions, PolicyOptions, Audited, Weighted
     weights: ColumnWeights = None
     sql: Annotated[
         str | None,
-        Option("print statements that suppress the same cells, without running them", "view|table|update", panel=COPY),
+        Option(
+            "print statements that suppress the same cells, without running them",
+            "view|table|update",
+            panel=COPY,
+        ),
     ] = None
     columns: Columns = ()
     exclude: Exclude = ()

@@ -56,7 +56,7 @@ def report(result: SuppressResult) -> Report:
         yield _losses(result)
         yield _by_cells(result)
     order = "; the rows stay in the table's order" if result.sql is Script.UPDATE else ""
-    yield from script(f"To carry it out (printed only, nothing was run{order})", result.script or ())
+    yield from script(f"To carry it out (printed only, nothing was run{order})", result.script or (), result.sql)
     yield from _cost(result)
 
 

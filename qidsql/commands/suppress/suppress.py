@@ -8,12 +8,12 @@ from sqlglot import exp
 from qidsql.commands import gate
 from qidsql.commands.suppress.command import Attack, SuppressionMethod, SuppressRequest
 from qidsql.commands.suppress.result import ColumnLoss, SuppressResult, ValueLoss, judged
-from qidsql.commands.table_protection import Printed, TableProtection
+from qidsql.commands.table_protection import Printed, TableProtection, printed, refuse_files
 from qidsql.commands.table_search import one_answer
 from qidsql.core.budget import WorkLimit
 from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
-from qidsql.core.tables import FILES, Nulls, TableName, names_of, weight_of
+from qidsql.core.tables import Nulls, names_of, weight_of
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, Stopped, UsageError
 from qidsql.profiling.profiler import TableProfiler
@@ -25,7 +25,7 @@ from qidsql.protection.suppression.known_people import KnownPeople, known_people
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.values_lost import CellsLost, values_lost
 from qidsql.protection.suppression.verification import released_sizes, sizes_of_copy, wildcard_check
-from qidsql.sql.copies import create_table, create_view, suppressed_by_counts, suppression_in_place
+from qidsql.sql.copies import suppressed_by_counts, suppression_in_place
 from qidsql.sql.masks import people_and_rows
 from qidsql.sql.relation import Relation
 from qidsql.sql.row_codes import values_at
@@ -41,8 +41,7 @@ MAX_WINDOWS = 200  # column sets that a printed statement tries: each is a sort 
 def suppressing(engine: Engine, protection: TableProtection, masks: Collection[int], k: int, script: Script) -> Printed:
     """The statements; each row loses the lightest of these column sets that make it safe. Raises UsageError."""
     table, dialect = protection.table, engine.dialect
-    if table.kind in FILES:
-        raise UsageError(f"a {table.kind} takes no statements; --into writes a copy of it")
+    refuse_files(table)
     ordered = sorted(masks, key=lambda mask: (weight_of(mask, protection.weights), mask))
     if len(ordered) > MAX_WINDOWS:
         raise UsageError(
@@ -60,10 +59,8 @@ def suppressing(engine: Engine, protection: TableProtection, masks: Collection[i
         query = suppressed_by_counts(dialect, table, protection.columns, columns, ordered, k)
         made = suppression_in_place(dialect, table, protection.columns, ordered, k)
         return Printed(dialect.script(made), query, columns)
-    name = TableName(dialect.name_beside(table.name.name, "_suppressed"), table.name.schema, table.name.catalog)
     query = suppressed_by_counts(dialect, table, protection.columns, protection.copied, ordered, k)
-    make = create_view if script is Script.VIEW else create_table
-    return Printed(dialect.script(make(dialect, name, query)), query, protection.copied)
+    return printed(engine, script, table, "_suppressed", query, protection.copied)
 
 
 NAMED_VALUES = 3

@@ -6,6 +6,7 @@ values is carried out again by its own rule.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -14,8 +15,8 @@ from sqlglot import exp
 from qidsql.commands.protect.command import Way
 from qidsql.commands.protect.frontier import frontier_of_levels, frontier_of_values
 from qidsql.commands.protect.lattice import Lattice, codes_of
-from qidsql.commands.protect.result import FrontierPoint, ProtectResult
-from qidsql.commands.table_protection import TableProtection
+from qidsql.commands.protect.result import ENDING, FrontierPoint, ProtectResult
+from qidsql.commands.table_protection import TableProtection, printed
 from qidsql.commands.verify.cells import of_columns
 from qidsql.commands.verify.command import Claim, Holds, held, same
 from qidsql.commands.verify.copies import WrittenCopy
@@ -105,6 +106,8 @@ class PlanClaims:
         if claimed.frontier:
             yield self._of_frontier(frontier_of_levels(lattice, self._k, limit, None, self._on_stage))
         yield from self._of_proof(lattice, limit)
+        if claimed.sql is not None or claimed.script:
+            yield self._of_script(codes, levels)
         yield from self._of_copy(codes.copy(levels, self._k, self._protection.copied), self._protection.columns)
 
     def _of_nothing(self, *figures: object) -> Claim:
@@ -206,15 +209,14 @@ class PlanClaims:
 
     def _of_values(self, codes: Codes) -> Iterator[Claim]:
         claimed, protection = self._claimed, self._protection
-        recoding = LocalRecoding(
-            protection.engine.dialect, protection.table, codes, protection.weights, claimed.account.policy
-        )
+        policy = claimed.account.policy
+        recoding = LocalRecoding(protection.engine.dialect, protection.table, codes, protection.weights, policy)
         self._on_stage("recoding row by row")
         recoding.hold(protection.engine, protection.profiler.deadline)
         [found] = protection.profiler.ask([recoding.figures()])
         self.rows = found.rows
         yield same("it is about all rows of the table", {"rows": (claimed.account.rows, found.rows)}, COUNTED)
-        yield self._of_nothing(claimed.precision, claimed.choices)
+        yield self._of_nothing(claimed.precision, claimed.choices, claimed.sql, claimed.script)
         if claimed.recoded is None:
             why = (
                 f"{plural(found.unsafe, 'class', 'classes')} of the plan {'is' if found.unsafe == 1 else 'are'} unsafe"
@@ -231,7 +233,6 @@ class PlanClaims:
             [bound] = protection.profiler.ask([recoding.bound()])
             yield same("no plan keeps more than its bound", {"bound": (claimed.bound, bound)}, COUNTED)
         if claimed.frontier:
-            policy = claimed.account.policy
             yield self._of_frontier(frontier_of_values(protection, codes, policy, self._on_stage))
         query, columns = recoding.copy(protection.copied, found), recoding.published(protection.columns, found)
         yield from self._of_copy(query, columns, partial(self._blank, recoding, found))
@@ -245,7 +246,16 @@ class PlanClaims:
         )
         return self._protection.given_back(rows, coarser, self._protection.profiler.deadline)
 
-    # the copy
+    # the copy, or the statements that make it
+
+    def _of_script(self, codes: Codes, levels: Levels) -> Claim:
+        claimed, protection, right = self._claimed, self._protection, False
+        if claimed.sql is not None:
+            with suppress(UsageError):  # there are none of this kind
+                query = codes.labelled_copy(levels, self._k, protection.copied)
+                made = printed(protection.engine, claimed.sql, protection.table, ENDING, query, protection.copied)
+                right = claimed.script == made.statements
+        return Claim("its statements carry out the plan", held(right), "printed anew for this plan")
 
     def _of_copy(
         self,

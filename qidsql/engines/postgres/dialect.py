@@ -159,6 +159,7 @@ POSTGRES = PostgresDialect(
     tested=("PostgreSQL 15", "PostgreSQL 16", "PostgreSQL 18"),
     opening=("BEGIN", SYSTEM_PATH),
     closing=("COMMIT",),
+    materialized_views=True,
 )
 
 

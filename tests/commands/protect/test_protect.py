@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, timedelta
@@ -164,10 +165,10 @@ def check(store: Store, seed: int) -> None:
     assert read(store, names) == Counter(left)
 
 
-def read(store: Store, names: Sequence[str]) -> Counter[Row]:
+def read(store: Store, names: Sequence[str], copy: str = "t_public") -> Counter[Row]:
     """The rows of the copy."""
     with store.connect() as engine:
-        table = name_text(engine.dialect, engine.describe("t_public").name)
+        table = name_text(engine.dialect, engine.describe(copy).name)
         columns = ", ".join(engine.dialect.identifier(name) for name in names)
         text = f"SELECT {columns} FROM {table}"
         return Counter(engine.run(Statement(text, "copy", lambda rows: list(map(tuple, rows)))))
@@ -214,6 +215,46 @@ def test_classes_of_a_sample_prove_the_same(store: Store, monkeypatch: pytest.Mo
     sampled = qidsql.protect(store.url, "t", by="levels", **options)
     assert sampled.account.statements > whole.account.statements
     assert (sampled.columns_published, sampled.kept, sampled.proved) == (whole.columns_published, whole.kept, True)
+
+
+@TWO_ENGINES
+def test_the_printed_statement_makes_the_copy_whatever_rows_come(store: Store) -> None:
+    random, names = Random(5), list(TYPES)
+    rows = drawn(random, names)
+    store.table("t", TYPES, rows)
+    options: dict[str, Any] = {"columns": names, "k": 3, "by": "levels", "suppress": "30%"}
+    with qidsql.connect(store.url, writable=True) as engine:
+        qidsql.protect(engine, "t", into="t_public", replace=True, **options)
+    model = qidsql.protect(store.url, "t", sql="dbt", **options).script[0]
+    view = qidsql.protect(store.url, "t", sql="view", **options).script
+    assert re.search(r"birth|[0-9]{4}-[0-9]{2}-[0-9]{2}", re.sub(r"0001-01-01|9999-12-31", "", model)) is None
+    config, raw, *query, endraw = model.split("\n")
+    assert config.startswith("{{ config(materialized='table'") and (raw, endraw) == ("{% raw %}", "{% endraw %}")
+    store.execute(f"CREATE TABLE t_model AS {' '.join(query)}")
+    store.run(view)
+    assert read(store, names, "t_model") == read(store, names, "t_protected") == read(store, names)
+    later = drawn(Random(6), names)
+    store.execute(f"INSERT INTO t VALUES ({', '.join('?' * len(names))})", later)
+    found = read(store, names, "t_protected")
+    assert found.total() > 0 and min(found.values()) >= 3
+
+
+@pytest.mark.engines("duckdb")
+def test_statements_are_printed_for_levels_that_an_expression_makes(people: Store, tmp_path: Path) -> None:
+    given: dict[str, Any] = {"k": 5, "columns": ["age", "born"], "sql": "view"}
+    for more, words in (
+        ({"by": "values"}, "sql needs by levels"),
+        ({}, "without by the ways are only compared"),
+        ({"by": "levels", "into": "copy"}, "choose one"),
+        ({"by": "levels", "sql": "materialized-view"}, "duckdb has no materialized views"),
+        ({"by": "levels", "sql": "update"}, "expected view, table, materialized-view, dbt"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            qidsql.protect(people.url, "people", **given | more)
+    lines = "".join(f"{age};{'low' if age < 2 else 'high'};*\n" for age in range(4))
+    folder = written(tmp_path, lines)
+    with pytest.raises(UsageError, match="age has levels of a file"):
+        qidsql.protect(people.url, "people", levels="age=level 1,born=*", hierarchies=folder, **given)
 
 
 OPTIMA = list(product((2, 5, 11), (0, 1, 4, 10)))

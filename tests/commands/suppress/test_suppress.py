@@ -220,7 +220,7 @@ def test_time_spent_on_counting_people_does_not_take_the_plan(store: Store, monk
 
 
 @ONE_ENGINE
-@pytest.mark.parametrize("script", list(Script))
+@pytest.mark.parametrize("script", SuppressRequest.scripts)
 def test_the_printed_statement_does_what_into_does(store: Store, script: Script) -> None:
     store.table("people", COLUMNS, people(2))
     ask(store, into="safe", k=3)

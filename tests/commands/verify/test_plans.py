@@ -21,7 +21,7 @@ PLANS: dict[str, dict[str, Any]] = {
     "levels": {"by": "levels", "suppress": "5%", "into": "shown"},
     "values": {"by": "values", "into": "shown"},
     "diverse": {"by": "values", "l_diversity": 2, "sensitive": "secret", "into": "shown"},
-    "precision": {"by": "levels", "measure": "precision", "weights": {"zip": 3}},
+    "precision": {"by": "levels", "measure": "precision", "weights": {"zip": 3}, "sql": "view"},
     "asked": {"levels": ["born=year,zip=4", "born=10,zip=withheld", "sex=*"], "suppress": "40%", "into": "shown"},
     "frontier": {"by": "levels", "frontier": True},
     "too fine": {"levels": "born=year"},
