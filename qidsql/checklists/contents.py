@@ -65,8 +65,8 @@ class ScannedTable:
         cells = f"{plural(self.rows, 'row')} of {plural(len(self.columns), 'column')}"
         if "free text" in things:
             return f"no value of six words or more in {cells}, and no column named so"
-        if BY_NAME.intersection(things):
-            return f"no column is named so, and nothing looks so in {cells}; what no pattern shows, a person says"
+        if NO_PATTERN.intersection(things):
+            return f"no column is named so, and nothing looks so in {cells}; no pattern shows all of them"
         return f"nothing looks so in {cells}"
 
     def sought(self, thing: str) -> Sought:
@@ -162,6 +162,7 @@ def _ages(column: ScannedColumn) -> Hits:
     if column.meaning == "an age":
         yield from ((True, f"{column.says(each)} over 89") for each in ("over_89",) if column.of(each))
         yield from _maybe("exactly_90", "of 90, if that is not everybody from 90 on")(column)
+        yield from _maybe("beyond_90", "that reach beyond 90, if not everybody from 90 on")(column)
 
 
 def _birth_years(column: ScannedColumn) -> Hits:
@@ -193,7 +194,9 @@ LARGE = _words("country nation province region bundesland land pays región paí
 DATED = _words("date dates dob dt datum fecha birthday bdate birth time timestamp")
 PARTS_OF_DATES = _words("month day weekday week monat tag wochentag woche mois jour semaine mes dia semana")
 
-BY_NAME = frozenset(("names", "places", "personal numbers", "vehicles and devices", "images"))  # no pattern shows all
+NO_PATTERN = frozenset(  # things of which no pattern shows all: that there are none, only a person can say
+    ("names", "places", "personal numbers", "vehicles and devices", "images", "unique values")
+)
 THINGS: Mapping[str, Sequence[Callable[[ScannedColumn], Hits]]] = {
     "names": (_named("a person's name"),),
     "places": (_places,),
@@ -211,7 +214,12 @@ THINGS: Mapping[str, Sequence[Callable[[ScannedColumn], Hits]]] = {
         _named("a number given to one person", "a credential"),
         _share("personal_numbers"),
     ),
-    "account numbers": (_named("a number of an account or card"), _any("ibans"), _cards),
+    "account numbers": (
+        _named("a number of an account or card"),
+        _any("ibans"),
+        _cards,
+        _maybe("accounts_within", "within a text"),
+    ),
     "vehicles and devices": (_named("a vehicle or device"), _share("vins"), _share("devices")),
     "web addresses": (_named("a trace on the net"), _any("urls")),
     "IP addresses": (_share("ips"), _maybe("ips_within", "within a text")),

@@ -1,5 +1,5 @@
 -- How many values of a column look like something that identifies a person. No value leaves the engine.
--- Each different value is looked at once. A pattern without ^ and $ is also found within a longer text.
+-- Each different value is looked at once, without blanks around it; a whole number without the .0 of a float. A pattern without ^ and $ is also found within a longer text.
 -- Parameters: :value    the value as text
 --             :rows     the rows
 --             :iban_digits  the account number with its first four signs at the end and numbers for letters
@@ -41,10 +41,17 @@ SELECT
   SUM(value_rows) FILTER (WHERE card_digits IS NOT NULL) AS cards_like,
   SUM(value_rows) FILTER (WHERE card_digits IS NOT NULL AND :luhn % 10 = 0) AS cards,
   SUM(value_rows) FILTER (
+    WHERE card_digits IS NULL AND iban_digits IS NULL
+    AND REGEXP_LIKE(
+      value,
+      '(^|[^0-9.])[0-9]([ -]?[0-9]){12,18}($|[^0-9.])|(^|[^A-Za-z0-9])[A-Za-z]{2}[0-9]{2} ?([A-Za-z0-9]{4} ?){2,7}[A-Za-z0-9]{1,4}($|[^A-Za-z0-9])'
+    )
+  ) AS accounts_within,
+  SUM(value_rows) FILTER (
     WHERE REGEXP_LIKE(value, '^[A-HJ-NPR-Za-hj-npr-z0-9]{17}$')
     AND REGEXP_LIKE(value, '[A-Za-z]') AND REGEXP_LIKE(value, '[0-9]')
   ) AS vins,
-  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^([0-9a-fA-F]{32}|[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$')) AS hashes,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^([0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}|[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$')) AS hashes,
   SUM(value_rows) FILTER (
     WHERE REGEXP_LIKE(value, '^(/9j/|iVBORw0KGgo)|[.]([Jj][Pp][Ee]?[Gg]|[Pp][Nn][Gg]|[Gg][Ii][Ff]|[Tt][Ii][Ff][Ff]?|[Hh][Ee][Ii][Cc]|[Dd][Cc][Mm])$')
   ) AS pictures,
@@ -60,11 +67,14 @@ SELECT
   ) AS days,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^((1[6-9]|20)[0-9]{2}[-/](0[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/](1[6-9]|20)[0-9]{2}|(1[6-9]|20)[0-9]{2}[- /]?[WwQqKk][Ww]?[0-9]{1,2}(-?[1-7])?|[WwQqKk][Ww]?[0-9]{1,2}[- /](1[6-9]|20)[0-9]{2})$')) AS months,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^(1[89]|20)[0-9]{2}(0[1-9]|1[0-2])((0[1-9]|[12][0-9]|3[01]))?$')) AS packed_days,
-  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '[^ ]( +[^ ]+){5}')) AS texts,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '[^[:space:]]([[:space:]]+[^[:space:]]+){5}')) AS texts,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[^0-9]{0,8}0*(9[1-9]|[1-9][0-9]{2,})|^[^0-9]{0,8}0*90([.]0*[1-9]| *(-|,|to ))')) AS over_89,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^0*90([.]0*)?$')) AS exactly_90,
+  SUM(value_rows) FILTER (
+    WHERE REGEXP_LIKE(value, '^[^0-9]{0,8}0*[1-8]?[0-9][^0-9]*(-|,|;|:|/|[.][.]|[a-z])[^0-9]*0*(9[1-9]|[1-9][0-9]{2,})([^0-9]|$)')
+  ) AS beyond_90,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[0-9]{5}-[0-9]{4}$|^[A-Za-z]{1,2}[0-9][A-Za-z0-9]? ?[0-9][A-Za-z]{2}$|^[A-Za-z][0-9][A-Za-z] ?[0-9][A-Za-z][0-9]$')) AS postcodes,
-  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[12][0-9]{3}([^0-9]|$)') AND SUBSTRING(value, 1, 4) < :oldest) AS born_before,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[^0-9]{0,8}[12][0-9]{3}([^0-9]|$)') AND SUBSTRING(digits, 1, 4) < :oldest) AS born_before,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '[0-9][^0-9]*[0-9][^0-9]*[0-9][^0-9]*[0-9]|^[A-Za-z]{1,2}[0-9]')) AS long_zips,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[0-9]{1,3}[^0-9]*$') AND LPAD(digits, 3, '0') IN (:sparse)) AS sparse_zips
 FROM (
@@ -103,7 +113,11 @@ FROM (
     FROM (
       SELECT value, SUM(rows_as_given) AS value_rows
       FROM (
-        SELECT NULLIF(REGEXP_REPLACE(as_given, '^[[:space:]]+|[[:space:]]+$', ''), '') AS value, rows_as_given
+        SELECT
+          NULLIF(
+            REGEXP_REPLACE(REGEXP_REPLACE(as_given, '^[[:space:]]+|[[:space:]]+$', ''), '^([0-9]+)[.]0+$', '\1'), ''
+          ) AS value,
+          rows_as_given
         FROM (SELECT :value AS as_given, COUNT(*) AS rows_as_given FROM :rows GROUP BY :value) AS given
       ) AS trimmed
       GROUP BY value

@@ -107,6 +107,7 @@ HIT = {  # of each thing: a column's name, harmless values, and one that is the 
     "dates of Germany": ("c", ["1.2.3"] * 20, "31.12.2020"),
     "ages": ("age", ["89", "7", "90+"] * 7, "91"),
     "birth years": ("birth_year", ["1937", "2001"] * 10, "1936"),
+    "birth years in bands": ("birth_year", ["[1940, 1950)", "<1940"] * 10, "[1930, 1940)"),
     "e-mail addresses": ("c", ["x@y", "@z.de"] * 10, "write to a.b@example.org, please"),
     "account numbers": ("c", ["DE44500105175407324932"] * 20, "GB82 WEST 1234 5698 7654 32"),
     "web addresses": ("c", ["wwwx"] * 20, "see www.example.org/x"),
@@ -120,7 +121,8 @@ DATES = ("2020-01-02", "seen on 3 March 2020", "31.12.2020")
 @pytest.mark.parametrize("case", always(*list(HIT)[::3], longer=[each for each in HIT if each not in list(HIT)[::3]]))
 def test_one_value_is_found(case: str) -> None:
     name, harmless, hit = HIT[case]
-    thing = {"sparse zip codes": "zip codes"}.get(case, "dates" if HIT[case][2] in DATES else case)
+    others = {"sparse zip codes": "zip codes", "birth years in bands": "birth years"}
+    thing = others.get(case, "dates" if HIT[case][2] in DATES else case)
     clean = "state" if case == "places" else name
     assert sought(harmless, clean, thing) == ([], [])
     found, _ = sought([*harmless, hit], name, thing)
@@ -144,6 +146,7 @@ LIKE = [
     ("vehicles and devices", "00:1A:2b:3C:4D:5E"),
     ("personal numbers", "123-45-6789"),
     ("hashes", hashlib.sha256(b"x").hexdigest()),
+    ("hashes", "123e4567-e89b-12d3-a456-426614174000"),
     ("dates", "20200102"),
     ("dates", "202012"),
     ("dates", "2020-W05"),
@@ -194,6 +197,19 @@ def test_honest_columns_hold_nothing(values: list[str]) -> None:
     assert {thing: each for thing, each in found.items() if each.found or each.possible} == {}
 
 
+@pytest.mark.exhaustive
+def test_whole_numbers_are_found_in_columns_of_floats() -> None:
+    """As pandas writes numbers with an empty cell among them: 36.0."""
+    for name, thing, number in (
+        ("zip", "zip codes", 36.0),
+        ("c", "dates", 20200102.0),
+        ("c", "account numbers", 4111111111111111.0),
+        ("age", "ages", 91.0),
+    ):
+        assert len(sought([number] * 20, name, thing, "DOUBLE")[0]) == 1
+    assert sought([537.0] * 20, "zip", "zip codes", "DOUBLE") == ([], [])
+
+
 def test_dates_by_type_and_bytes() -> None:
     years = [date(1990, 1, 1), date(2000, 1, 1)]
     assert sought(years, "d", "dates", "DATE") == ([], [])
@@ -209,6 +225,12 @@ def test_unique_values_and_texts_are_for_a_person() -> None:
     assert len(sought(["89", "90"], "age", "ages")[1]) == 1
     assert len(sought(["SW1A 1AA", "x"], "c", "zip codes")[1]) == 1
     assert len(sought(["call 555-123-4567"], "c", "telephone numbers")[1]) == 1
+    assert len(sought(["[85, 95)", "7"], "age", "ages")[1]) == 1
+    assert sought(["[80, 90)", "85+", "10.95"], "age", "ages") == ([], [])
+    assert len(sought(["x", "a b\tc d\ne f"], "c", "free text")[1]) == 1
+    for text in ("Karte 4111 1111 1111 1111", "an DE44500105175407324931"):
+        assert len(sought(["x", text], "c", "account numbers")[1]) == 1
+    assert sought(["0.1234567890123456", "2020-01-02 10:11:12"], "c", "account numbers") == ([], [])
     assert len(sought([18262, 18263], "birth_date", "dates", "INTEGER")[1]) == 1
     assert sought([18262, 18263], "income", "dates", "INTEGER") == ([], [])
     assert len(sought([" \n+49 30 123456\t"], "c", "telephone numbers")[0]) == 1

@@ -99,13 +99,13 @@ def _wrong_lines(found: ReleaseResult, before: Rows, now: Rows, classes: int, k:
         return f"{line.measured}, not {moved}"
     alike, changes = bool((cells[0] & cells[1]).total()), (cells[1] - cells[0], cells[0] - cells[1])
     few = least and any(_too_few(each, place, classes, least) for each in changes for place in _sensitive(found))
-    if line.state != ("not met" if any(moved) or few else "met" if alike else "for a person to say"):
+    if line.state != ("not met" if any(moved) or few else "met" if alike else "not examined"):
         return f"{line.state} with {moved}"
     joint = Counter((before[n][:classes], now[n][:classes]) for n in before.keys() & now.keys())
     below = sum(rows for rows in joint.values() if rows < k)
     line = lines["releases together"]
     expected = f"jointly {min(joint.values())}, {below} of" if joint else "nobody is in"
-    judged = "met" if joint else "for a person to say"
+    judged = "met" if joint else "not examined"
     if expected not in line.measured or (line.state == judged) is bool(below):
         return f"{line}, not {expected}"
     return _wrong_values(found, lines["values together"], before, now, classes, least) if least and joint else None

@@ -142,6 +142,9 @@ COMMAND = Command(
 )
 
 
+UNCOMPARED = "could not be compared"  # says a line about other data that are not at hand
+
+
 class LineState(StrEnum):
     """The state of a line."""
 
@@ -216,15 +219,13 @@ class ReleasedColumn:
 
 @dataclass(frozen=True, slots=True)
 class ListRead:
-    """A checklist, and how many of its lines were computed."""
+    """A checklist, and how many lines it has."""
 
     name: str
     title: str
     text: str
     note: str
     lines: int
-    computed: int
-    for_a_person: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from qidsql.commands.release.command import EarlierRelease, LineState, Measured, ReleaseRequest, Subject, worst_of
+from qidsql.commands.release.command import (
+    UNCOMPARED,
+    EarlierRelease,
+    LineState,
+    Measured,
+    ReleaseRequest,
+    Subject,
+    worst_of,
+)
 from qidsql.commands.release.subject import file_subject, subject_of
 from qidsql.core.tables import PolicyRole, Table
 from qidsql.declarations.results import plain
@@ -94,7 +102,7 @@ class _Comparison:
         except (BudgetSpent, Interrupted):
             raise
         except QidsqlError as error:
-            why = f"{earlier.name} could not be compared: {error}"
+            why = f"{earlier.name} {UNCOMPARED}: {error}"
             told = [replace(each, measured=each.measured or why) for each in (changes, together, values)]
             changes, together, values = told
         return Compared(changes, together, values)
@@ -129,7 +137,7 @@ class _Comparison:
             changes = replace(changes, state=NOT_MET)
         elif not found.stayed:
             text = f"no row of {name} is here, if both are coded alike; {changes.measured}"
-            changes = self._measured(LineState.PERSON, text)
+            changes = self._measured(NOT_EXAMINED, text)
         return changes, *self._stayed(found, few, _different(before, now))
 
     def _few_values(
@@ -165,7 +173,7 @@ class _Comparison:
         )
         assumed = f"if nobody in {name} has other values since, which copies with a key can show: "
         return tuple(  # type: ignore[return-value]
-            self._measured(NOT_MET, text) if wrong else self._measured(LineState.PERSON, f"{assumed}{text}")
+            self._measured(NOT_MET, text) if wrong else self._measured(NOT_EXAMINED, f"{assumed}{text}")
             for wrong, text in texts
         )
 
@@ -199,7 +207,7 @@ class _Comparison:
         first, second = ((each, [it.name for it in each.columns if it.name not in hidden]) for each in (before, now))
         joint = pair.run(joint_classes(pair.dialect, first, second, key, k))
         if not joint.rows:
-            nobody = self._measured(LineState.PERSON, f"nobody is in {name} too, if {key} stayed the same")
+            nobody = self._measured(NOT_EXAMINED, f"nobody is in {name} too, if {key} stayed the same")
             return nobody, nobody
         below = f"{count(joint.below)} of {plural(joint.rows, 'row')} below {k}"
         text = f"with {name}: jointly {count(joint.smallest)}, {below}, {count(joint.alone)} alone"

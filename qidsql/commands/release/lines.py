@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import ceil
 
 from qidsql.checklists.checklist import PERSON, Checklist, Requirement
-from qidsql.checklists.contents import ScannedTable
+from qidsql.checklists.contents import NO_PATTERN, ScannedTable
 from qidsql.commands.audit.command import AuditResult
 from qidsql.commands.release.command import Line, LineState, Measured, ReleasedColumn, ReleaseRequest, worst_of
 from qidsql.commands.release.earlier import Compared
@@ -78,6 +78,8 @@ def lines_of(facts: Facts, lists: Mapping[str, Checklist], today: date) -> Itera
         raise UsageError(
             f"[release] accepts {few(unknown)}, and no line has this name; expected such as {found[-1].name}"
         )
+    if found[0].name in excepted:
+        raise UsageError(f"[release] accepts {found[0].name}: nothing is known of other bytes; check them again")
     for line in found:
         given = excepted.get(line.name)
         holds = (
@@ -237,7 +239,8 @@ def _contents(facts: Facts, line: Requirement) -> Measured:
         return Measured(NOT_MET, few(here))
     if maybe:
         return Measured(NOT_EXAMINED, f"a person must look: {few(maybe)}")
-    return Measured(MET, facts.contents.nothing_of(line.of))
+    state = LineState.PERSON if NO_PATTERN.intersection(line.of) else MET
+    return Measured(state, facts.contents.nothing_of(line.of))
 
 
 def _person(facts: Facts, line: Requirement) -> Measured:

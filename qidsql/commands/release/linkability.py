@@ -8,7 +8,7 @@ from fractions import Fraction
 from qidsql.commands.kmap.command import KmapRequest
 from qidsql.commands.kmap.kmap import kmap
 from qidsql.commands.kmap.result import KmapResult
-from qidsql.commands.release.command import LineState, Measured, ReleaseRequest, worst_of
+from qidsql.commands.release.command import UNCOMPARED, LineState, Measured, ReleaseRequest, worst_of
 from qidsql.core.policy import LinkedTable
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Table
@@ -62,7 +62,7 @@ def _with(engine: Engine, table: Table, linked: LinkedTable, k: int) -> Linked:
     except (BudgetSpent, Interrupted):
         raise
     except QidsqlError as error:
-        return Linked(Measured(LineState.NOT_EXAMINED, f"{linked.table} could not be compared: {error}", threshold))
+        return Linked(Measured(LineState.NOT_EXAMINED, f"{linked.table} {UNCOMPARED}: {error}", threshold))
 
 
 @contextmanager

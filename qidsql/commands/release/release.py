@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from math import ceil
 
-from qidsql.checklists.checklist import PERSON, Checklist, checklist
+from qidsql.checklists.checklist import checklist
 from qidsql.checklists.contents import ScannedTable, scanned
 from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.command import AuditResult
@@ -93,7 +93,9 @@ def _checked(
             reason=reason,
             rows=audited.account.rows,
             columns=facts.columns,
-            checklists=tuple(_read(name, each) for name, each in lists.items()),
+            checklists=tuple(
+                ListRead(name, each.title, each.text, each.note, len(each.lines)) for name, each in lists.items()
+            ),
             lines=found,
             risks=risks.stated(list(lists.values())),
             declared=request.declared,
@@ -128,8 +130,3 @@ def _contents(engine: Engine, table: Table, year: int) -> tuple[ScannedTable | N
         return scanned(engine, table, year), ""
     except (Stopped, StatementError) as error:
         return None, f"not scanned to the end: {error}"
-
-
-def _read(name: str, each: Checklist) -> ListRead:
-    people = sum(line.check == PERSON for line in each.lines)
-    return ListRead(name, each.title, each.text, each.note, len(each.lines), len(each.lines) - people, people)

@@ -1,11 +1,11 @@
 """The report of a release: first the sheet to sign, then the evidence."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import ceil
 
 from qidsql.commands.audit.report import report as audit_report
-from qidsql.commands.release.command import NAMESPACE, Line, LineState, ReleaseResult, StatedRisk
+from qidsql.commands.release.command import NAMESPACE, Line, LineState, ListRead, ReleaseResult, StatedRisk
 from qidsql.core.options import fraction
 from qidsql.core.results import Verdict
 from qidsql.report.blocks import (
@@ -94,15 +94,21 @@ def _sheet(result: ReleaseResult) -> Fields:
         rows.add("Recipient", "not named: the policy file has no [release] recipient")
     made = f", table {stated.of}" if stated.of else ""
     rows.add("Policy", f"{_in_groups(stated.policy_hash)}{made}")
-    titles = [
-        f"{each.title}: {count(each.computed)} of {plural(each.lines, 'line')} computed" for each in stated.checklists
-    ]
+    titles = [f"{each.title}: {_computed(stated.lines, each)}" for each in stated.checklists]
     rows.add_all("Checklists", titles or ["none was named: only what every release must keep was asked"])
     names = [each.name for each in stated.earlier or ()]
     recorded = few(names) if names else "none is recorded" if stated.earlier is not None else "no history was read"
     rows.add("Earlier", f"{recorded}; what left without a record is not known")
     rows.add("Checked", f"{moment(result.account.started)}, {result.account.read_by}")
     return rows
+
+
+def _computed(lines: Sequence[Line], of: ListRead) -> str:
+    """How many lines of a checklist were computed, and how many only a person can say."""
+    states = [each.state for each in lines if each.checklist == of.name]
+    computed = states.count(LineState.MET) + states.count(LineState.NOT_MET)
+    people = states.count(LineState.PERSON)
+    return f"{count(computed)} of {plural(of.lines, 'line')} computed, {count(people)} for a person to say"
 
 
 def _risks(result: ReleaseResult) -> Iterator[Block]:

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from qidsql.checklists.checklist import checklist
-from qidsql.commands.release.command import LineState, ReleaseRequest, ReleaseResult, request_again, verdict_of
+from qidsql.commands.release.command import (
+    UNCOMPARED,
+    LineState,
+    ReleaseRequest,
+    ReleaseResult,
+    request_again,
+    verdict_of,
+)
 from qidsql.commands.release.lines import CHECKS
 from qidsql.commands.release.release import release
 from qidsql.commands.verify.command import Claim, Holds, VerifyRequest, held, same
@@ -97,7 +104,10 @@ class ReleaseClaims:
         self.recorded = tuple(
             name
             for name in others
-            if name in lines and anew[name]["state"] == LineState.NOT_EXAMINED and anew[name] != lines[name]
+            if name in lines
+            and anew[name] != lines[name]
+            and anew[name]["state"] == LineState.NOT_EXAMINED
+            and UNCOMPARED in anew[name]["measured"]
         )
         names = [name for name in dict.fromkeys((*lines, *anew)) if name not in self.recorded]
         figures: dict[str, tuple[object, object]] = {name: (lines.get(name), anew.get(name)) for name in names}

@@ -36,6 +36,7 @@ SAFE_HARBOR: dict[str, list[tuple[str, Sequence[Any], Any, str]]] = {  # column,
     "R": [("c", LIKE_OTHERS, hashlib.sha256(b"x").hexdigest(), "not examined")],
     "free text": [("c", LIKE_OTHERS, "he came in on a horse", "not examined")],
 }
+PERSONS = ("A", "B", "G H I K", "L M", "P Q", "R")  # no pattern shows all of these things
 CASES = [(item, *case) for item, cases in SAFE_HARBOR.items() for case in cases if case[-1] != "both"]
 
 
@@ -57,7 +58,7 @@ def lines(folder: Path, values: Sequence[Any], column: str) -> dict[str, str]:
 def test_safe_harbor(case: tuple[str, str, Sequence[Any], Any, str], tmp_path: Path) -> None:
     item, column, clean, hit, expected = case
     before, after = lines(tmp_path, clean, column), lines(tmp_path, [*clean, hit], column)
-    assert before[item] == "met"
+    assert before[item] == ("for a person to say" if item in PERSONS else "met")
     assert after == {**before, item: expected, **({"C": after["C"]} if column in ("age", "birth_year") else {})}
 
 

@@ -135,6 +135,13 @@ def test_an_exception_counts_until_it_expires_and_is_named_first(tmp_path: Path)
 
 
 @pytest.mark.exhaustive
+def test_bytes_that_are_not_identified_cannot_be_accepted(tmp_path: Path) -> None:
+    policy(tmp_path, release='exceptions = [{line = "policy bytes", reason = "board", expires = "2999-01-01"}]')
+    table(tmp_path)
+    assert "nothing is known of other bytes" in inside("release", "out.parquet", "--of", "patients", cwd=tmp_path).line
+
+
+@pytest.mark.exhaustive
 def test_the_page_shows_the_sheet_to_sign_first(tmp_path: Path) -> None:
     """Whoever signs reads what was not met, not examined, and theirs to say, then signs; the evidence is folded."""
     policy(tmp_path, release='recipient = "a university"\nuntil = "2999-12-31"')

@@ -117,6 +117,28 @@ def test_a_line_that_nothing_here_decides_may_not_be_claimed(released: Path) -> 
 
 
 @pytest.mark.exhaustive
+def test_what_the_files_leave_open_may_not_be_claimed(tmp_path: Path) -> None:
+    """The earlier release is at hand: whoever says that both together were examined can be refuted."""
+    policy(tmp_path)
+    table(tmp_path, PEOPLE)
+    (tmp_path / "first.parquet").write_bytes((tmp_path / "out.parquet").read_bytes())
+    inside("release", "first.parquet", "--of", "patients", "-o", "first.json", cwd=tmp_path)
+    inside("release", "record", "first.json", "first.parquet", cwd=tmp_path)
+    table(tmp_path, [*PEOPLE, *PEOPLE])
+    inside("release", "out.parquet", "--of", "patients", "-o", "second.json", cwd=tmp_path)
+    document = json.loads((tmp_path / "second.json").read_text())
+    [line] = [each for each in document["predicate"]["lines"] if each["item"] == "releases together"]
+    assert line["state"] == "not examined" and "other values since" in line["measured"]
+    line["state"] = "met"
+    verdict = {"verdict": "pass", "reason": "every computed line is met, 5 of 5"}
+    document = {**document, **verdict, "predicate": {**document["predicate"], **verdict}}
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
+    (tmp_path / "changed.json").write_text(text)
+    assert inside("verify", "second.json", "out.parquet", cwd=tmp_path).code == 0
+    assert inside("verify", "changed.json", "out.parquet", cwd=tmp_path).code == 1
+
+
+@pytest.mark.exhaustive
 def test_an_exception_that_expired_is_refused(released: Path, tmp_path: Path) -> None:
     policy(tmp_path, release='exceptions = [{line = "ema-0070 threshold", reason = "board", expires = "2999-01-01"}]')
     table(tmp_path, PEOPLE[:40])
