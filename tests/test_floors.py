@@ -56,7 +56,7 @@ OTHER_COMMANDS = {  # that a command runs, or whose results it reads
     "demo": {"audit"},
     "graph": {"audit", "mask", "suppress"},
     "protect": {"anonymize", "mask"},
-    "release": {"audit", "kmap", "risk"},
+    "release": {"audit", "impact", "kmap", "protect", "risk"},
     "verify": {"audit", "uniques", "keys", "mask", "protect", "suppress", "anonymize", "release"},
 }
 NOT_OF_A_ROOM = {"benchmarks", "docker", "trials"}  # folders of tests

@@ -65,6 +65,8 @@ class ScannedTable:
         cells = f"{plural(self.rows, 'row')} of {plural(len(self.columns), 'column')}"
         if "free text" in things:
             return f"no value of six words or more in {cells}, and no column named so"
+        if "unique values" in things:
+            return f"no column has only different values, and no hash is in {cells}; no pattern shows all codes"
         if NO_PATTERN.intersection(things):
             return f"no column is named so, and nothing looks so in {cells}; no pattern shows all of them"
         return f"nothing looks so in {cells}"

@@ -124,6 +124,7 @@ class RunRequest:
             raise UsageError("--every needs a history, for its lock and the time of the last run; remove --no-history")
 
 
+SHOWN_DUE = 5  # releases that are due again, each with why
 COMMAND = Command(
     RunRequest,
     examples=(
@@ -297,12 +298,14 @@ def run_and_record(file: "PolicyFile", request: RunRequest) -> "tuple[RunResult,
 
 
 def _say_what_is_due(file: "PolicyFile", history: "History") -> None:
-    """Says how many of the recorded releases have to be checked again. Raises StoreError."""
+    """Says which of the recorded releases have to be checked again, and why. Raises StoreError."""
     from qidsql.operations.history.releases import ReleaseLedger
 
-    found = ReleaseLedger(history).all(file, datetime.now(UTC).date()).releases
-    if due := sum(bool(each.due) for each in found):
-        say(f"{plural(due, 'release is', 'releases are')} due again: qidsql release list")
+    due = [each for each in ReleaseLedger(history).all(file, datetime.now(UTC).date()).releases if each.due]
+    if due:
+        say(f"{plural(len(due), 'release is', 'releases are')} due again: qidsql release list")
+    for each in due[:SHOWN_DUE]:
+        say(f"  {each.name} of {each.table}, recorded {each.recorded:%Y-%m-%d}: {'; '.join(each.due)}")
 
 
 def save_unrecorded(result: "RunResult", folder: Path, why: str) -> str:

@@ -39,6 +39,6 @@ def result_class(name: str) -> type:
     if name in DOCUMENTS:
         module, kind = DOCUMENTS[name]
         return cast(type, getattr(import_module(module), kind))
-    from qidsql.formats import reading
+    from qidsql.commands.judgement import class_of_command
 
-    return cast(type, reading.class_of_command(name))
+    return cast(type, class_of_command(name))

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, get_type_hints
 
 from qidsql.commands.anonymize import result as of_anonymize
 from qidsql.commands.anonymize.result import AnonymizeResult
@@ -47,3 +49,11 @@ def judged_again(result: Result) -> Result | None:
     if (result.verdict, found.verdict) == (Verdict.INCONCLUSIVE, Verdict.PASS):
         return result
     return found if found.verdict is result.verdict else None
+
+
+def class_of_command(command: str) -> Any:
+    """The class of a command's result: the return type of its work. None if there is no such command."""
+    name = f"qidsql.commands.{command}"
+    if not command.isidentifier() or find_spec(name) is None or find_spec(f"{name}.report") is None:
+        return None
+    return get_type_hints(getattr(import_module(f"{name}.{command}"), command))["return"]

@@ -67,6 +67,12 @@ class Release:
         OMITTED,
         "the checklists that qidsql release goes through",
     ] = None
+    evidence: Annotated[
+        tuple[Annotated[str, FileKey("a JSON result of protect, impact, ...")], ...] | None,
+        FileKey(),
+        OMITTED,
+        "what other commands found, to stand beside a release: the plan, what was tried, the utility",
+    ] = None
     each_row: Annotated[
         bool | None,
         FileKey(),

@@ -1,13 +1,11 @@
 """Reads results from files written with `--format json`, by any command."""
 
 from collections.abc import Mapping
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeAlias, cast, get_type_hints
+from typing import Any, TypeAlias, cast
 
 from qidsql.commands.audit.command import AuditResult
-from qidsql.commands.judgement import judged_again
+from qidsql.commands.judgement import class_of_command, judged_again
 from qidsql.core.files import read_json
 from qidsql.core.results import Result
 from qidsql.declarations.results import MISMATCH, loaded
@@ -62,11 +60,3 @@ def _judged(found: Found) -> Found | None:
     if isinstance(found, RunResult):
         return run_judged_again(found)
     return judged_again(found) if isinstance(found, Result) else found
-
-
-def class_of_command(command: str) -> Any:
-    """The class of a command's result: the return type of its work. None if there is no such command."""
-    name = f"qidsql.commands.{command}"
-    if not command.isidentifier() or find_spec(name) is None or find_spec(f"{name}.report") is None:
-        return None
-    return get_type_hints(getattr(import_module(f"{name}.{command}"), command))["return"]

@@ -181,6 +181,7 @@ def _release_with_policy(engine: Engine, request: ReleaseRequest, source: str | 
         of=listed,
         earlier=ledger.of_table(like),
         source=ledger.source_of(listed),
+        source_url=found.file.sources[found.entry.source].url if found.entry.source in found.file.sources else None,
         awaits_policy=False,
     )
 

@@ -60,6 +60,28 @@ class SourceState:
     columns: Annotated[str, "sha256 of their names and types"]
 
 
+@dataclass(frozen=True, slots=True)
+class SourceRead:
+    """The table that a release was made from, when the release was checked; recorded."""
+
+    name: str
+    digest: Annotated[Mapping[str, str], "of its bytes, or of its rows in any order"]
+    unread: Annotated[str, "why there is none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What another command found about the same table, such as the plan; recorded, by the hash of its file."""
+
+    file: str
+    sha256: str
+    command: str
+    table: str
+    verdict: Verdict
+    reason: str
+    facts: Annotated[tuple[tuple[str, str], ...], "labels and texts"]
+
+
 @dataclass(frozen=True)
 class ReleaseRequest(PolicyOptions):
     """May this file or table leave? One verdict on its bytes, and a page to sign.
@@ -88,6 +110,15 @@ class ReleaseRequest(PolicyOptions):
             in_shells=False,
         ),
     ] = ()
+    evidence: Annotated[
+        Names,
+        Option(
+            "a JSON result of protect, suppress, anonymize, mask or impact, to stand beside (repeat): the plan, what "
+            "was tried, the utility; default: those of [release] in the policy",
+            "FILE",
+            in_shells=False,
+        ),
+    ] = ()
     keyed: Annotated[
         str | None,
         Option(
@@ -107,6 +138,7 @@ class ReleaseRequest(PolicyOptions):
     policy_hash: str = field(default="", repr=False)
     earlier: tuple[EarlierRelease, ...] | None = field(default=None, repr=False)  # of the table; None: not read
     source: SourceState | None = field(default=None, repr=False)  # None: no run audited it
+    source_url: str | None = field(default=None, repr=False)  # None: the policy does not name it
     today: date | None = field(default=None, repr=False)  # of an earlier check that is to be repeated
 
     def check(self) -> None:
@@ -126,6 +158,11 @@ class ReleaseRequest(PolicyOptions):
         """The names of the checklists."""
         return tuple(dict.fromkeys(names(self.checklists) or self.declared.checklists or ()))
 
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The files of results that stand beside; none where a check is repeated, by somebody who may not have them."""
+        return () if self.today else tuple(dict.fromkeys(names(self.evidence) or self.declared.evidence or ()))
+
 
 COMMAND = Command(
     ReleaseRequest,
@@ -138,7 +175,19 @@ COMMAND = Command(
     ),
     exit_codes="0 pass, 1 a line is not met, 2 error, 3 not decided: a line was not examined",
     formats=("terminal", "json", "html", "markdown", "sarif"),
-    shown=("of", "checklists", "keyed", "key", "policy_file", "max_seconds", "format", "output", "dry_run", "quiet"),
+    shown=(
+        "of",
+        "checklists",
+        "evidence",
+        "keyed",
+        "key",
+        "policy_file",
+        "max_seconds",
+        "format",
+        "output",
+        "dry_run",
+        "quiet",
+    ),
 )
 
 
@@ -181,6 +230,7 @@ class Line:
     threshold: str
     measured: str
     state: LineState
+    more: Annotated[str, "the page of the manual that says more"]
     exception: Annotated[str | None, OMITTED, "why it is accepted though it is not met, until when"] = None
 
     @property
@@ -255,6 +305,8 @@ class Predicate:
     policy_hash: Annotated[str, "of the policy file"]
     earlier: Annotated[tuple[EarlierRelease, ...] | None, "of the same table, as recorded; null if nobody looked"]
     source: Annotated[SourceState | None, "the table `of`, as recorded; null if no run audited it"]
+    source_read: Annotated[SourceRead | None, "the table `of`, as recorded; null if the policy does not name it"]
+    evidence: Annotated[tuple[Evidence, ...], "what other commands found, as recorded"]
     key: Annotated[str | None, "the column by which copies with a key tell the persons"]
     missing_entity: Annotated[str | None, "the persons of the policy, if the bytes lack their column"]
     audit: Annotated[AuditResult, "of these bytes, by the policy"]

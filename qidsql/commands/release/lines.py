@@ -70,7 +70,9 @@ def lines_of(facts: Facts, lists: Mapping[str, Checklist], today: date) -> Itera
         found.append(_line("policy", "values together", asks, "qidsql.toml", facts.earlier.values))
     for name, each in lists.items():
         found += (
-            _line(name, line.item, line.asks, line.text or each.text, CHECKS[line.check](facts, line))
+            _line(
+                name, line.item, line.asks, line.text or each.text, CHECKS[line.check](facts, line), PAGES[line.check]
+            )
             for line in each.lines
         )
     excepted = {each.line: each for each in facts.request.declared.exceptions or ()}
@@ -88,8 +90,8 @@ def lines_of(facts: Facts, lists: Mapping[str, Checklist], today: date) -> Itera
         yield replace(line, exception=f"{given.reason} (until {given.expires})") if given and holds else line
 
 
-def _line(checklist: str, item: str, asks: str, text: str, found: Measured) -> Line:
-    return Line(checklist, item, asks, text, found.threshold, found.measured, found.state)
+def _line(checklist: str, item: str, asks: str, text: str, found: Measured, more: str = "release") -> Line:
+    return Line(checklist, item, asks, text, found.threshold, found.measured, found.state, more)
 
 
 def _bytes(facts: Facts) -> Measured:
@@ -258,4 +260,11 @@ CHECKS: Mapping[str, Callable[[Facts, Requirement], Measured]] = {
     "inference": _inference,
     "contents": _contents,
     PERSON: _person,
+}
+PAGES: Mapping[str, str] = {  # of the manual
+    **dict.fromkeys(CHECKS, "release"),
+    **dict.fromkeys(("highest", "attacked", "average", "marketer", "population uniques"), "risk"),
+    **dict.fromkeys(("linkability", "journalist"), "outside"),
+    "singling-out": "audit",
+    "inference": "limits",
 }

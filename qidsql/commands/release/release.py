@@ -9,6 +9,7 @@ from qidsql.checklists.checklist import checklist
 from qidsql.checklists.contents import ScannedTable, scanned
 from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.command import AuditResult
+from qidsql.commands.release.beside import evidence, source_read
 from qidsql.commands.release.command import (
     NO_POLICY,
     ListRead,
@@ -66,6 +67,7 @@ def _checked(
     if any(line.check == "contents" for each in lists.values() for line in each.lines):
         on_stage(f"scanning {len(table.columns)} columns for what identifies people")
         contents, unscanned = _contents(engine, table, max(int((request.declared.date or "0")[:4]), today.year))
+    beside = evidence(request, audited)
     linked = cache(lambda: linkability(engine, table, request, audited.account.policy.k))
     risks = Risks(engine, table, request, audited, linked)
     facts = Facts(
@@ -104,6 +106,8 @@ def _checked(
             missing_entity=request.missing_entity,
             earlier=request.earlier,
             source=request.source,
+            source_read=source_read(request),
+            evidence=beside,
             key=request.key,
             audit=audited,
         ),

@@ -32,6 +32,7 @@ TONES = {
     LineState.NOT_EXAMINED: Tone.UNKNOWN,
     LineState.PERSON: Tone.PLAIN,
 }
+RECORDED = "as recorded, protected only by the signature"
 OF_BARS = 10_000  # the parts of a whole risk
 
 
@@ -55,6 +56,7 @@ def report(result: ReleaseResult) -> Report:
     yield from _lines("Met", met)
     yield from _checklists(result)
     yield from _before_and_after(result)
+    yield from _plan(result)
     yield Heading("The audit of these bytes")
     with written_as(POLICY_FILE):
         shown = list(audit_report(result.predicate.audit))
@@ -149,12 +151,13 @@ def _checklists(result: ReleaseResult) -> Iterator[Block]:
 
 
 def _before_and_after(result: ReleaseResult) -> Iterator[Block]:
-    """The table that it was made from, as the last run found it, beside the released rows."""
+    """The table that it was made from, as the last run found it, beside the released rows, and what was lost."""
     source, profile = result.predicate.source, result.predicate.audit.profile
+    yield Heading("Before and after", RECORDED)
+    yield _fingerprint(result)
     if source is None:
-        yield Sentence(f"The source, {result.predicate.of}, is in no recorded run: what it was before is not known.")
+        yield Sentence(f"{result.predicate.of} is in no recorded run: its risk before is not known.", close=True)
         return
-    yield Heading("Before and after", "the source as recorded by a run, protected only by the signature")
     heads = [Head("", text=True), Head(f"{result.predicate.of}, {source.started:%Y-%m-%d}"), Head("Released")]
     known = profile if profile is not None and profile.rows and not profile.wildcard else None
     smallest = known.smallest if known else None
@@ -167,7 +170,34 @@ def _before_and_after(result: ReleaseResult) -> Iterator[Block]:
         ("Rows below k", below, after),
     ]
     yield Grid(heads, rows)
-    yield Sentence(f"Run {source.run}; columns of the source: sha256 {_in_groups(source.columns)}", close=True)
+
+
+def _fingerprint(result: ReleaseResult) -> Fields:
+    """What the source was, by hashes."""
+    read, run, found = result.predicate.source_read, result.predicate.source, Fields()
+    hashed = ", ".join(f"{kind} {_in_groups(text)}" for kind, text in read.digest.items()) if read else ""
+    why = read.unread if read else "the policy does not name where it is"
+    found.add("Source", f"{result.predicate.of}: {hashed or why}")
+    if run is not None:
+        found.add("", f"its columns in run {run.run}: sha256 {_in_groups(run.columns)}")
+    return found
+
+
+def _plan(result: ReleaseResult) -> Iterator[Block]:
+    """What other commands found: the plan, what was tried, what is lost."""
+    yield Heading("Plan and utility", RECORDED)
+    if not result.predicate.evidence:
+        yield Sentence(
+            "No plan and no comparison was named (evidence in [release]): how the rows were made, what else was tried "
+            "and what they are still good for is not stated."
+        )
+    for each in result.predicate.evidence:
+        found = Fields()
+        found.add(f"{each.command} {each.table}", f"{each.verdict}: {each.reason}")
+        for label, text in each.facts:
+            found.add("", f"{label.lower()}: {text}")
+        found.add("", f"{each.file}: sha256 {_in_groups(each.sha256)}")
+        yield found
 
 
 def _counted(number: int | None) -> str:
@@ -191,8 +221,9 @@ def _lines(title: str, found: list[Line]) -> Iterator[Block]:
     for each in found:
         accepted = f"; accepted: {each.exception}" if each.exception else ""
         limit = f" ({each.threshold})" if each.threshold else ""
+        text = f" [{each.text}; qidsql help {each.more}]"
         name = Cell(each.name, Tone.UNKNOWN if each.exception else TONES[each.state])
-        rows.append([name, f"{each.asks}{limit} → {each.measured}{accepted}"])
+        rows.append([name, f"{each.asks}{limit} → {each.measured}{accepted}{text}"])
     if rows:
         yield Heading(f"{title}: {plural(len(rows), 'line')}")
         yield Grid(heads, rows)
@@ -212,8 +243,8 @@ def _signature() -> Iterator[Block]:
     """How to sign the JSON, and how whoever receives it checks it. qidsql holds no key."""
     yield Heading("Signature")
     yield Sentence(
-        "Who signs release.json answers for the boxes. Recipient, purpose, dates, roles, the policy and the figures of "
-        "the source are as recorded, protected only by the signature; verify measures all else again on the file."
+        "Who signs release.json answers for the boxes. Recipient, purpose, dates, roles, the policy, the source and "
+        f"the plan are {RECORDED}; verify measures all else again on the file."
     )
     yield Verbatim(
         f"ssh-keygen -Y sign -n {NAMESPACE} -f KEY release.json\n"

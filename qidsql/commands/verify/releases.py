@@ -29,7 +29,7 @@ OF_WORK = (  # keys of an audit that are about its work, not about the bytes
     *("qidsql", "source", "engine", "snapshot", "started", "seconds", "policy", "statements", "rounds", "scans"),
     *("sets_profiled", "unfinished", "notes", "bytes_read", "bytes_exact", "reader", "time_zone", "kind", "table"),
 )
-OF_LIST = ("checklist", "item", "asks", "text")  # of a line, whatever was measured
+OF_LIST = ("checklist", "item", "asks", "text", "more")  # of a line, whatever was measured
 OF_EARLIER = (
     "policy added and removed",
     "policy releases together",
@@ -125,6 +125,8 @@ class ReleaseClaims:
         policy = audit.account.policy
         recorded += [f"policy file {stated.policy_hash}", f"k = {policy.k}", "the roles of the columns"]
         recorded += [f"persons {stated.missing_entity}"] if stated.missing_entity else []
+        recorded += ["the source as it was"] if stated.source or stated.source_read else []
+        recorded += [f"the result {each.file}" for each in stated.evidence]
         recorded += [f"attempt {stated.declared.attempt}"] if stated.declared.attempt else []
         recorded += [
             f"checked {stated.audit.account.started:%Y-%m-%d}",

@@ -135,6 +135,38 @@ def test_an_exception_counts_until_it_expires_and_is_named_first(tmp_path: Path)
 
 
 @pytest.mark.exhaustive
+def test_the_source_and_the_plan_stand_beside(tmp_path: Path) -> None:
+    """As recorded: verify needs neither. Another table's result, and one that somebody changed, are refused."""
+    given = 'evidence = ["plan.json", "impact.json"]'
+    policy(tmp_path, more='k = 5\nentity = "row"\nl_diversity = 2', release=given)
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        connection.execute("CREATE TABLE patients AS SELECT * FROM (SELECT unnest(range(48)) % 7 AS age, 'n' AS state)")
+        connection.execute("ALTER TABLE patients ADD COLUMN diagnosis VARCHAR")
+        connection.execute("CREATE TABLE public AS SELECT CASE WHEN age > 2 THEN age END AS age, state FROM patients")
+        connection.execute("CREATE TABLE others AS FROM patients")
+    table(tmp_path)
+    columns = ("-c", "age", "-c", "state")
+    inside("protect", "clinic.duckdb", "patients", "--k", "5", *columns, "-o", "plan.json", cwd=tmp_path)
+    inside("impact", "clinic.duckdb", "patients", "--protected", "public", "-o", "impact.json", cwd=tmp_path)
+    found = check(tmp_path)["predicate"]
+    assert list(found["source_read"]["digest"]) == ["rowsMd5"] and found["source_read"]["unread"] == ""
+    plan, impact = found["evidence"]
+    assert plan["sha256"] == hashlib.sha256((tmp_path / "plan.json").read_bytes()).hexdigest()
+    assert [label for label, _ in plan["facts"]].count("Tried") == 4
+    assert ["Columns not released", "diagnosis"] in impact["facts"]
+    inside("release", "out.parquet", "--of", "patients", "-o", "r.json", cwd=tmp_path)
+    (tmp_path / "impact.json").unlink()
+    outcome = inside("verify", "r.json", "out.parquet", cwd=tmp_path)
+    assert outcome.code == 0 and "the result plan.json" in " ".join(outcome.out.split())
+    changed = (tmp_path / "plan.json").read_text().replace('"verdict": "finished"', '"verdict": "violation"')
+    (tmp_path / "changed.json").write_text(changed)
+    inside("protect", "clinic.duckdb", "others", "--k", "5", *columns, "-o", "others.json", cwd=tmp_path)
+    for name, said in (("changed.json", "is no result"), ("others.json", "is about main.others")):
+        given = ("release", "out.parquet", "--of", "patients", "--evidence", name)
+        assert said in inside(*given, cwd=tmp_path).line
+
+
+@pytest.mark.exhaustive
 def test_bytes_that_are_not_identified_cannot_be_accepted(tmp_path: Path) -> None:
     policy(tmp_path, release='exceptions = [{line = "policy bytes", reason = "board", expires = "2999-01-01"}]')
     table(tmp_path)

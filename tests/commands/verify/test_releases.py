@@ -22,7 +22,7 @@ from tests.exhaustive import always
 RECORDED = {  # protected only by the signature
     *("declared", "of", "policy_hash", "policy", "qidsql", "name", "title", "seconds", "started", "source", "engine"),
     *("snapshot", "kind", "statements", "rounds", "scans", "bytes_read", "bytes_exact", "notes", "unfinished"),
-    *("sets_profiled", "reader", "time_zone", "missing_entity"),
+    *("sets_profiled", "reader", "time_zone", "missing_entity", "source_read", "evidence"),
 }
 Path_ = tuple[str | int, ...]
 
