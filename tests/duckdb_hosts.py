@@ -1,5 +1,5 @@
-"""DuckDBs to load the extension into, each a process of its own: the shell 1.5.6, and the modules 1.5.6 and of this
-environment. The first two come from PyPI.
+"""DuckDBs to load the extension into, each a process of its own: the shell 1.5.6, and the modules 1.4.5, 1.5.6 and of
+this environment. All but the last come from PyPI.
 """
 
 import json
@@ -21,6 +21,7 @@ from tests.commandline import HOUSE, environment
 from tests.exhaustive import always
 
 OLDER = "1.5.6"  # the newest of which PyPI has a shell
+OLDEST = "1.4.5"
 SECONDS = 600  # after which a process is taken for one that hangs
 
 
@@ -169,7 +170,8 @@ def shell(extension: Path, tmp_path_factory: pytest.TempPathFactory) -> Shell:
     return Shell("shell", extension, folder / "duckdb_cli" / "duckdb")
 
 
-HOSTS = always("module", longer=["shell", "older module"])  # the shell is of the older version
+OLDER_MODULES = {f"module {version}": version for version in (OLDEST, OLDER)}
+HOSTS = always("module", longer=["shell", *OLDER_MODULES])  # the shell is of the older version
 
 
 @pytest.fixture(scope="session", params=HOSTS)
@@ -180,6 +182,6 @@ def host(request: pytest.FixtureRequest, extension: Path, tmp_path_factory: pyte
         assert isinstance(found, Shell)
         return found
     packages = None
-    if request.param == "older module":
-        packages = fetched(f"duckdb=={OLDER}", tmp_path_factory.mktemp("module"))
+    if request.param in OLDER_MODULES:
+        packages = fetched(f"duckdb=={OLDER_MODULES[request.param]}", tmp_path_factory.mktemp("module"))
     return Module(request.param, extension, packages)

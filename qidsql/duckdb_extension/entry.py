@@ -26,12 +26,14 @@ from qidsql.duckdb_extension.functions import (
     Row,
     TableFunction,
     comments,
+    descriptions,
     help_definition,
     in_sql,
 )
 from qidsql.duckdb_extension.guard import NAME as GUARD_NAME
 from qidsql.duckdb_extension.guard import Guard
 from qidsql.duckdb_extension.interrupts import TICK, raising_interrupts
+from qidsql.duckdb_extension.queries import as_typed
 from qidsql.duckdb_extension.values import LogicalType, argument, put_rows, texts_of
 from qidsql.errors import Interrupted, QidsqlError, SourceError, UsageError, internal
 
@@ -151,7 +153,7 @@ class _Process:
                 connection.execute(function.definition(statement))
             connection.execute(protected.definition(statement))
             connection.execute(help_definition())
-            connection.execute(comments())
+            connection.execute(comments(descriptions()))
         except HostError as error:
             raise SourceError(str(error).partition("qidsql: ")[2] or "the macros could not be created") from None
         finally:
@@ -355,9 +357,9 @@ class _Process:
         with self._engine(call) as engine:
             run = call.function.trace if call.trace else call.function.run
             rows = run(engine, call.tables, call.options)
-            guard = engine.seen(call.tables, call.options.get("where", ""))
-        rest = (None,) * len(guard)
-        return [(*[None] * (len(call.columns) - len(guard)), *guard), *((*row, *rest) for row in rows)]
+            seen, audited = engine.seen(call.tables, call.options.get("where", ""))
+        first = (*[None] * (len(call.columns) - len(GUARD)), seen, as_typed(audited))
+        return [first, *((*row, *[None] * len(GUARD)) for row in rows)]
 
     def _checks(self, host: "HostEngine", call: Call) -> "list[Call]":
         """The checks as calls of their own. Raises QidsqlError."""

@@ -35,6 +35,7 @@ from qidsql.duckdb_extension.figures import (
     verdict_rows,
 )
 from qidsql.duckdb_extension.guard import NAME as GUARD_NAME
+from qidsql.duckdb_extension.queries import as_typed
 from qidsql.errors import Interrupted, UsageError
 from qidsql.sql import quoted, sql_file
 
@@ -202,7 +203,7 @@ class TableFunction:
         words = [place for place, name in enumerate(self.columns) if name in WORDS]
         rows = [_in_sql(row, words) for row in self.rows(result)]
         if "table_name" in self.columns:  # with its database, of which a result knows nothing
-            rows = [(engine.whole_name(tables[0]), *row[1:]) for row in rows]
+            rows = [(as_typed(engine.whole_name(tables[0])), *row[1:]) for row in rows]
         return rows
 
     def trace(self, engine: "Engine", tables: Sequence[str], options: Mapping[str, Any]) -> list[Row]:
@@ -259,7 +260,8 @@ VALUE = r" (?!and |or )('(?:[^']|'\"'\"')*'|\d[\d.]*(?= )|[^\s,;:()']+?(?=$|[.,;
 
 
 def in_sql(text: str) -> str:
-    """The text with the command line's options as parameters: --identifier a --identifier b as identifiers := [...]."""
+    """The text as read at a prompt, options as parameters: --identifier a --identifier b as identifiers := [...]."""
+    text = as_typed(text)
     one = f"{FLAG}{VALUE}"
     text = re.sub(f"{one}(?: {one})*", lambda run: ", ".join(_assigned(re.findall(one, run[0]))), text)
     return re.sub(FLAG, lambda option: _parameter(option[1])[0], text)
@@ -537,6 +539,9 @@ PROTECTED = (
 )
 
 
+HELP = ("help", "FROM qidsql.help('audit')", "The functions of qidsql, or the parameters of one.")
+
+
 def help_definition() -> str:
     """The statement that creates the macro help: the functions, or the parameters of one."""
     lines = [("", *each) for each in (*OWN, PROTECTED)] + [line for function in FUNCTIONS for line in function.help]
@@ -549,10 +554,15 @@ def help_definition() -> str:
     )
 
 
-def comments() -> str:
-    """The statements that tell of each macro what it is for, and an example, where DuckDB lists its functions."""
-    told = [*OWN, PROTECTED, *((each.macro, each.usage, each.said) for each in FUNCTIONS)]
-    told.append(("help", "FROM qidsql.help('audit')", "The functions of qidsql, or the parameters of one."))
+def descriptions() -> list[tuple[str, str, str]]:
+    """Of each macro its name, an example, and what it is for."""
+    functions = ((each.macro, each.usage, each.said) for each in FUNCTIONS)
+    return [*OWN, PROTECTED, *functions, HELP]
+
+
+def comments(described: Iterable[tuple[str, str, str]]) -> str:
+    """The statements that say so where DuckDB lists its functions."""
     return ";\n".join(
-        f"COMMENT ON MACRO TABLE qidsql.main.{name} IS {quoted(f'{purpose} {usage}')}" for name, usage, purpose in told
+        f"COMMENT ON MACRO TABLE qidsql.main.{name} IS {quoted(f'{purpose} {usage}')}"
+        for name, usage, purpose in described
     )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 NAME = "qid_protected"  # of the scalar function that returns the query
 BY = "\x1f"  # between the names of a list
+SECONDS = 60  # the most, unless max_seconds is given: con.interrupt() does not end what runs while DuckDB plans
 LEFT_OUT = ("sql", "method", "against", "nulls", "max_work", "entity", "trace")  # what no statement carries out
 COLLATION = "system.main.current_setting('default_collation')"
 SUPPRESS = next(each for each in FUNCTIONS if each.macro == "suppress")
@@ -78,10 +79,12 @@ def protected_query(engine: "HostEngine | AttachedEngine", table: str, asked: st
         )
     if query_rows(table):
         raise UsageError("the rows of a query are not protected: create a view of it, and protect that")
-    request = SuppressRequest(table=table, sql="view", **given)
+    request = SuppressRequest(**{"table": table, "sql": "view", "max_seconds": SECONDS, **given})
     result = suppress(engine, request)
     if result.verdict != Verdict.FINISHED or result.given_back or not result.script:
-        raise StatementError(f"no rows of {table} are given out: {in_sql(result.reason)}")
+        more = (f"max_seconds := {10 * SECONDS} allows it more",) if "max_seconds" not in given else ()
+        reasons = "; ".join((result.reason, *result.account.unfinished, *(more if result.account.unfinished else ())))
+        raise StatementError(f"no rows of {table} are given out: {in_sql(reasons)}")
     made = parse_one(result.script[0], dialect="duckdb").expression
     assert isinstance(made, exp.Query)
     _check(engine, engine.describe(table).resolve(result.account.columns), made, result)

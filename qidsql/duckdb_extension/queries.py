@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 QUERY = re.compile(r"(?is)\s*(?:\(|(?:select|from|with|values|table|pivot|unpivot)\s)")
 FILE = re.compile(r"(?i).*\.(?:parquet|csv|tsv|json|jsonl|ndjson)(?:\.gz|\.zst)?")
+VIEW = re.compile(r"(?:(?:the )?view )?(?:qidsql\.)?main\.qidsql:(.+?):\d+:")  # as made_view names it
 
 
 def query_rows(typed: str) -> str | None:
@@ -23,6 +24,11 @@ def query_rows(typed: str) -> str | None:
 
 def _text(typed: str) -> str:
     return typed.strip().rstrip(";")
+
+
+def as_typed(text: str) -> str:
+    """The text without the names of such views: the query, or the file."""
+    return VIEW.sub(lambda view: "the query" if view[1] == "query" else view[1], text)
 
 
 def server_of(host: "HostEngine", typed: str) -> str | None:
@@ -62,7 +68,7 @@ def made_view(
             rows = "FROM the file" if "://" in typed else query  # an address can hold a password
         else:
             return None
-        name = f"qidsql.main.{DUCKDB.identifier(f'{label} {number}')}"
+        name = f"qidsql.main.{DUCKDB.identifier(f'qidsql:{label}:{number}:')}"
         connection.execute(f"{host.search_path}; CREATE VIEW {name} AS {query}")
     except HostError:
         raise UsageError(

@@ -21,13 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
-typedef struct {
-    void (*set_error)(void *info, const char *text);
-    void **(*get_database)(void *info);
-    void *const *(*get_api)(void *info, const char *version);
-} Access;
+#include "checks.h"
 
-enum { CONNECT = 3, DISCONNECT = 6, QUERY = 13, DESTROY_RESULT = 14, SCALAR_SET_ERROR = 221, BIND_SET_ERROR = 261, INIT_SET_ERROR = 268, FUNCTION_SET_ERROR = 273 };
+enum { SCALAR_SET_ERROR = 221, BIND_SET_ERROR = 261, INIT_SET_ERROR = 268, FUNCTION_SET_ERROR = 273 };
 
 /* ---- The struct shared with Python. entry.py has the same fields in the same order, and the same LAYOUT: the
  *      installed file may be older or newer than the Python package that it finds. ---- */
@@ -323,37 +319,6 @@ static const char *load(void) {
     problem = hand_over(settings.path);
     PYTHON(void, PyGILState_Release, int)(lock);
     return problem;
-}
-
-/* ---- Without Python: the checks that are single statements. The script is compiled in (compiling.py). ---- */
-
-#ifdef SCRIPT
-#include SCRIPT
-#else
-static const char checks[] = "", refusals[] = "";
-#endif
-
-static bool run(void *const *api, void *connection, const char *sql) {
-    void *result[6] = {0}; /* duckdb_result */
-    int failed = ((int (*)(void *, const char *, void *))api[QUERY])(connection, sql, result);
-    ((void (*)(void *))api[DESTROY_RESULT])(result);
-    return !failed;
-}
-
-/* Creates the macros that need no Python, and for the others macros that tell the problem. False: it stays an error. */
-static bool load_checks(void *const *api, void *instance, const char *problem) {
-    static char reason[2 * sizeof error + 128];
-    void *connection = NULL;
-    if (!*checks || ((int (*)(void *, void **))api[CONNECT])(instance, &connection)) return false;
-    char *end = reason + sprintf(reason, "CREATE OR REPLACE MACRO qidsql.main.why_no_python() AS '");
-    for (const char *each = problem; *each; each++) {
-        if (*each == '\'') *end++ = '\'';
-        *end++ = *each;
-    }
-    strcpy(end, "'");
-    bool good = run(api, connection, checks) && run(api, connection, reason) && run(api, connection, refusals);
-    ((void (*)(void **))api[DISCONNECT])(&connection);
-    return good;
 }
 
 /* ---- What DuckDB calls at LOAD. ---- */

@@ -18,7 +18,8 @@ WITH RECURSIVE "qidsql answer" AS (
     THEN system.main.error(system.main.concat(
       'qidsql: this session sees other rows than the audit, which saw ', audited,
       ' as it is committed, with default settings: is there an open transaction, a temporary table or a CTE of this ',
-      'name, another search path (USE), time zone, collation or variable, or did another session write meanwhile?'
+      'name, another search path (USE), time zone, collation or variable, the current time in it, or did another session ',
+      'write meanwhile?'
     ))
     :requirement
     ELSE FALSE

@@ -69,3 +69,14 @@ FROM (VALUES
   ('matches', 'FROM qidsql.matches(''table'', ''people'', [''column'', ...], k := 5, entity := ''column'')', 'How many rows of another table fit each row, or how many persons: a link, or k-map for a population.'),
   ('', 'all others need Python', qidsql.main.why_no_python())
 ) AS found (name, usage, description);
+
+COMMENT ON MACRO TABLE qidsql.main.profile IS 'The measures of a column set. FROM qidsql.profile(''table'', [''column'', ...], k := 5)';
+COMMENT ON MACRO TABLE qidsql.main.violations IS 'The classes below k of a column set, with values. FROM qidsql.violations(''table'', [''column'', ...], k := 5)';
+COMMENT ON MACRO TABLE qidsql.main.columns IS 'The measures of every single column. FROM qidsql.columns(''table'', k := 5)';
+COMMENT ON MACRO TABLE qidsql.main.anonymity IS 'Whether each class of a column set has k rows, or k persons. FROM qidsql.anonymity(''table'', [''column'', ...], k := 5, entity := ''column'')';
+COMMENT ON MACRO TABLE qidsql.main.diversity IS 'Whether each class has l different values of a sensitive column, by rows or persons. FROM qidsql.diversity(''table'', [''column'', ...], ''sensitive'', l := 2, entity := ''column'')';
+COMMENT ON MACRO TABLE qidsql.main.closeness IS 'Whether the values of each class are distributed as in the table. FROM qidsql.closeness(''table'', [''column'', ...], ''sensitive'', t := 0.2)';
+COMMENT ON MACRO TABLE qidsql.main.risks IS 'The risk of the rows to be re-identified. FROM qidsql.risks(''table'', [''column'', ...], k := 5)';
+COMMENT ON MACRO TABLE qidsql.main.sizes IS 'How many classes there are of each size, as bars. FROM qidsql.sizes(''table'', [''column'', ...])';
+COMMENT ON MACRO TABLE qidsql.main.matches IS 'How many rows of another table fit each row, or how many persons: a link, or k-map for a population. FROM qidsql.matches(''table'', ''people'', [''column'', ...], k := 5, entity := ''column'')';
+COMMENT ON MACRO TABLE qidsql.main.help IS 'The functions of qidsql, or the parameters of one. FROM qidsql.help(''audit'')';

@@ -386,6 +386,32 @@ def test_what_cannot_be_right_is_refused_before_it_runs_in_one_line(host: Host) 
         assert text in answer
 
 
+NAMELESS = {  # what is typed in place of a table's name, and what it is called
+    "SELECT b FROM people": "the query is ",
+    "{file}": "people.parquet is ",
+    "SELECT random() AS b FROM people": "the query uses random, ",
+    "SELECT now() AS b FROM people": "the audit, which saw the query as it is committed",
+}
+
+
+def test_a_query_or_file_is_called_as_it_was_typed(host: Host, tmp_path: Path) -> None:
+    file = tmp_path / "people.parquet"
+    asked = [f"CALL qidsql.check('{typed.format(file=file)}', k := 90, columns := ['b'])" for typed in NAMELESS]
+    asked.append("FROM qidsql.report('SELECT b FROM people', columns := ['b'])")
+    _, _, _, *answers, report = host.run([host.load, PEOPLE, f"COPY people TO '{file}'", *asked])
+    for told, called in zip(answers, NAMELESS.values(), strict=True):
+        assert isinstance(told, Refused)
+        assert called in told and "main." not in told
+    assert not any("main" in str(row["line"]) for row in rows(report))
+
+
+@pytest.mark.exhaustive
+def test_a_query_by_the_environment_is_refused(shell: Shell) -> None:
+    """Another process would show other rows; only the shell has this function."""
+    answer = shell.ask(PEOPLE, "FROM qidsql.verdict('SELECT getenv(''HOME'') AS a FROM people')")
+    assert "the query uses getenv, so it can show other rows to others" in str(answer)
+
+
 def test_a_wrong_call_of_a_single_statement_is_refused(host: Host) -> None:
     wrong = {
         "FROM qidsql.profile('nope')": "nope",

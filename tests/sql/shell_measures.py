@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from qidsql.duckdb_extension.functions import FUNCTIONS, OWN
+from qidsql.duckdb_extension.functions import FUNCTIONS, HELP, OWN, comments
 from qidsql.duckdb_extension.protected import carried_out
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.own_functions import by_whole_names
@@ -123,7 +123,7 @@ def refusals() -> str:
     given = ['"table"', *(f"{name} := NULL" for name in carried_out())]
     macros.append(REFUSED.format(name="protected", given=", ".join(given)))
     lines = ",\n".join(f"  ({', '.join(map(quoted, line))})" for line in OWN)
-    return f"{ABOVE}\n" + "\n".join(macros) + HELP.format(lines=lines)
+    return f"{ABOVE}\n" + "\n".join(macros) + OF_HELP.format(lines=lines) + f"\n{comments((*OWN, HELP))};\n"
 
 
 ABOVE = """\
@@ -133,7 +133,7 @@ ABOVE = """\
 REFUSED = """CREATE OR REPLACE MACRO qidsql.main.{name}({given}) AS TABLE
 SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
 """
-HELP = """
+OF_HELP = """
 CREATE OR REPLACE MACRO qidsql.main.help(function := '') AS TABLE
 SELECT found.name, found.usage, found.description
 FROM (VALUES

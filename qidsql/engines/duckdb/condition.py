@@ -40,7 +40,7 @@ HIDDEN = "rowid"
 WORDS = MOMENTS | OF_SESSION
 UP_TO_NOW = {"age"}  # age(x) is the time from x to today; the catalog does not say so
 # Functions that depend on more than their arguments, although the catalogs of DuckDB 1.4 and 1.5 do not say so.
-UNSTABLE = {"current_setting", "getvariable", "vector_type", "version"}
+UNSTABLE = {"current_setting", "getenv", "getvariable", "vector_type", "version"}
 FOREIGN = "is a macro of this database, and only DuckDB's own functions are accepted; audit a view that calls it"
 
 
