@@ -329,6 +329,7 @@ class _Run:
             try:
                 mark = fingerprint_of(engine, described, asked, self.past.secret)
             except StatementError:
+                mark = None  # not that of a state before, where the audit began again
                 raise _NoFingerprint from None
             if stands(table, mark):
                 raise _Stands

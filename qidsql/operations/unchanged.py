@@ -2,8 +2,8 @@
 
 A fingerprint covers all that a verdict was read from and made by: the rows, in any order, hashed with a secret of the
 history; the table as the catalog describes it; the policy, weights and files; who read, with which versions. Two tables
-that differ have the same one with a probability of about 1 in 2 to the 63rd, if nobody aims at it: DuckDB's hash of a
-text has no key of its own, so whoever can make two texts with one hash could hide a change (`--fresh` audits anyway).
+that differ have the same one with a probability of about 1 in 2 to the 63rd. Nobody can aim at it without the secret:
+DuckDB hashes each row behind it by MD5, Postgres by its hashes with a seed of it.
 """
 
 import hashlib

@@ -4,12 +4,17 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from qidsql.commands.audit.command import AuditResult
+from qidsql.core.tables import Column
+from qidsql.engines.connect import connect
 from qidsql.operations import unchanged
+from qidsql.operations.history.opening import open_history
 from qidsql.operations.policy_file import read_policy_file
 from qidsql.operations.run import run
+from qidsql.sql.relation import fingerprint, relation
 from tests.commandline import inside
 from tests.exhaustive import always
 from tests.policies import RISKY, SAFE, entries, fill, history_of, policy_file
@@ -72,6 +77,37 @@ def test_an_unchanged_table_costs_one_statement_and_a_row_written_again_changes_
 def test_a_change_of_rows_or_names_is_audited(folder: Path, store: Store, change: str) -> None:
     """The first one keeps the counts of each column's values."""
     assert not nights(folder, lambda: store.execute(change))[0]
+
+
+def test_two_texts_with_one_hash_are_two_values(folder: Path, store: Store) -> None:
+    """Texts of 12 letters, by the constants of DuckDB's hash, which has no key: anybody can make more of them."""
+    one, other = "iucxuyimmunh", "p$2h6T)dvgsh"
+    if store.name == "duckdb":
+        assert duckdb.execute("SELECT hash(?) = hash(?)", [one, other]).fetchone() == (True,)
+    store.execute(f"UPDATE one SET ward = '{one}' WHERE sex = 'x'")
+    assert not nights(folder, lambda: store.execute(f"UPDATE one SET ward = '{other}' WHERE sex = 'x'"))[0]
+
+
+def test_each_history_has_fingerprints_of_its_own(folder: Path, store: Store) -> None:
+    """Of equal tables, by a secret: also what the engine computes of the rows."""
+    path = policy_file(folder, store.url, entries("one"))
+    marks = []
+    for name in ("first.duckdb", "second.duckdb"):
+        history = open_history(str(folder / name))
+        history.record(run(read_policy_file(path), history))
+        marks += [run(read_policy_file(path), history).tables[0].fingerprint for _ in range(2)]
+    assert None not in marks
+    assert (marks[0] == marks[1], marks[2] == marks[3], marks[0] == marks[2]) == (True, True, False)
+    columns = (Column("ward", "varchar"),)
+    with connect(store.url) as engine:
+        rows = [
+            engine.run(
+                fingerprint(engine.dialect, relation(engine.dialect, engine.describe("one"), columns), columns, key)
+            )
+            for key in (1, 1, 2)
+        ]
+    assert rows[0] == rows[1]
+    assert not set(rows[0][1:]) & set(rows[2][1:])
 
 
 LIST = {

@@ -47,21 +47,13 @@ def _column_hash(value: exp.Expr, type_name: str, seed: int) -> exp.Expr:
     return _shuffled(value, seed)
 
 
-HASHED_APART = r"boolean|u?(tiny|small|big)?int(eger)?|float|double|date|time.*|varchar|blob|decimal\(1?\d,\d+\)"
-
-
 def _keyed_hash(values: Sequence[tuple[exp.Expr, Column]], key: int) -> exp.Expr:
-    """DuckDB adds the hash of the last value by XOR: that is the key's, and the whole is mixed once more.
-
-    It adds the halves of wide numbers likewise, and hashes enums by their places, so that their texts count too.
-    """
+    """MD5 of the key and the row as text: DuckDB's own hash has no key, so that anybody can make texts which share one.
+    It is in the text as it tells an enum's places apart, and NULLs."""
     nodes = [value for value, _ in values]
-    nodes += [
-        exp.cast(value.copy(), "VARCHAR")
-        for value, column in values
-        if not re.fullmatch(HASHED_APART, DUCKDB.comparable_type(column).lower())
-    ]
-    return exp.func("HASH", exp.func("HASH", exp.Literal.number(key), *nodes, exp.Literal.number(key)))
+    own = exp.cast(exp.func("HASH", *(node.copy() for node in nodes)), "VARCHAR")
+    row = exp.cast(exp.func("ROW", *(node.copy() for node in nodes)), "VARCHAR")
+    return exp.func("HASH", exp.MD5(this=exp.func("CONCAT", exp.Literal.string(f"{key:x} "), own, row)))
 
 
 def _about_distinct(value: exp.Expr) -> exp.Expr:
