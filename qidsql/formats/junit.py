@@ -44,7 +44,7 @@ def _suite(root: ElementTree.Element, number: int, document: RunResult, table: T
         ElementTree.SubElement(case, "error", type=table.verdict, message=_text(table.sentence))
     if account:
         for kind in required(account.policy):
-            if table.verdict not in BROKEN or _against(table, kind):
+            if table.verdict not in BROKEN or against(table, kind):
                 _case(suite, name, kind, account.policy, table)
     _end_suite(suite)
 
@@ -110,6 +110,15 @@ def required(policy: Policy) -> list[FindingKind]:
     return [FindingKind.K_ANONYMITY, FindingKind.DIRECT_IDENTIFIER, *limits]
 
 
+def requirement(policy: Policy, kind: FindingKind) -> str:
+    """What the policy requires, with its limit, in words."""
+    most = limit_of(policy, kind) if kind in LIMITS else None
+    text = decimal(most) if isinstance(most, Fraction) else str(most)
+    bound = text if kind in DISCLOSURE else f"below {text}"
+    whole = kind is FindingKind.K_ANONYMITY
+    return f"{kind} (k = {policy.k})" if whole else str(kind) if most is None else f"{kind} ({bound})"
+
+
 def _accepted(table: TableRun, kind: FindingKind) -> str:
     """By which exceptions the table meets this requirement, in words; empty if it needs none."""
     found = [each for each in table.findings if each.kind is kind and each.state is FindingState.EXCEPTED]
@@ -117,7 +126,8 @@ def _accepted(table: TableRun, kind: FindingKind) -> str:
     return "; ".join(f"accepted {f'until {e.expires}' if e.expires else 'without end'}: {e.reason}" for e in by)
 
 
-def _against(table: TableRun, kind: FindingKind) -> list[Finding]:
+def against(table: TableRun, kind: FindingKind) -> list[Finding]:
+    """The open findings by which the table does not meet this requirement; none if it meets it."""
     causes = CAUSES if kind is FindingKind.K_ANONYMITY else ()
     found = [finding for finding in table.open_findings if finding.kind is kind or finding.kind in causes]
     return found if any(finding.kind is kind for finding in found) else []
@@ -125,12 +135,10 @@ def _against(table: TableRun, kind: FindingKind) -> list[Finding]:
 
 def _case(suite: ElementTree.Element, classname: str, kind: FindingKind, policy: Policy, table: TableRun) -> None:
     whole = kind is FindingKind.K_ANONYMITY
-    most = limit_of(policy, kind) if kind in LIMITS else None
-    text = decimal(most) if isinstance(most, Fraction) else str(most)
-    bound = text if kind in DISCLOSURE else f"below {text}"
-    name = f"{kind} (k = {policy.k})" if whole else str(kind) if most is None else f"{kind} ({bound})"
-    case = ElementTree.SubElement(suite, "testcase", name=_text(name), classname=classname, time="0")
-    found = _against(table, kind)
+    case = ElementTree.SubElement(
+        suite, "testcase", name=_text(requirement(policy, kind)), classname=classname, time="0"
+    )
+    found = against(table, kind)
     if found:
         lines = [HELP[kind], *_first([finding.text for finding in found])]
         message = found[0].text if whole else TITLES[kind]

@@ -42,6 +42,7 @@ FORMATS = (
     DocumentFormat("sarif", "sarif"),
     DocumentFormat("github", "github"),
     DocumentFormat("prometheus", "prom"),
+    DocumentFormat("openlineage", "openlineage"),
 )
 NAMES = tuple(each.name for each in FORMATS)
 

@@ -13,7 +13,7 @@ import pytest
 from lxml import etree
 from prometheus_client.parser import text_string_to_metric_families
 
-from qidsql.formats import sarif
+from qidsql.formats import openlineage, sarif
 from qidsql.formats.causes import told as causes
 from qidsql.formats.registry import rendered
 from qidsql.operations.document import RunResult
@@ -192,3 +192,72 @@ def test_a_metrics_file_is_replaced_at_once(tmp_path: Path) -> None:
         assert reading.read() == "old\n"
     assert target.read_text() == "new\n"
     assert list(tmp_path.iterdir()) == [target]
+
+
+ADDRESS = {"type": "string", "pattern": "^[a-z]+:"}
+BASE = {"_producer": ADDRESS, "_schemaURL": ADDRESS}
+TEXT = {"type": "string", "minLength": 1}
+ASSERTION = {
+    "type": "object",
+    "properties": {"assertion": TEXT, "success": {"type": "boolean"}, "column": TEXT},
+    "required": ["assertion", "success"],
+    "additionalProperties": False,
+}
+OPENLINEAGE = {  # what https://openlineage.io/spec requires of an event and of this facet
+    "type": "object",
+    "properties": {
+        "eventType": {"enum": ["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"]},
+        "eventTime": {"type": "string", "format": "date-time"},
+        "producer": ADDRESS,
+        "schemaURL": ADDRESS,
+        "run": {"properties": {"runId": {"type": "string", "format": "uuid"}}, "required": ["runId"]},
+        "job": {"properties": {"namespace": TEXT, "name": TEXT}, "required": ["namespace", "name"]},
+        "inputs": {
+            "type": "array",
+            "items": {
+                "properties": {
+                    "namespace": TEXT,
+                    "name": TEXT,
+                    "inputFacets": {
+                        "properties": {
+                            "dataQualityAssertions": {
+                                "properties": {**BASE, "assertions": {"type": "array", "items": ASSERTION}},
+                                "required": [*BASE, "assertions"],
+                            }
+                        }
+                    },
+                },
+                "required": ["namespace", "name"],
+            },
+        },
+    },
+    "required": ["eventTime", "producer", "schemaURL", "run", "job"],
+}
+
+
+def test_openlineage_is_an_event_in_which_nothing_passes_without_a_verdict(document: RunResult) -> None:
+    from jsonschema import Draft202012Validator
+
+    event = json.loads(rendered(document, "openlineage"))
+    checked = Draft202012Validator(OPENLINEAGE, format_checker=Draft202012Validator.FORMAT_CHECKER)
+    assert [error.message for error in checked.iter_errors(event)] == []
+    assert datetime.fromisoformat(event["eventTime"]).tzinfo is not None
+    assert event == json.loads(rendered(document, "openlineage")), "the same run has the same id"
+    for table, dataset in zip(document.tables, event["inputs"], strict=False):
+        success = [each["success"] for each in dataset["inputFacets"]["dataQualityAssertions"]["assertions"]]
+        assert success
+        assert all(success) is (table.verdict == "pass"), table.verdict
+        if table.verdict not in ("pass", "violation"):
+            assert not any(success)
+
+
+@pytest.mark.parametrize(
+    ("label", "named"),
+    {
+        "postgresql://auditor@db.example.org/clinic": ("postgres://db.example.org:5432", "clinic.public.t"),
+        "postgres://db.example.org:6432/clinic?sslmode=require": ("postgres://db.example.org:6432", "clinic.public.t"),
+        "clinic.duckdb": ("clinic.duckdb", "public.t"),
+    }.items(),
+)
+def test_datasets_of_a_server_have_the_names_that_others_give_them(label: str, named: tuple[str, str]) -> None:
+    assert openlineage._named(label, "public.t") == named

@@ -151,7 +151,7 @@ def test_reports_say_since_when_and_what_was_spared(folder: Path, store: Store) 
         assert table["unchanged"]["run"] == first["run"]
     fresh = json.loads(inside("run", "-q", "--fresh", "--format", "json", cwd=folder).out)
     assert (fresh["statements"], fresh["spared"]) == (first["statements"], 0)
-    formats = ("html", "markdown", "junit", "github", "sarif", "prometheus", "csv")
+    formats = ("html", "markdown", "junit", "github", "sarif", "prometheus", "csv", "openlineage")
     for each in formats:
         told = OTHERWISE.get(each, f"unchanged since {day}")
         out = inside("report", "last~1", "--format", each, cwd=folder).out
