@@ -1,6 +1,7 @@
 """qidsql run"""
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,7 +59,12 @@ class RunRequest:
     only: Annotated[Names, Option("audit only this table, source or pattern (repeat)", "TABLE")] = ()
     baseline: Annotated[
         str | None,
-        Option("compare findings with this run; default: the last complete one", "RUN", variable="QIDSQL_BASELINE"),
+        Option(
+            "compare findings with this run, or with that in a file (--output NAME.baseline); default: the last "
+            "complete one",
+            "RUN",
+            variable="QIDSQL_BASELINE",
+        ),
     ] = None
     fail_on: Annotated[
         FailOn,
@@ -269,16 +275,13 @@ def run_and_record(file: "PolicyFile", request: RunRequest) -> "tuple[RunResult,
         url = request.history or file.history_url
         with naming_variable("QIDSQL_HISTORY", url):
             history = open_history(url, file.history_schema)
-    if history is not None and request.baseline:
-        with naming_variable("QIDSQL_BASELINE", request.baseline):
-            history.find(request.baseline)
-    with within(file.max_seconds):
+    with within(file.max_seconds), _compared_with(request, history) as (past, baseline):
         with showing_progress(request.quiet) as (stage, opened, _):
             result = run(
                 file,
-                history,
+                past,
                 only=tuple(request.only),
-                baseline=request.baseline,
+                baseline=baseline,
                 fail_on=request.fail_on,
                 resume=request.resume,
                 fresh=request.fresh,
@@ -295,6 +298,35 @@ def run_and_record(file: "PolicyFile", request: RunRequest) -> "tuple[RunResult,
         if not request.quiet and not result.interrupted:
             _say_what_is_due(file, history)
     return result, ""
+
+
+@contextmanager
+def _compared_with(request: RunRequest, history: "History | None") -> "Iterator[tuple[History | None, str | None]]":
+    """The history that has the baseline, and its name there: that of a file is a history of this run alone.
+
+    Raises UsageError, UnknownName.
+    """
+    typed = request.baseline
+    with naming_variable("QIDSQL_BASELINE", typed):
+        if typed is None or not Path(typed).is_file():
+            if history is not None and typed:
+                history.find(typed)
+            found = None
+        else:
+            from qidsql.formats.baseline import read_baseline
+
+            found = read_baseline(Path(typed))
+    if found is None:
+        yield history, typed
+        return
+    import tempfile
+
+    from qidsql.operations.history.opening import open_history
+
+    with tempfile.TemporaryDirectory() as folder:
+        alone = open_history(str(Path(folder) / "baseline.duckdb"))
+        alone.record(found)
+        yield alone, found.run
 
 
 def _say_what_is_due(file: "PolicyFile", history: "History") -> None:

@@ -43,6 +43,7 @@ FORMATS = (
     DocumentFormat("github", "github"),
     DocumentFormat("prometheus", "prom"),
     DocumentFormat("openlineage", "openlineage"),
+    DocumentFormat("baseline", "baseline"),
 )
 NAMES = tuple(each.name for each in FORMATS)
 
