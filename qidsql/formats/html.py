@@ -21,6 +21,7 @@ from qidsql.measures.disclosure_limits import limits_among
 from qidsql.operations.coverage import RENAMED
 from qidsql.operations.document import RunResult
 from qidsql.operations.table_run import Finding, FindingKind, FindingState, TableRun, TrendPoint
+from qidsql.report.sections import exceeding
 from qidsql.wording.pages import page
 from qidsql.wording.terms import glossary_of_audits
 from qidsql.wording.texts import few, moment, percent, plural
@@ -58,6 +59,7 @@ def _filled(template: str, document: RunResult, prefix: str = "") -> str:
         template,
         FILTERS,
         share=_share,
+        exceeding=exceeding,
         share_of=lambda part, whole: unbroken(texts.share_of(part, whole)),
         part=lambda profile: texts.part_of(profile.rows_below_k, profile.rows),
         percent=lambda value: unbroken(percent(value)),

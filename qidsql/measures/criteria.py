@@ -101,7 +101,7 @@ class Criterion(ABC):
     @property
     def obstacle(self) -> str:
         """The name of columns that meet it, as an obstacle to a policy."""
-        return f"a {self.name}".replace("a column set with ", "").replace("a column set that ", "it ")
+        return f"a {self.name}".replace("a column set with ", "has ").replace("a column set that ", "")
 
     @property
     def forbidden(self) -> "Criterion":

@@ -189,7 +189,8 @@ def _sentence(found: Disclosed, policy: Policy, others: int = 0) -> str:
     if figures.values == 1:
         return f"{column} has the same value in every {unit}: it is known to everybody"
     if figures.revealed:
-        text = f"{who} knows the {column} of {count(figures.revealed)} {units} ({percent(figures.share_revealed)})"
+        known = f"{count(figures.revealed)} {unit if figures.revealed == 1 else units}"
+        text = f"{who} knows the {column} of {known} ({percent(figures.share_revealed)})"
         if figures.revealed_null:
             text += f", of {count(figures.revealed_null)} that it is NULL"
     else:

@@ -289,7 +289,7 @@ def obstacles(policy: Policy, profile: ClassProfile, columns: Sequence[ColumnFin
     """What is still in the way of the policy if the columns left have this profile, in words; empty: nothing."""
     met = [criterion.obstacle for criterion in policy.criteria if criterion.met_by(profile)]
     others = [column.name for column in columns if column.recognised or column.role is Role.UNREADABLE]
-    return " and ".join(met) or (f"{few(others)} must not be published either" if others else "")
+    return ", ".join(met) or (f"{few(others)} must not be published either" if others else "")
 
 
 def _share(whole: ClassProfile, least: int) -> int:

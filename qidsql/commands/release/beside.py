@@ -70,12 +70,13 @@ def _facts(found: Result, audit: AuditResult) -> Iterator[tuple[str, str]]:
             yield "Tried", f"by {way.way}: {kept}{lost}{', proved the best' if way.proved else ''}"
     if isinstance(found, ImpactResult) and found.variables:
         cells = sum(each.cells for each in found.variables)
-        yield "Cells suppressed", f"{count(found.suppressed)} of {count(cells)}"
+        if found.suppressed >= 0:  # a copy may write a text for what it withholds, a NULL of the table too
+            yield "Cells suppressed", f"{count(found.suppressed)} of {count(cells)}"
         yield "Columns not released", few(found.missing_columns) or "none"
         gone, before = (sum(getattr(each, name) for each in found.variables) for name in ("vanished", "values_before"))
         yield "Values that vanished", f"{count(gone)} of {count(before)}"
         if moved := found.differences:
-            yield "Percentages of values", f"{-moved.greatest:+.1f} to {-moved.least:+.1f} points"
+            yield "Percentages of values", f"{-moved.greatest:+z.1f} to {-moved.least:+z.1f} points"
     if (after := getattr(found, "after", None)) and audit.profile is not None:
         here, there = ([each.rows, each.classes, each.smallest] for each in (audit.profile, after))
         alike = "these rows and classes" if here == there else f"{count(there[0])} rows: it is not what leaves"

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 
+from qidsql.column_roles.names import find, words
 from qidsql.commands.kmap.command import KmapRequest
 from qidsql.commands.kmap.kmap import kmap
 from qidsql.commands.kmap.result import KmapResult
@@ -77,12 +78,26 @@ def _beside(engine: Engine, other: str) -> Iterator[tuple[Engine, Table]]:
             yield pair, pair.describe_beside(None)
 
 
+def _meaning(name: str) -> str:
+    """What the name of a column says, such as a place; "" if nothing."""
+    hit = find(words(name))
+    return hit.concept.meaning if hit else ""
+
+
 def _judged(known: KmapResult, table: Table, there: Table, threshold: str) -> Linked:
-    """Met only if all columns that both have by the same name were compared, and each row was found there."""
+    """Met only if all columns that both have, by name or by what the name means, were compared, and each row was found
+    there: somebody can write zip codes of the other table as coarsely as those that were released.
+    """
     state, text = STATES.get(known.verdict, LineState.NOT_EXAMINED), known.reason
     compared = {each.left.lower() for each in known.columns}
     theirs = {each.name.lower() for each in there.columns}
     left_out = [each.name for each in table.columns if each.name.lower() in theirs - compared]
+    others = {_meaning(each.name) for each in there.columns if each.name not in {it.right for it in known.columns}}
+    left_out += [
+        f"{each.name} by its meaning"
+        for each in table.columns
+        if each.name.lower() not in {*compared, *theirs} and _meaning(each.name) in others - {""}
+    ]
     if state is LineState.MET and left_out:
         text = f"{text}, but both have {few(left_out)}, too: name it in on"
         state = LineState.NOT_EXAMINED

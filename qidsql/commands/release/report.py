@@ -156,7 +156,9 @@ def _before_and_after(result: ReleaseResult) -> Iterator[Block]:
     yield Heading("Before and after", RECORDED)
     yield _fingerprint(result)
     if source is None:
-        yield Sentence(f"{result.predicate.of} is in no recorded run: its risk before is not known.", close=True)
+        yield Sentence(
+            f"{result.predicate.of} is in no recorded run, so its risk is not known: qidsql run records it.", close=True
+        )
         return
     heads = [Head("", text=True), Head(f"{result.predicate.of}, {source.started:%Y-%m-%d}"), Head("Released")]
     known = profile if profile is not None and profile.rows and not profile.wildcard else None

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 
 from qidsql.checklists.checklist import Checklist
 from qidsql.commands.audit.command import AuditResult
@@ -127,8 +128,12 @@ class Risks:
             )
         tested = found.backtest.methods if found.backtest else ()
         worst = [abs(each.worst_error) for each in tested if each.worst_error is not None]
-        off = f"off by {percent(Fraction(max(worst)))} at most on samples" if worst else "not tested on samples"
-        words = f"{count(round(found.highest))} of {count(size)} as estimated, {off}"
+        off = "not tested on samples"
+        if worst:
+            most = max(worst)
+            by = percent(Fraction(most)) if most < 1 else f"a factor of {count(ceil(1 + most))}"
+            off = f"off by {by} at most on samples"
+        words = f"at most {count(ceil(found.highest))} of {count(size)} as estimated, {off}"
         return FoundRisk(Fraction(found.highest) / size, words, None)
 
     def _columns(self) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ from qidsql.wording.texts import few
 
 POPULATION = "The population of which the table is a sample"
 SAMPLES = 5  # of the table, that test the estimates
+FEWEST_TESTED = 20  # rows of a sample: fewer say nothing of an estimate
 
 
 @dataclass(frozen=True)
@@ -210,9 +211,9 @@ class PopulationRisk:
 
     @property
     def tested_rows(self) -> int:
-        """The rows of a sample of the backtest: at least 2 and fewer than the table has; 0 if there is none."""
+        """The rows of a sample of the backtest: enough to say something, and fewer than the table has; 0 if not."""
         rows = round(Fraction(self.rows * self.rows, self.size))
-        return rows if self.estimates and 1 < rows < self.rows else 0
+        return rows if self.estimates and FEWEST_TESTED <= rows < self.rows else 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,14 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from qidsql.commands.risk.command import MethodError, PopulationRisk, ProsecutorRisk, RiskResult, WeightedRisk
+from qidsql.commands.risk.command import (
+    FEWEST_TESTED,
+    MethodError,
+    PopulationRisk,
+    ProsecutorRisk,
+    RiskResult,
+    WeightedRisk,
+)
 from qidsql.measures.individual_risk import RiskBin
 from qidsql.report.blocks import Bar, Chart, Fields, Grid, Head, Heading, Labelled, Report, Tone
 from qidsql.report.sections import NOTHING_LEFT, chart_of_sizes, cost, left_out_facts
@@ -86,7 +93,7 @@ def _errors(found: PopulationRisk, unit: str) -> str:
         return (
             "not measured"
             if found.tested_rows
-            else "not measured: this sampling fraction leaves no sample of the table"
+            else f"not measured: a sample of this fraction of the table would have fewer than {FEWEST_TESTED} {unit}"
         )
     samples = f"{plural(tested.samples, 'random sample')} of {count(tested.sample_rows)} {unit}"
     if not _is_tested(found):

@@ -328,6 +328,20 @@ def test_the_three_criteria_of_wp216(tmp_path: Path) -> None:
         assert tuple(state(found, f"wp216 {name}") for name in names) == expected, texts
 
 
+@pytest.mark.exhaustive
+def test_a_register_with_the_same_thing_by_another_name_is_not_compared_to_the_end(tmp_path: Path) -> None:
+    """Somebody can write the zip codes of the register as coarsely as the released ones."""
+    table(
+        tmp_path, [(*each, f"5370{n % 2}") for n, each in enumerate([*PEOPLE, *PEOPLE])], "age, state, voter, postcode"
+    )
+    (tmp_path / "voters.parquet").write_bytes((tmp_path / "out.parquet").read_bytes())
+    linked = 'linked = [{table = "voters.parquet", on = ["age=age", "state=state"]}]\nchecklists = ["wp216"]'
+    for name, expected in (("zip2", "not examined"), ("shoes", "met")):
+        table(tmp_path, [(*each, "53") for each in PEOPLE], f"age, state, diagnosis, {name}")
+        policy(tmp_path, {**ROLES, name: "quasi-identifier"}, release=linked)
+        assert state(check(tmp_path), "wp216 linkability") == expected
+
+
 def test_no_cell_value_leaves(tmp_path: Path) -> None:
     policy(tmp_path, release='checklists = ["safe-harbor", "wp216"]')
     table(tmp_path, [*PEOPLE, (97531, "canary7731@example.org", "4111 1111 1111 1111")])
