@@ -34,7 +34,7 @@ from qidsql.wording.texts import count, plural
 from qidsql.wording.texts import few as few_names
 
 MET, NOT_MET, NOT_EXAMINED = LineState.MET, LineState.NOT_MET, LineState.NOT_EXAMINED
-NO_LEDGER = Measured(NOT_EXAMINED, "no history of releases was read")
+NO_LEDGER = Measured(NOT_EXAMINED, "there is no history that could name an earlier release: qidsql run makes one")
 FIRST = Measured(MET, "no earlier release of this table is recorded in the history")
 WRITTEN = {"whole": "u?(tiny|small|big|huge)?int(eger|[248])?$", "text": "(text|(var)?char.*|character varying.*)$"}
 _Side: TypeAlias = tuple[Table, Sequence[str]]

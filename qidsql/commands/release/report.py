@@ -99,7 +99,7 @@ def _sheet(result: ReleaseResult) -> Fields:
     titles = [f"{each.title}: {_computed(stated.lines, each)}" for each in stated.checklists]
     rows.add_all("Checklists", titles or ["none was named: only what every release must keep was asked"])
     names = [each.name for each in stated.earlier or ()]
-    recorded = few(names) if names else "none is recorded" if stated.earlier is not None else "no history was read"
+    recorded = few(names) if names else "none is recorded" if stated.earlier is not None else "there is no history"
     rows.add("Earlier", f"{recorded}; what left without a record is not known")
     rows.add("Checked", f"{moment(result.account.started)}, {result.account.read_by}")
     return rows

@@ -50,9 +50,12 @@ class ReleaseLedger:
     def __init__(self, history: History) -> None:
         self._history = history
 
-    def of_table(self, table: str) -> tuple[EarlierRelease, ...]:
+    def of_table(self, table: str) -> tuple[EarlierRelease, ...] | None:
         """The recorded releases of a table of the policy, or of all that fit a pattern, and those that they name, of
-        which the record may be gone."""
+        which the record may be gone. None without a history: what left before is not known."""
+        with self._history.reading() as store:
+            if store is None:
+                return None
         found: dict[str, EarlierRelease] = {}
         for each in self._rows():
             if any(_is_one(table, name) for name in (each.of_table, each.stated.of)):
