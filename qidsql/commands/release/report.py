@@ -256,5 +256,7 @@ def _signature() -> Iterator[Block]:
         close=True,
     )
     yield Sentence(
-        "minisign -S -m release.json does it too, or cosign attest-blob with the predicate of the file.", close=True
+        "minisign -S -m release.json does it too, or cosign sign-blob --bundle release.json.sigstore --key KEY "
+        "release.json; without a key cosign writes your name into a public log.",
+        close=True,
     )

@@ -64,6 +64,7 @@ COMMAND = Command(
 
 
 CODED = "on the codes of the rows"
+STATED = "The statement itself: "  # then the verdict that a release states
 
 
 class Holds(StrEnum):

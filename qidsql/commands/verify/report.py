@@ -1,6 +1,6 @@
 """The verify report: the verdict, then each claim with what was compared."""
 
-from qidsql.commands.verify.command import Holds, VerifyResult
+from qidsql.commands.verify.command import STATED, Holds, VerifyResult
 from qidsql.report.blocks import Fields, Outcome, Report
 from qidsql.report.sections import CODES_LEFT, NOTHING_LEFT, cost, facts
 from qidsql.wording.texts import plural
@@ -30,4 +30,7 @@ def opening(result: VerifyResult) -> str:
         return f"Of the earlier result, {plural(wrong, 'statement holds', 'statements hold')} no longer: do not use it."
     if open_ or not result.checks:
         return f"What was checked holds, but {plural(open_, 'statement')} of the earlier result could not be proved."
+    if result.verified == "release":
+        stated = result.reason.partition(STATED)[2].partition(",")[0]
+        return f"These bytes are what the statement is about, and it holds. Its own verdict on them is: {stated}."
     return "Every statement of the earlier result holds on the table as it is now."

@@ -24,7 +24,7 @@ from qidsql.commands.verify.audits import AuditClaims
 from qidsql.commands.verify.cells import CellClaims
 from qidsql.commands.verify.column_sets import ColumnSetClaims
 from qidsql.commands.verify.combinations import CombinationClaims
-from qidsql.commands.verify.command import Claim, Holds, VerifyRequest, VerifyResult, same
+from qidsql.commands.verify.command import STATED, Claim, Holds, VerifyRequest, VerifyResult, same
 from qidsql.commands.verify.plans import PlanClaims
 from qidsql.commands.verify.releases import ReleaseClaims
 from qidsql.core.files import read_json
@@ -192,7 +192,7 @@ def _of_release(claims: ReleaseClaims, contradicting: Sequence[str], request: Ve
     verdict, reason = _judge(checks, unfinished)
     return VerifyResult(
         verdict=verdict,
-        reason=f"{reason}. The statement itself: {claims.stated}",
+        reason=f"{reason}. {STATED}{claims.stated}",
         account=claims.account(tuple(unfinished)),
         verified="release",
         criterion=claims.rule,

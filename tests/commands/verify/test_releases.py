@@ -90,6 +90,8 @@ def test_another_name_of_the_file_and_what_is_only_recorded(released: Path, tmp_
     assert outcome.code == 0
     assert "protected only by the signature" in outcome.out and "recipient a university" in outcome.out
     assert "The statement itself: violation" in " ".join(outcome.out.split())
+    inside("verify", str(released / "release.json"), "moved.parquet", "-o", "page.html", cwd=tmp_path)
+    assert "Its own verdict on them is: violation." in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.exhaustive
