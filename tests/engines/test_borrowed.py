@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 import qidsql
-from qidsql.errors import SourceError
+from qidsql.errors import SourceError, UsageError
 
 OTHER_ROWS = "sees other rows of"
 ANNAS = "CREATE TABLE names AS SELECT unnest(['anna', 'Anna', 'ANNA', 'aNNA', 'annA']) AS n"
@@ -45,6 +45,16 @@ def test_what_the_connection_sees_is_audited_or_refused(
         except SourceError as error:
             found = str(error)
         assert expected in found
+
+
+@pytest.mark.parametrize("session", ["CREATE TEMP TABLE mine AS FROM p", "BEGIN; CREATE TABLE mine AS FROM p"])
+def test_rows_of_the_session_alone_are_passed_as_a_relation(session: str) -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE p AS SELECT 1 AS a FROM range(9)")
+        connection.execute(session)
+        with pytest.raises(UsageError, match=r"no table mine .*pass other rows .* as a relation"):
+            qidsql.audit(connection, "mine")
+        assert qidsql.audit(connection.sql("FROM mine"), k=5).verdict == "pass"
 
 
 def test_a_connection_that_cannot_write_says_so_at_once(tmp_path: Path) -> None:

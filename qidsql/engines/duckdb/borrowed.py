@@ -9,10 +9,16 @@ from qidsql.engines.duckdb.in_session import InSessionEngine
 from qidsql.engines.duckdb.macros import seen_query
 from qidsql.engines.embedding import Caller
 from qidsql.engines.table_names import parsed_name
-from qidsql.errors import SourceError
+from qidsql.errors import SourceError, UnknownName, UsageError
 from qidsql.sql.relation import name_text
 
 SETTINGS = "SELECT system.main.current_setting('TimeZone'), system.main.current_setting('search_path')"
+
+
+OTHER_ROWS = (
+    "only what is committed in a table or view is read; pass other rows (a temporary table, a query, a file, what is "
+    "registered) as a relation: qidsql.audit(connection.sql('FROM ...'))"
+)
 
 
 class BorrowedEngine(InSessionEngine):
@@ -36,7 +42,10 @@ class BorrowedEngine(InSessionEngine):
         self._same: set[tuple[str, str]] = set()  # what was compared: later the lender can see newer rows
 
     def describe(self, table: str | None) -> Table:
-        found = super().describe(self._qualified(table))
+        try:
+            found = super().describe(self._qualified(table))
+        except UnknownName as error:
+            raise UsageError(f"{error}; {OTHER_ROWS}") from None
         node = parsed_name(table, "duckdb") if table else None
         self._compare(found, node.sql("duckdb", identify=True) if node else name_text(self.dialect, found.name))
         return found
