@@ -178,7 +178,7 @@ class PostgresRequest:
 
 POSTGRES = Command(
     PostgresRequest,
-    examples=("qidsql shell postgres > qidsql.sql     then: psql -f qidsql.sql",),
+    examples=("qidsql shell postgres > qidsql.sql     then: psql -v ON_ERROR_STOP=1 -f qidsql.sql",),
     exit_codes="0 written, 2 error",
 )
 

@@ -1,6 +1,7 @@
 """Creates a repository of signed extensions, which DuckDB 2.0 and later load without -unsigned."""
 
 import hashlib
+import json
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from qidsql.errors import SourceError
 from qidsql.sql import quoted
 
 HASHED_PART = 1 << 20  # bytes per hashed part
+METADATA = ".well-known/duckdb-extension-repo.json"  # where DuckDB looks for the keys of a repository
 
 
 def sign_repository(folder: Path, key: Path, hosts: Sequence[Host]) -> list[Path]:
@@ -33,6 +35,11 @@ def sign_repository(folder: Path, key: Path, hosts: Sequence[Host]) -> list[Path
         content = path.read_bytes()[:-SIGNATURE]
         path.write_bytes(content + signature(content, key))
         paths.append(path)
+    metadata = folder / METADATA
+    metadata.parent.mkdir(exist_ok=True)
+    metadata.write_text(
+        json.dumps({"version": 1, "signature_keys": [public_key(key)]}, indent=2) + "\n", encoding="utf-8"
+    )
     settings.write(user_settings())
     return paths
 
@@ -56,13 +63,13 @@ def public_key(key: Path) -> str:
 
 
 def repository_sql(folder: Path, key: Path) -> str:
-    """The SQL to run once in DuckDB 2.0; later a LOAD is enough."""
+    """The SQL to run once in DuckDB 2.0; later the last statement is enough."""
     where = quoted(str(folder.resolve()))
     return (
         f"SET allow_extension_repositories = 'allowed';\n"
         f"CREATE EXTENSION REPOSITORY qidsql WITH PREFIX {where} USING PUBLIC KEY '{public_key(key)}';\n"
         f"INSTALL qidsql FROM qidsql;\n"
-        f"LOAD qidsql FROM qidsql;\n"
+        f"LOAD qidsql FROM qidsql;  -- in later sessions this alone\n"
     )
 
 
