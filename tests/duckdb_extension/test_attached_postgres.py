@@ -82,15 +82,16 @@ def test_audits_equal_the_command_lines(attaching: Attaching, postgres_store: Po
 def test_names(attaching: Attaching, postgres_store: PostgresStore) -> None:
     schema = postgres_store.schema
     postgres_store.execute(PEOPLE)
+    every = "columns := ['id', 'a']"
     postgres_store.execute('CREATE TABLE "A ""table""" ("x y" INTEGER, "all" TEXT)')
     postgres_store.execute('INSERT INTO "A ""table""" VALUES (1, \'é\'), (2, NULL), (2, NULL)')
     quoted, *answers, local, unnamed, wrong, column, where = attaching.run(
         postgres_store.url,
         [
             f'SELECT columns, rows FROM qidsql.keys(\'pg.{schema}."A ""table"""\', distinct_ := \'2/3\')',
-            f"SELECT columns, rows FROM qidsql.keys('pg.{schema}.people')",
-            f'SELECT columns, rows FROM qidsql.keys(\'"PG"."{schema}"."people"\')',
-            "SELECT columns, rows FROM qidsql.keys('pg.people')",
+            f"SELECT columns, rows FROM qidsql.keys('pg.{schema}.people', {every})",
+            f'SELECT columns, rows FROM qidsql.keys(\'"PG"."{schema}"."people"\', {every})',
+            f"SELECT columns, rows FROM qidsql.keys('pg.people', {every})",
             "CREATE TABLE people AS SELECT 1 AS one",
             "SELECT columns, rows FROM qidsql.keys('memory.people')",
             f"FROM qidsql.keys('{schema}.people')",
@@ -154,7 +155,7 @@ def test_the_rows_are_grouped_inside_postgres(attaching: Attaching, postgres_sto
         [
             f"SELECT count(DISTINCT a) FROM {name}",
             f"SELECT rows, classes FROM qidsql.audit('{name}', k := 2, identifiers := ['id']) WHERE finding = 'table'",
-            f"SELECT columns FROM qidsql.keys('{name}')",
+            f"SELECT columns FROM qidsql.keys('{name}', columns := ['id', 'a'])",
             f"SELECT rows FROM qidsql.uniques('{name}', columns := ['a', 'b']) WHERE finding = 'table'",
             f"SELECT cells FROM qidsql.suppress('{name}', columns := ['a', 'b']) WHERE finding = 'table'",
         ],

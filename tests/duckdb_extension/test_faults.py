@@ -565,7 +565,9 @@ def test_what_is_installed_loads_by_its_name(shell: Shell, home: Path) -> None:
     assert f"for DuckDB 1.5.6, shell {shell.program}" in done.out
     after = cli("shell", "doctor", "--shell", shell.program, home=home)
     assert (after.code, after.out.count("LOAD qidsql works")) == (0, 2), after
-    answer = shell.run(["LOAD qidsql", PEOPLE, "SELECT columns FROM qidsql.keys('people')"], HOME=str(home))[-1]
+    answer = shell.run(
+        ["LOAD qidsql", PEOPLE, "SELECT columns FROM qidsql.keys('people', columns := ['id', 'a'])"], HOME=str(home)
+    )[-1]
     assert answer == [{"columns": ["id"]}]
 
 
@@ -656,6 +658,11 @@ def test_a_signed_repository_needs_no_unsigned(extension: Path, home: Path, tmp_
     variables.pop("XDG_CONFIG_HOME", None)
     audit = f"{PEOPLE}; FROM qidsql.keys('people')"
     subprocess.run([sys.executable, "-c", use, done.out, audit], env=variables, check=True, timeout=300)
+    later = [sys.executable, "-c", use, done.out.splitlines()[-1], audit]
+    subprocess.run(later, env=variables, check=True, timeout=300)
+    by_its_own_file = re.sub(r"USING PUBLIC KEY '[^']*'", "", done.out).replace("REPOSITORY qidsql", "REPOSITORY other")
+    by_its_own_file = by_its_own_file.replace("FROM qidsql", "FROM other")
+    subprocess.run([sys.executable, "-c", use, by_its_own_file, audit], env=variables, check=True, timeout=300)
 
     [signed] = repository.rglob(NAME)
     content = bytearray(signed.read_bytes())

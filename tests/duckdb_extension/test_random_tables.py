@@ -39,7 +39,12 @@ def test_every_function_says_what_the_library_says(host: Host, duckdb_store: Duc
         pytest.skip("a shell writes wide numbers as texts, and an older module does not read the newer one's file")
     tables = [table for table in (random_table(seed, "duckdb") for seed in range(30)) if len(table.names) > 1]
     load(duckdb_store, tables)
-    asked = [(each, table) for each in FUNCTIONS if each.macro not in ("report", "check", "graph") for table in tables]
+    asked = [
+        (each, table)
+        for each in FUNCTIONS
+        if each.macro not in ("report", "check", "checks", "graph")
+        for table in tables
+    ]
     statements = [_statement(each, table) for each, table in asked]
     answers = host.run([host.load, *statements], str(duckdb_store.path), read_only=True)[1:]
     wrong, compared = [], 0

@@ -34,7 +34,7 @@ def lists(answer: Answer) -> list[list[Any]]:
 TRANSCRIPT: list[tuple[str, object]] = [
     # orchestrated audits: NULLs, quoted names, schemas, other databases
     (PEOPLE.replace("AS id", "AS n"), None),
-    ("SELECT columns FROM qidsql.keys('people', columns := ['id', 'a'], all_ := true)", [[["n"]]]),
+    ("SELECT columns FROM qidsql.keys('people', columns := ['n', 'a'], all_ := true)", [[["n"]]]),
     ("FROM qidsql.keys('people', columns := ['b', 'c'], violates := 2)", []),
     ("SELECT columns, rows, classes FROM qidsql.keys('people', columns := ['c', 'n'])", [[["n"], 300, 300]]),
     ("SELECT published FROM qidsql.mask('people', distinct_ := 0.5, exact := true)", [[["a", "c"]]]),
@@ -56,7 +56,7 @@ TRANSCRIPT: list[tuple[str, object]] = [
     ("SELECT rows FROM qidsql.keys('people')", [[7]]),
     ("USE memory", None),
     # rows that go on into SQL
-    ("CREATE TABLE found AS FROM qidsql.keys('people', columns := ['id', 'a'], all_ := true)", None),
+    ("CREATE TABLE found AS FROM qidsql.keys('people', columns := ['n', 'a'], all_ := true)", None),
     ("SELECT typeof(columns), typeof(rows), typeof(distinct_ratio), typeof(complete) FROM found",
      [["VARCHAR[]", "BIGINT", "DOUBLE", "BOOLEAN"]]),
     ("INSERT INTO people SELECT 1000 + len(columns), 1, 'x', 1, 1 FROM qidsql.keys('people')", None),
@@ -80,7 +80,7 @@ TRANSCRIPT: list[tuple[str, object]] = [
     ("PREPARE found AS SELECT columns FROM qidsql.keys('people', max_size := $most, all_ := $every)", None),
     ("EXECUTE found(most := 1, every := true)", [[["n"]]]),
     ("SET threads = 1", None),
-    ("SELECT columns FROM qidsql.keys('people', columns := ['id', 'a'], all_ := true)", [[["n"]]]),
+    ("SELECT columns FROM qidsql.keys('people', columns := ['n', 'a'], all_ := true)", [[["n"]]]),
     # transactions: what is not committed is seen by the single statements, and audits refuse it
     ("BEGIN", None),
     ("CREATE TEMP TABLE mine AS FROM people LIMIT 50", None),
