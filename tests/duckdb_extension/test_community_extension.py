@@ -14,7 +14,8 @@ from tests.duckdb_hosts import Answer, Host, Refused
 
 pytestmark = pytest.mark.exhaustive
 
-FOLDER = Path(__file__).parents[2] / "community_extension"
+HOUSE = Path(__file__).parents[2]
+FOLDER = HOUSE / "qidsql" / "duckdb_extension" / "community"
 TESTS = sorted((FOLDER / "test" / "sql").glob("*.test"))
 
 
@@ -71,7 +72,7 @@ def test_its_descriptor_has_what_the_repository_asks_for() -> None:
     assert told["extension"].keys() >= {"name", "description", "version", "language", "build", "license", "maintainers"}
     assert told["repo"].keys() >= {"github", "ref"}
     with duckdb.connect() as connection:
-        connection.execute((FOLDER.parent / "sql_templates" / "duckdb" / "shell_macros.sql").read_text())
-        connection.execute((FOLDER.parent / "sql_templates" / "duckdb" / "shell_measures.sql").read_text())
+        connection.execute((HOUSE / "sql_templates" / "duckdb" / "shell_macros.sql").read_text())
+        connection.execute((HOUSE / "sql_templates" / "duckdb" / "shell_measures.sql").read_text())
         for statement in told["docs"]["hello_world"].strip().split("\n")[:-1]:
             assert connection.execute(statement).description

@@ -1,6 +1,6 @@
 /* qidsql for DuckDB's community repository: the checks that are single statements, and nothing else. No library is loaded.
  */
-#include "../qidsql/duckdb_extension/checks.h"
+#include "../checks.h"
 
 #ifdef _WIN32
 #define EXPORTED __declspec(dllexport)
