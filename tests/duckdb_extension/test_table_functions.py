@@ -422,6 +422,12 @@ def test_a_wrong_call_of_a_single_statement_is_refused(host: Host) -> None:
         "FROM qidsql.profile(NULL)": "the table's name must not be NULL",
         "FROM qidsql.profile('people', [])": "COLUMNS expects",
         "EXECUTE measured(0)": "k must be at least 2",
+        "FROM qidsql.anonymity('people', ['a'], k := NULL)": "k must be at least 2",
+        "FROM qidsql.risks('people', ['a'], k := NULL)": "k must be at least 2",
+        "FROM qidsql.matches('people', 'people', ['a'], k := NULL)": "k must be at least 2",
+        "FROM qidsql.diversity('people', ['a'], 'b', l := NULL)": "l must be at least 2",
+        "FROM qidsql.closeness('people', ['a'], 'b', t := NULL)": "t must be at least 0",
+        "FROM qidsql.closeness('people', ['a'], 'b', t := 1)": "t must be at least 0",
     }
     prepared = "PREPARE measured AS FROM qidsql.profile('people', ['a'], k := ?)"
     for answer, text in zip(host.run([host.load, PEOPLE, prepared, *wrong])[3:], wrong.values(), strict=True):

@@ -136,7 +136,7 @@ WITH audited AS (
 )
 SELECT
   CASE
-    WHEN l < 2 THEN system.main.error('qidsql: l must be at least 2: every class has a value')
+    WHEN l IS NULL OR l < 2 THEN system.main.error('qidsql: l must be at least 2: every class has a value')
     WHEN persons = 0 THEN 'inconclusive'
     WHEN fewest >= l THEN 'pass'
     ELSE 'violation'
@@ -164,7 +164,7 @@ WITH audited AS (
 )
 SELECT
   CASE
-    WHEN t < 0 OR t >= 1 THEN system.main.error('qidsql: t must be at least 0 and below 1, the distance of any two tables')
+    WHEN t IS NULL OR t < 0 OR t >= 1 THEN system.main.error('qidsql: t must be at least 0 and below 1, the distance of any two tables')
     WHEN classes = 0 THEN 'inconclusive'
     WHEN further = 0 THEN 'pass'
     ELSE 'violation'
