@@ -412,6 +412,9 @@ def test_a_query_by_the_environment_is_refused(shell: Shell) -> None:
     assert "the query uses getenv, so it can show other rows to others" in str(answer)
 
 
+TAKEN = """'SELECT a, b AS "qidsql person", c AS "qidsql value" FROM people'"""  # names that the macros give
+
+
 def test_a_wrong_call_of_a_single_statement_is_refused(host: Host) -> None:
     wrong = {
         "FROM qidsql.profile('nope')": "nope",
@@ -428,6 +431,10 @@ def test_a_wrong_call_of_a_single_statement_is_refused(host: Host) -> None:
         "FROM qidsql.diversity('people', ['a'], 'b', l := NULL)": "l must be at least 2",
         "FROM qidsql.closeness('people', ['a'], 'b', t := NULL)": "t must be at least 0",
         "FROM qidsql.closeness('people', ['a'], 'b', t := 1)": "t must be at least 0",
+        f"FROM qidsql.anonymity({TAKEN}, ['a'], entity := 'a')": "Ambiguous reference",
+        f"FROM qidsql.diversity({TAKEN}, ['a'], 'a')": "Ambiguous reference",
+        f"FROM qidsql.closeness({TAKEN}, ['a'], 'a')": "Ambiguous reference",
+        f"FROM qidsql.matches('people', {TAKEN}, ['a'], entity := 'a')": "Ambiguous reference",
     }
     prepared = "PREPARE measured AS FROM qidsql.profile('people', ['a'], k := ?)"
     for answer, text in zip(host.run([host.load, PEOPLE, prepared, *wrong])[3:], wrong.values(), strict=True):

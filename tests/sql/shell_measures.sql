@@ -17,10 +17,12 @@ CREATE OR REPLACE MACRO qidsql.main.node_of(name) AS CASE
   ELSE system.main.concat('"', system.main.replace(name, '"', '""'), '"')
 END;
 
--- The query for a table's rows, with a column that identifies persons and a sensitive one, if named.
+-- The query for a table's rows, with a column that identifies persons and a sensitive one, if named. A table that has
+-- columns of these names itself makes the condition ambiguous, which is an error.
 CREATE OR REPLACE MACRO qidsql.main.rows_with("table", entity, sensitive) AS system.main.concat(
-  'SELECT *, ', qidsql.main.node_of(entity), ' AS "qidsql person", ', qidsql.main.node_of(sensitive),
-  ' AS "qidsql value" ', qidsql.main.rows_of("table", 2)
+  'SELECT "qidsql rows".*, ', qidsql.main.node_of(entity), ' AS "qidsql person", ', qidsql.main.node_of(sensitive),
+  ' AS "qidsql value" ', qidsql.main.rows_of("table", 2), ' AS "qidsql rows", ',
+  '(SELECT NULL AS "qidsql person", NULL AS "qidsql value") WHERE "qidsql person" IS NULL AND "qidsql value" IS NULL'
 );
 
 -- Each row's class, person and value, so that rows are equal if a reader cannot distinguish them, as in profile. The
