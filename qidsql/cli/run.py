@@ -29,6 +29,7 @@ from qidsql.cli.streams import parts, report_text, say, screen
 from qidsql.core.budget import within
 from qidsql.core.options import STATEMENTS, size_in_bytes
 from qidsql.core.results import ExitCode
+from qidsql.core.tables import TableName
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Size
 from qidsql.errors import QidsqlError, UsageError
@@ -57,6 +58,12 @@ class RunRequest:
 
     config: PolicyArgument = Path("qidsql.toml")
     only: Annotated[Names, Option("audit only this table, source or pattern (repeat)", "TABLE")] = ()
+    select: Annotated[
+        Names, Option("audit only the tables of this selection of dbt, such as tag:pii,path:models/marts+", "SELECTION")
+    ] = ()
+    manifest: Annotated[Path, Option("with --select, the manifest of the dbt project", "FILE")] = Path(
+        "target/manifest.json"
+    )
     baseline: Annotated[
         str | None,
         Option(
@@ -137,6 +144,7 @@ COMMAND = Command(
         "qidsql run",
         'qidsql run qidsql.toml --only main.patients --only "main.visits_*"',
         "qidsql run --check --format github",
+        "qidsql run --select tag:pii,path:models/marts+",
         "qidsql run --fail-on new --output run.json --output report.html --output metrics.prom",
         "QIDSQL_K=11 qidsql run --max-seconds 3600",
         'qidsql run --every "0 3 * * *" --timezone Europe/Amsterdam',
@@ -146,6 +154,7 @@ COMMAND = Command(
     + "\n".join(f"  {name:<5} {preset.source}" for name, preset in PRESETS.items()),
     shown=(
         "only",
+        "select",
         "baseline",
         "fail_on",
         "k",
@@ -275,12 +284,18 @@ def run_and_record(file: "PolicyFile", request: RunRequest) -> "tuple[RunResult,
         url = request.history or file.history_url
         with naming_variable("QIDSQL_HISTORY", url):
             history = open_history(url, file.history_schema)
+    models: list[TableName] = []
+    if request.select:
+        from qidsql.operations.dbt_selection import selected_tables
+
+        models = selected_tables(request.manifest, tuple(request.select))
     with within(file.max_seconds), _compared_with(request, history) as (past, baseline):
         with showing_progress(request.quiet) as (stage, opened, _):
             result = run(
                 file,
                 past,
                 only=tuple(request.only),
+                models=models,
                 baseline=baseline,
                 fail_on=request.fail_on,
                 resume=request.resume,

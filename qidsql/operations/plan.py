@@ -14,7 +14,16 @@ from qidsql.core.policy import Policy
 from qidsql.core.tables import Table, TableName
 from qidsql.declarations.results import plain
 from qidsql.engines.base import Engine
-from qidsql.errors import AccessError, BudgetSpent, Interrupted, QidsqlError, StatementError, StoreError, UnknownName
+from qidsql.errors import (
+    AccessError,
+    BudgetSpent,
+    Interrupted,
+    QidsqlError,
+    StatementError,
+    StoreError,
+    UnknownName,
+    UsageError,
+)
 from qidsql.operations.current_source import CurrentSource
 from qidsql.operations.history.records import History, UnfinishedTable
 from qidsql.operations.policy_entries import SourceEntry
@@ -22,6 +31,7 @@ from qidsql.operations.policy_file import PolicyFile, TableEntry
 from qidsql.operations.table_run import TableRun
 from qidsql.operations.unchanged import asked_of
 from qidsql.sql.relation import table_node
+from qidsql.wording.texts import few
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +130,26 @@ def selected(planned: list[PlannedTable], only: Sequence[str], file: PolicyFile)
     if unknown:
         raise UnknownName("table", unknown, str(file.path), sorted({each.table for each in planned}))
     return [each for each in planned if any(_matches(wanted, each) for wanted in only)]
+
+
+def of_models(
+    planned: list[PlannedTable], models: Sequence[TableName], plans: Iterable[SourcePlan]
+) -> list[PlannedTable]:
+    """Those of the planned tables that dbt's selection means. Raises UsageError if it means one in no entry: what the
+    policy does not know must not pass."""
+
+    def spelt(name: TableName) -> tuple[str, str]:
+        return name.schema.casefold(), name.name.casefold()
+
+    known = {spelt(each.name) for each in planned if each.name}
+    left_out = {spelt(name) for plan in plans for name in plan.left_out}
+    if missing := [str(each) for each in models if spelt(each) not in known | left_out]:
+        raise UsageError(
+            f"--select means {few(missing)}, which the policy file does not list, or the source does not have; add it "
+            f"with qidsql init SOURCE --update, or leave it out there with audit = false"
+        )
+    wanted = {spelt(each) for each in models}
+    return [each for each in planned if each.name and spelt(each.name) in wanted]
 
 
 def _read(engine: Engine, plan: SourcePlan) -> None:

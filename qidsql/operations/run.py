@@ -15,7 +15,7 @@ from qidsql.commands.table_search import Accounting
 from qidsql.core.budget import within, within_bytes
 from qidsql.core.policy import Policy, changed_settings, relaxed_settings
 from qidsql.core.results import Verdict, worst
-from qidsql.core.tables import Table
+from qidsql.core.tables import Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import (
     BudgetSpent,
@@ -34,7 +34,7 @@ from qidsql.operations.current_source import CurrentSource
 from qidsql.operations.document import Baseline, ConfigFile, PackedTables, RunResult, verdict_on_new
 from qidsql.operations.findings import FailOn, complete_kinds, exit_code, findings
 from qidsql.operations.history.records import History, PastTable, RunSummary, UnfinishedTable
-from qidsql.operations.plan import PlannedTable, Resumption, SourcePlan, plan, selected, tables_of
+from qidsql.operations.plan import PlannedTable, Resumption, SourcePlan, of_models, plan, selected, tables_of
 from qidsql.operations.policy_file import PolicyFile, TableEntry
 from qidsql.operations.table_run import Finding, TableRun, Unchanged, passes_with
 from qidsql.operations.unchanged import asked_of, complete_lists, fingerprint_of, stands
@@ -107,6 +107,7 @@ def run(
     history: History | None = None,
     *,
     only: Sequence[str] = (),
+    models: Sequence[TableName] = (),
     baseline: str | None = None,
     fail_on: FailOn = FailOn.ANY,
     resume: bool = True,
@@ -115,7 +116,7 @@ def run(
     today: date | None = None,
     callbacks: RunCallbacks | None = None,
 ) -> RunResult:
-    """Audits every table of the file, or those selected by `only`, and compares with the last complete run.
+    """Audits every table of the file, or those of `only` and `models` of dbt, and compares with the last complete run.
 
     A table that is as it was when it was last audited keeps its verdict, unless `fresh`. To `check` reads the catalog
     and no table: no table passes, and the history is only read.
@@ -139,6 +140,9 @@ def run(
         try:
             plans = plan(file, source, callbacks.stage)
             planned = selected(tables_of(plans, file), only, file)
+            if models:
+                planned = of_models(planned, models, plans)
+                only = tuple(f"{each.entry.source}.{each.table}" for each in planned)
             covered = coverage(plans, file, planned if only else None)
             current.read_history(planned)
         except (KeyboardInterrupt, Interrupted):
