@@ -59,7 +59,7 @@ OTHER_COMMANDS = {  # that a command runs, or whose results it reads
     "release": {"audit", "impact", "kmap", "protect", "risk"},
     "verify": {"audit", "uniques", "keys", "mask", "protect", "suppress", "anonymize", "release"},
 }
-NOT_OF_A_ROOM = {"benchmarks", "docker", "trials"}  # folders of tests
+NOT_OF_A_ROOM = {"benchmarks", "docker", "integrations", "trials"}  # folders of tests
 # Test files of no room.
 OF_THE_WHOLE = {
     "canaries",

@@ -52,6 +52,7 @@ COMMANDS = {
     "history": "The recorded runs, what changed, what alerts sent",
     "report": "A recorded run or audit in another format",
     "shell": "Audits in the shells of DuckDB and Postgres",
+    "mcp": "What an assistant may ask about tables",
     "help": "The pages and the terms of the manual",
 }  # each with a summary that fits on a line
 QUESTIONS = {
@@ -66,7 +67,7 @@ QUESTIONS = {
     "May this file leave?": ("release",),
     "Does every table still pass?": ("run", "history"),
     "A page to sign, JSON, schemas?": ("report",),
-    "Inside DuckDB, psql?": ("shell",),
+    "Inside DuckDB, psql, an assistant?": ("shell", "mcp"),
     "What does a word mean?": ("help",),
 }  # of people, and the commands that answer them
 FIRST_SCREEN = """\

@@ -50,6 +50,7 @@ class TableEntry:
     default_weights: Mapping[str, int] = field(default_factory=dict)  # the same
     exemptions: tuple[Exemption, ...] = ()
     audit: bool = True
+    assistants: bool = True  # an assistant may ask about it
     on_new: str | None = None
     undecided: frozenset[str] = frozenset()
     decided: bool = True
@@ -304,6 +305,7 @@ class _Reader:
             default_weights=defaults.get("weights", {}),
             exemptions=(*self.exemptions(given, path), *self.exemptions(defaults, ("defaults",))),
             audit=given.get("audit", True),
+            assistants=given.get("assistants", defaults.get("assistants", True)),
             on_new=given.get("on_new", defaults.get("on_new")),
             undecided=self.undecided({**dict.fromkeys(defaults.get("roles", {}), ("defaults",)), **own}) | persons,
             decided=not self.toml.is_marked((*path, "audit")),

@@ -87,6 +87,10 @@ COMMON: Schema = {
         "description": "the severity of tables and columns in no entry; default: violation if the role proposed for "
         "them identifies people, else a warning",
     },
+    "assistants": {
+        "type": "boolean",
+        "description": "false: for assistants (qidsql mcp) the table does not exist; default: true",
+    },
     "owner": string_schema("the owner of the table, such as a team or an address; alerts can select by it"),
     "roles": mapping_to(
         "the role of each column; columns without a role are audited",

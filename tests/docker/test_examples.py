@@ -31,6 +31,7 @@ def test_all_of_them_are_tested_here() -> None:
         "qidsql.timer",
         "cronjob.yaml",
         "airflow_dag.py",
+        "dagster_job.py",  # run in tests/integrations
         "github-workflow.yaml",
         "spark-compose.yaml",
         "sail-cluster.yaml",

@@ -248,6 +248,7 @@ def test_the_schema_is_one_and_presets_name_their_sources() -> None:
         "preset",
         "on_new",
         "owner",
+        "assistants",
         "roles",
         "weights",
         "exceptions",
