@@ -46,6 +46,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "tests/commands/audit/test_verdict.py",
         "tests/commands/audit/test_approximate.py",
         "tests/commands/audit/test_audit.py",
+        "tests/commands/audit/test_histories.py",
         *NO_SERVER,
     ),
     "qidsql/commands/gate.py": ("tests/commands/test_gate.py", *NO_SERVER),
