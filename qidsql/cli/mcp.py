@@ -48,6 +48,7 @@ COMMAND = Command(
     McpRequest,
     examples=("qidsql mcp", "qidsql mcp /etc/qidsql/qidsql.toml --min-count 20"),
     exit_codes="0 the assistant has ended, 2 error",
+    formats=(),
 )
 
 

@@ -15,7 +15,8 @@ from tests.environments import REPOSITORY
 from tests.policies import RISKY, SAFE, entries, fill, policy_file
 from tests.stores import DuckDBStore
 
-ACTION: Mapping[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text())
+FOLDER = REPOSITORY / ".github" / "actions" / "qidsql"
+ACTION: Mapping[str, Any] = yaml.safe_load((FOLDER / "action.yml").read_text())
 STEPS: Mapping[str, Mapping[str, Any]] = {step["name"]: step for step in ACTION["runs"]["steps"]}
 
 
@@ -36,7 +37,7 @@ class Runner:
             key: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda found: inputs[found[1]], text)
             for key, text in STEPS[name]["env"].items()
         }
-        env |= {"RUNNER_TEMP": str(self.temp), "GITHUB_ACTION_PATH": str(REPOSITORY)}
+        env |= {"RUNNER_TEMP": str(self.temp), "GITHUB_ACTION_PATH": str(FOLDER)}
         env |= {"GITHUB_STEP_SUMMARY": str(self.summary), "PATH": os.environ["PATH"], "HOME": str(self.temp)}
         script = self.temp / "script.sh"
         script.write_text(STEPS[name]["run"])
