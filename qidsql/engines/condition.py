@@ -1,6 +1,7 @@
 """Checks of a user's condition that engines share: the statements that bind it to its table, and the error messages."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -68,18 +69,22 @@ OF_SESSION = frozenset(
     {"current_catalog", "current_role", "current_schema", "current_user", "session_user", "system_user", "user"}
 )
 
-ZONED = re.compile(r"(?<!without )time zone|timestamp_?tz|timetz|to_timestamp|timestamp_ltz")
+ZONED = re.compile(
+    r"(?<!without )time zone|timestamp_?tz|timetz|to_timestamp|timestamp_ltz"
+    r"|\b(current_(date|time|local\w+)|localtime(stamp)?|today)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Dependences:
-    """The functions that return another value at each call, those that depend on the session, those that depend on its
-    time zone, and whether others return the time."""
+    """The functions that return another value at each call, those that depend on the session, whether others depend on
+    its time zone or return the time, and the names of its settings that others go by."""
 
     changing: frozenset[str] = frozenset()
     session: frozenset[str] = frozenset()
     zone: bool = False
     time: bool = False
+    settings: frozenset[str] = frozenset()
 
 
 def checked(table: Table, found: Dependences, time_zone: str, more: str = "") -> Table:
@@ -101,11 +106,12 @@ def checked(table: Table, found: Dependences, time_zone: str, more: str = "") ->
         )
     notes = [f"the {table.kind} uses the current time: its values can depend on when it is audited"] * found.time
     notes += [in_zone(f"values of the {table.kind}", time_zone)] * found.zone
+    notes += [by_settings(f"values of the {table.kind}", found.settings)] * bool(found.settings)
     return replace(table, notes=(*table.notes, *notes), time_dependent=found.time) if notes else table
 
 
 def asks_zone(table: Table, where: str) -> bool:
-    """Whether a condition has values with a time zone, as far as its words tell: columns or types."""
+    """Whether a condition goes by the time zone, as far as its words tell: columns, types, the date of today."""
     text = where.lower()
     return (
         ZONED.search(" ".join([text, *(c.type.lower() for c in table.columns if c.name.lower() in text)])) is not None
@@ -115,3 +121,8 @@ def asks_zone(table: Table, where: str) -> bool:
 def in_zone(what: str, time_zone: str) -> str:
     """A note on what depends on the session's time zone."""
     return f"{what} depend on the time zone of the session, here {time_zone}: in another one they can differ"
+
+
+def by_settings(what: str, settings: Collection[str]) -> str:
+    """A note on what depends on settings of the session by name."""
+    return f"{what} depend on {few(sorted(settings))} of the session: with another setting they can differ"

@@ -13,6 +13,7 @@
 --                        zone     the session's time zone
 --                        style    how the session writes dates, intervals, floats and bytes as text
 --                        time     the time of the transaction
+--                        setting  the setting of the session that is the name
 --         own: it is not one of Postgres
 WITH RECURSIVE planned AS ( -- the functions of each table that the planner may call
   SELECT COALESCE(indexed.indrelid, statistics.stxrelid, rule.conrelid, whole.objid) AS oid, function.oid AS function
@@ -183,6 +184,8 @@ judged(name, verdict, own) AS (
       WHEN function.volatility = 'v' AND function.name ~ '^pg_sleep' AND NOT function.own THEN 'waits'
       WHEN (function.volatility = 'v' AND NOT (function.own AND function.by_text)) OR function.name = 'statement_timestamp'
         THEN 'changes'
+      WHEN function.name = 'age' AND function.types ~ 'timestamptz' AND function.parameters = 2 AND NOT function.own
+        THEN 'zone' -- by the session's days and months, yet declared IMMUTABLE
       WHEN function.volatility = 'i' OR function.own THEN NULL
       WHEN function.name IN ('now', 'transaction_timestamp', 'age') THEN 'time'
       WHEN function.name ~ '_to_xml|^(has|pg|txid)_|^to_reg'
@@ -194,6 +197,7 @@ judged(name, verdict, own) AS (
       WHEN NOT function.by_text
         AND (
           function.types ~ 'timestamptz|timetz|tstz'
+          OR function.name ~ '^jsonb_path_\w+_tz$'
           OR (
             function.types ~ '\m(any\w*|record)'
             AND EXISTS (
@@ -217,6 +221,19 @@ judged(name, verdict, own) AS (
     FALSE
   FROM reached
   CROSS JOIN LATERAL regexp_matches(reached.tree, '\{SQLVALUEFUNCTION :op (\d|1[0124]) ', 'g') AS value(number)
+  UNION
+  SELECT 'CURRENT_DATE', 'zone', FALSE -- and the time of day
+  FROM reached
+  WHERE reached.tree ~ '\{SQLVALUEFUNCTION :op [0125678] ' OR reached.words ~ '\m(current_date|current_time|local\w+)\M'
+  UNION
+  SELECT
+    CASE WHEN function.types ~ '\mmoney\M' THEN 'lc_monetary' ELSE 'default_text_search_config' END,
+    'setting',
+    FALSE
+  FROM functions AS function
+  WHERE function.volatility = 's'
+    AND NOT function.own
+    AND (function.types ~ '\mmoney\M' OR function.name ~ 'to_ts(vector|query)$|^ts_(headline|match_t[qt])$')
   UNION
   SELECT
     word.found[1],

@@ -302,6 +302,68 @@ def test_the_zone_is_said_where_days_are_counted(store: Store, monkeypatch: pyte
     assert any("the where condition depend on the time zone" in note for note in table.notes)
 
 
+@TWO_ENGINES
+def test_ages_go_by_the_zone_and_one_alone_by_today(store: Store) -> None:
+    """From 1 February to 1 March in UTC is a month, in New York 29 days. Both engines call ages unchanging."""
+    store.table("visits", {"seen": "TIMESTAMPTZ", "born": "TIMESTAMP"}, [("2024-02-01 00:00+00", "2000-01-01 00:00")])
+    on_duckdb = isinstance(store, DuckDBStore)
+    views = {  # by the zone, by the time
+        "age(seen, TIMESTAMPTZ '2024-03-01 00:00+00')": (True, False),
+        "seen - TIMESTAMPTZ '2024-03-01 00:00+00'": (on_duckdb, False),  # 23 hours are a day where clocks are changed
+        "age(born, TIMESTAMP '1990-01-01 00:00')": (False, False),
+        "age(born)": (False, True),
+        "born < CURRENT_DATE": (True, True),
+    }
+    for number, value in enumerate(views):
+        store.execute(f"CREATE VIEW v{number} AS SELECT {value} AS x FROM visits")
+    with store.connect() as engine:
+        for number, (value, expected) in enumerate(views.items()):
+            table = engine.describe(f"v{number}")
+            assert ("depend on the time zone" in " ".join(table.notes), table.time_dependent) == expected, value
+        table = engine.narrowed(engine.describe("visits"), "born < CURRENT_DATE")
+    assert "depend on the time zone" in " ".join(table.notes)
+
+
+def test_a_lone_age_of_duckdb_is_up_to_today_wherever_it_stands(duckdb_store: DuckDBStore) -> None:
+    duckdb_store.execute("CREATE MACRO years(x) AS age(x)")
+    duckdb_store.execute("CREATE TABLE people AS SELECT TIMESTAMP '2000-01-01' AS born, 1 AS today")
+    views = {
+        "years(born)": True,
+        "age(TIMESTAMP '2000-01-01')": True,
+        "today + 1": False,
+        "date_diff('day', born, today())": True,
+    }
+    for number, value in enumerate(views):
+        duckdb_store.execute(f"CREATE VIEW v{number} AS SELECT {value} AS x FROM people")
+    with duckdb_store.connect() as engine:
+        assert [engine.describe(f"v{number}").time_dependent for number in range(len(views))] == list(views.values())
+        assert "depend on the time zone" in " ".join(engine.describe("v3").notes)
+        for where, expected in {"age(born) > INTERVAL '1 day'": True, "age(born, born) IS NULL": False}.items():
+            condition = engine.narrowed(engine.describe("people"), where).condition
+            assert condition is not None
+            assert condition.time_dependent == expected
+
+
+def test_settings_that_functions_of_postgres_go_by_are_named(postgres_store: PostgresStore) -> None:
+    """`cats` and `cat` are one word in English, and two where the session has another configuration."""
+    postgres_store.table("people", {"word": "TEXT", "pay": "NUMERIC"}, [("cats", 1), ("cat", 1)])
+    views = {
+        "to_tsvector(word)": "default_text_search_config",
+        "to_tsvector('simple', word)": "",
+        "word @@ 'cat'": "default_text_search_config",
+        "CAST(pay AS money)": "lc_monetary",
+        "jsonb_path_exists_tz(to_jsonb(word), '$.a')": "time zone",
+    }
+    for number, value in enumerate(views):
+        postgres_store.execute(f"CREATE VIEW v{number} AS SELECT {value} AS x FROM people")
+    with postgres_store.connect() as engine:
+        for number, (value, setting) in enumerate(views.items()):
+            notes = " ".join(engine.describe(f"v{number}").notes)
+            assert setting in notes if setting else not notes, value
+        condition = engine.narrowed(engine.describe("people"), "to_tsvector(word) @@ plainto_tsquery('cat')")
+    assert "default_text_search_config" in " ".join(condition.notes)
+
+
 def test_generated_columns_of_duckdb(duckdb_store: DuckDBStore) -> None:
     store = duckdb_store
     for name, value in {"noisy": "random() + a", "clock": "now()", "asks": "current_setting('threads')"}.items():

@@ -38,7 +38,7 @@ PLAIN = {
 REFUSED = {"SUBQUERY": NO_QUERY, "WINDOW": NO_GROUPS, "STAR": NO_STAR, "PARAMETER": NO_PARAMETER}
 HIDDEN = "rowid"
 WORDS = MOMENTS | OF_SESSION
-UP_TO_NOW = {"age"}  # age(x) is the time from x to today; the catalog does not say so
+UP_TO_NOW = "age"  # age(x) is the time from x to today, age(x, y) no such time; the catalog does not tell them apart
 # Functions that depend on more than their arguments, although the catalogs of DuckDB 1.4 and 1.5 do not say so.
 UNSTABLE = {"current_setting", "getenv", "getvariable", "vector_type", "version"}
 FOREIGN = "is a macro of this database, and only DuckDB's own functions are accepted; audit a view that calls it"
@@ -58,7 +58,7 @@ class FunctionEntry(NamedTuple):
     @property
     def depends_on_time(self) -> bool:
         of_time = (self.returns or "").startswith(("DATE", "TIME"))
-        return self.name in UP_TO_NOW or (of_time and (self.parameters == 0 or self.stability != "CONSISTENT"))
+        return of_time and (self.parameters == 0 or self.stability != "CONSISTENT")
 
     @property
     def depends_on_session(self) -> bool:
@@ -75,10 +75,9 @@ def parse_condition(
     """
     alone, bound = bindings(DUCKDB, table, where)
     nodes = list(_nodes(_condition(_parsed(catalog, alone))))
-    words = _words(table, nodes)
-    time_dependent = _depends_on_time(catalog, _called(nodes) | words)
+    time_dependent = _depends_on_time(catalog, nodes, _words(table, nodes))
     execute(bound, "where condition")
-    return Condition(where, time_dependent or bool(words & MOMENTS))
+    return Condition(where, time_dependent)
 
 
 def _parsed(catalog: CatalogQuery, statement: str) -> Node:
@@ -172,11 +171,12 @@ def _is_column(table: Table, names: Sequence[str]) -> bool:
     return False
 
 
-def _depends_on_time(catalog: CatalogQuery, called: set[str], macro: str | None = None) -> bool:
-    """Whether one of the functions depends on the time. `macro` is the built-in macro that calls them, if any.
+def _depends_on_time(catalog: CatalogQuery, nodes: Sequence[Node], words: set[str], macro: str | None = None) -> bool:
+    """Whether a call or a keyword depends on the time. `macro` is the built-in macro that has them, if any.
 
     Raises UsageError if a function is not safe or not built in.
     """
+    called = _called(nodes) | words
     if not called:
         return False
     names: list[exp.Expr] = [exp.Literal.string(name) for name in sorted(called)]
@@ -186,7 +186,12 @@ def _depends_on_time(catalog: CatalogQuery, called: set[str], macro: str | None 
             raise call_refused(macro or name, why)
     # A list, so that every macro is checked.
     dependent = [_function_depends_on_time(catalog, function, macro) for function in found]
-    return any(dependent)
+    return any(dependent) or bool(words & MOMENTS) or any(map(_is_up_to_now, nodes))
+
+
+def _is_up_to_now(node: Node) -> bool:
+    called = node["class"] == "FUNCTION" and node["function_name"].lower() == UP_TO_NOW
+    return called and len(_arguments(node)) == 1
 
 
 def _function_depends_on_time(catalog: CatalogQuery, function: FunctionEntry, macro: str | None) -> bool:
@@ -195,7 +200,7 @@ def _function_depends_on_time(catalog: CatalogQuery, function: FunctionEntry, ma
     [value] = _parsed(catalog, f"SELECT {function.macro}")["select_list"]
     nodes = list(_nodes(value))
     words = {name for node in nodes for name in node.get("column_names", ())} & WORDS
-    return _depends_on_time(catalog, _called(nodes) | words, macro or function.name) or bool(words & MOMENTS)
+    return _depends_on_time(catalog, nodes, words, macro or function.name)
 
 
 def _why_not(versions: Sequence[FunctionEntry]) -> str | None:

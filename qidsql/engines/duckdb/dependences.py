@@ -11,7 +11,7 @@ import sqlglot
 from sqlglot import exp
 
 from qidsql.engines.condition import MOMENTS, OF_SESSION, CatalogQuery, Dependences
-from qidsql.engines.duckdb.condition import FunctionEntry
+from qidsql.engines.duckdb.condition import UP_TO_NOW, FunctionEntry
 
 NAME = re.compile(r'(?:"((?:[^"]|"")+)"|([^\W\d]\w*))(\s*\()?')  # the last group: it is called
 RUNNING = {"query", "query_table", "json_execute_serialized_sql"}  # they run a text
@@ -27,8 +27,11 @@ LITERAL = re.compile(r"'(?:[^']|'')*'|(\"(?:[^\"]|\"\")*\")|--[^\n]*|/\*.*?\*/",
 DATED = re.compile(r"^(try_)?cast$|date|time|year|month|day|week|quarter|decade|hour|minute|^era$|^age$|^extract$")
 GENERATED = re.compile(r"\bGENERATED ALWAYS AS\s*\(", re.IGNORECASE)
 # Of functions of times with a zone: those that do not go by the days and hours of the session's zone, and those that do
-# although their result is such a time again.
-OF_MOMENTS = re.compile(r"timezone|epoch\w*|hash|typeof|age|-|isfinite|isinf|.*distinct.*")
+# although their result is such a time again; and those that are today's date or the time of day there.
+OF_MOMENTS = re.compile(r"timezone|epoch\w*|hash|typeof|isfinite|isinf|.*distinct.*")
+OF_DAY = frozenset(
+    {"current_date", "today", "localtime", "localtimestamp", "current_localtime", "current_localtimestamp"}
+)
 BY_DAYS = re.compile(r"\+|-|date_\w+|datetrunc|time_bucket|last_day|generate_series|range")
 SHOWN = re.compile(r"(?<![\"\w.])(describe)\b(?!\")", re.IGNORECASE)  # SHOW, as DuckDB writes it
 MOST_READS = 5_000  # a plan of so many takes 0.2 s; of views that each read the one before twice, 22 take minutes
@@ -65,8 +68,11 @@ def dependences(catalog: CatalogQuery, query: str, definition: str, behind: Mapp
         session |= {name for name in _asking(texts) - columns if SESSION.fullmatch(name)}
         time_dependent |= bool(words & MOMENTS) or any(each.depends_on_time for each in functions if not each.macro)
         waiting += [each.macro for each in functions if each.macro]
-    zone = not (changing or session) and _depends_on_zone(catalog, query, {name for name, is_call in met if is_call})
-    return Dependences(frozenset(changing), frozenset(session), zone, time_dependent)
+    zone = up_to_now = False
+    if not (changing or session):
+        zone, up_to_now = _by_zone_and_day(catalog, query, {name for name, is_call in met if is_call})
+    zone |= not OF_DAY.isdisjoint(name for name, is_call in met if is_call or name in MOMENTS)
+    return Dependences(frozenset(changing), frozenset(session), zone, time_dependent or up_to_now)
 
 
 class Reads:
@@ -128,11 +134,15 @@ def generated(definition: str) -> str:
     return f"SELECT {', '.join(found)}" if found else ""
 
 
-def _depends_on_zone(catalog: CatalogQuery, query: str, called: set[str]) -> bool:
-    """Whether a function or a cast goes by the session's time zone: by the plan, or where DuckDB does not tell it, as
-    of files, by whether any that could is called."""
+def _by_zone_and_day(catalog: CatalogQuery, query: str, called: set[str]) -> tuple[bool, bool]:
+    """Whether a function or a cast goes by the session's time zone, and whether an age is up to today: by the plan, or
+    where DuckDB does not tell it, as of files, by whether any that could is called."""
     plan = json.loads(str(catalog("plan", query=query)[0][0]))
-    return any(map(DATED.search, called)) if plan["error"] else any(map(_goes_by_zone, _bound(plan)))
+    if plan["error"]:
+        return any(map(DATED.search, called)), UP_TO_NOW in called
+    bound = list(_bound(plan))
+    ages = [len(each["children"]) for each in bound if _bound_name(each) == UP_TO_NOW]
+    return any(map(_goes_by_zone, bound)), UP_TO_NOW in called and min(ages, default=1) == 1  # none: of a constant
 
 
 def _bound(tree: object) -> Iterator[dict[str, Any]]:
@@ -148,8 +158,12 @@ def _bound(tree: object) -> Iterator[dict[str, Any]]:
                 yield node
 
 
+def _bound_name(node: dict[str, Any]) -> str:
+    return str(node.get("qname", {}).get("path", [node.get("name", "")])[-1])
+
+
 def _goes_by_zone(node: dict[str, Any]) -> bool:
-    name = str(node.get("qname", {}).get("path", [node.get("name", "")])[-1])
+    name = _bound_name(node)
     given = [_type(each) for each in (*node.get("children", ()), *filter(None, [node.get("child")]))]
     taken, made = any("TIME ZONE" in each for each in given), "TIME ZONE" in _type(node)
     if node["expression_class"] == "BOUND_CAST" or name == "__cast":

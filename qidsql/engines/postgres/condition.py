@@ -25,6 +25,7 @@ from qidsql.engines.condition import (
     UNREADABLE,
     CatalogQuery,
     bindings,
+    by_settings,
     call_refused,
     hidden_refused,
 )
@@ -172,7 +173,7 @@ def parse_condition(
     words = _words(where)
     names = list(_names(words))
     called = _called(table, names)
-    time_dependent = _depends_on_time(catalog, called)
+    verdicts = _verdicts(catalog, called)
     _refuse_others_operators(catalog, table, names)
     statements = bindings(POSTGRES, table, where)
     try:
@@ -183,8 +184,11 @@ def parse_condition(
     times = any(name.alone in MOMENTS and not name.quoted for name in names)
     times |= any(word.kind is TokenKind.STRING and TIMES.search(word.text) for word in words)
     changed = ", ".join(str(name) for (name,) in catalog("changed_settings"))
+    times |= any(verdict == "time" for _, verdict in verdicts)
     note = f"the where condition is evaluated with the audit's {changed}, not with that of the role"
-    return Condition(where, time_dependent or times, (note,) if changed else ())
+    settings = {name for name, verdict in verdicts if verdict == "setting"}
+    by_setting = [by_settings("the rows of the where condition", settings)] if settings else []
+    return Condition(where, times, (*([note] if changed else []), *by_setting))
 
 
 def _words(where: str) -> list[Token]:
@@ -283,17 +287,17 @@ def _is_of_system(name: _Name) -> bool:
     return len(name.parts) == 1 or name.before[1] == "collate" or name.parts[:-1] == ("pg_catalog",)
 
 
-def _depends_on_time(catalog: CatalogQuery, called: set[str]) -> bool:
-    """Whether one of the functions depends on the time. Raises UsageError if one is not allowed."""
+def _verdicts(catalog: CatalogQuery, called: set[str]) -> list[tuple[str, str]]:
+    """What the functions depend on. Raises UsageError if one is not allowed."""
     if not called:
-        return False
+        return []
     names: list[exp.Expr] = [exp.Literal.string(name) for name in sorted(called)]
     rows = catalog("dependences", schema="", relation="", names=names)
     verdicts = [(str(name), str(verdict)) for name, verdict, _ in rows]
     for name, verdict in verdicts:
         if verdict in WHY:
             raise call_refused(name, WHY[verdict])
-    return any(verdict == "time" for _, verdict in verdicts)
+    return verdicts
 
 
 def _refuse_others_operators(catalog: CatalogQuery, table: Table, names: Sequence[_Name]) -> None:

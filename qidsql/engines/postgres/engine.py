@@ -561,11 +561,12 @@ class PostgresEngine(Engine):
         if table.kind != "view":
             return table
         rows = self._catalog("dependences", schema=table.name.schema, relation=table.name.name, names="")
-        names = {each: {str(name) for name, verdict, _ in rows if verdict == each} for each in ("changes", "session")}
         verdicts = {verdict for _, verdict, _ in rows}
-        found = Dependences(
-            frozenset(names["changes"]), frozenset(names["session"]), "zone" in verdicts, "time" in verdicts
+        changing, session, settings = (
+            frozenset(str(name) for name, verdict, _ in rows if verdict == each)
+            for each in ("changes", "session", "setting")
         )
+        found = Dependences(changing, session, "zone" in verdicts, "time" in verdicts, settings)
         changed = ", ".join(str(name) for (name,) in self._catalog("changed_settings")) if "style" in verdicts else ""
         if changed:  # the role's own are not used: values that are compared as texts have to be exact
             raise UsageError(
