@@ -304,5 +304,18 @@ def test_each_data_file_of_a_folder_is_a_table(tmp_path: Path) -> None:
     for name in ("people.csv", "numbers.parquet", "words.jsonl"):
         (tmp_path / f"{name}.away").rename(tmp_path / name)
     broken.unlink()
-    (tmp_path / "People.parquet").write_bytes((tmp_path / "numbers.parquet").read_bytes())
+
+
+def test_files_of_one_name_are_an_error_of_their_table(tmp_path: Path) -> None:
+    """Which of them would be audited? The others of the folder are no matter of theirs."""
+    for name in ("people.csv", "People.json", "others.csv"):
+        (tmp_path / name).write_text('[{"a": 1}]' if name.endswith("json") else "a\n1\n")
+    with connect(str(tmp_path)) as engine:
+        assert [column.name for column in engine.describe("others").columns] == ["a"]
+        obstacles = [table.obstacle for table in engine.catalog().tables if table.obstacle]
+        with pytest.raises(SourceError, match=r"People.json, people.csv in .* name the file itself") as error:
+            engine.describe("people")
+    assert obstacles == [str(error.value)]
+    assert f"{tmp_path}/people.csv" in obstacles[0]
+    (tmp_path / "others.csv").unlink()
     assert "would be tables with the same name" in complaint(str(tmp_path))

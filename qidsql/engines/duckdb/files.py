@@ -62,16 +62,17 @@ def _in_folder(folder: Path, label: str) -> tuple[DataFiles, ...]:
         name = os.fsencode(file.name.split(".")[0]).decode(errors="replace")
         if not name:
             continue
-        if name.casefold() in found:
-            other = found[name.casefold()].paths[0].name
-            raise SourceError(
-                f"{other} and {file.name} in {label} would be tables with the same name; name one of them"
-            )
+        paths = (*(found[name.casefold()].paths if name.casefold() in found else ()), file.absolute())
         try:
             kind, obstacle = _kind(file, file.name), ""
         except SourceError as error:
             kind, obstacle = "", str(error)
-        found[name.casefold()] = DataFiles(f"{file.name} in {label}", name, kind, (file.absolute(),), obstacle)
+        if paths[1:]:
+            obstacle = (
+                f"{few([path.name for path in paths])} in {label} would be tables with the same name; name the file "
+                f"itself as the source, such as {label.rstrip('/')}/{file.name}, or rename all but one"
+            )
+        found[name.casefold()] = DataFiles(f"{file.name} in {label}", name, kind, paths, obstacle)
     if not found:
         raise SourceError(
             f"{label} is a folder without data files; name a file, or a pattern such as "
