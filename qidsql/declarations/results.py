@@ -10,7 +10,7 @@ format; it is written but not read.
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, is_dataclass
+from dataclasses import MISSING, dataclass, is_dataclass
 from datetime import date, datetime
 from enum import Enum, StrEnum
 from fractions import Fraction
@@ -72,13 +72,20 @@ class _Key:
     declared: Declared
     computed: bool  # written but not read
     constant: Any = None  # the value of a constant
+    has_default: bool = False
 
 
 @cache
 def _keys(kind: Any) -> tuple[_Key, ...]:
     """The keys of a dataclass: its fields and the properties under `@reported`."""
     found = [
-        _Key(name, declared, not field.init, None if field.init else field.default)
+        _Key(
+            name,
+            declared,
+            not field.init,
+            None if field.init else field.default,
+            field.default is not MISSING or field.default_factory is not MISSING,
+        )
         for name, (field, declared) in declared_fields(kind).items()
         if not declared.marked(UNWRITTEN)
     ]
@@ -214,15 +221,23 @@ def _union_reader(arguments: tuple[Any, ...]) -> Reader:
 
 
 def _object_reader(kind: Any) -> Reader:
+    """A missing key has its field's default: the document may have been written before there was such a field."""
+
     def read(document: Any) -> Any:
-        return kind(**{name: read_key(document) for name, read_key in _key_readers(kind)})
+        found, keys = _of_kind(dict, document), _key_readers(kind)
+        return kind(**{name: read_key(found) for name, read_key, may_lack in keys if name in found or not may_lack})
 
     return read
 
 
 @cache
-def _key_readers(kind: Any) -> tuple[tuple[str, Reader], ...]:
-    return tuple((key.name, _key_reader(key)) for key in _keys(kind) if not key.computed)
+def _key_readers(kind: Any) -> tuple[tuple[str, Reader, bool], ...]:
+    """The name of each key, its reader, and whether it may be missing."""
+    return tuple(
+        (key.name, _key_reader(key), key.has_default and not key.declared.marked(FLAT))
+        for key in _keys(kind)
+        if not key.computed
+    )
 
 
 def _key_reader(key: _Key) -> Reader:

@@ -6,9 +6,12 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated, Any
 
+import duckdb
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
+import qidsql
+from qidsql.commands.audit.command import AuditResult
 from qidsql.declarations.results import FLAT, OMITTED, Rounded, loaded, plain, reported, schema_of
 
 
@@ -83,3 +86,14 @@ def test_the_schema_describes_what_is_written_and_nothing_else() -> None:
 def test_another_document_is_not_read(change: dict[str, object]) -> None:
     with pytest.raises((KeyError, TypeError, ValueError)):
         loaded(Box, PLAIN | change)
+
+
+def test_a_document_without_a_key_that_has_a_default_is_older() -> None:
+    """Histories outlive versions: each key that was added since has its default."""
+    audited = qidsql.audit(duckdb.sql("SELECT range % 2 AS a FROM range(20)"), k=5, entity="row")
+    written = plain(audited)
+    lacking = {**written, "policy": {name: each for name, each in written["policy"].items() if name != "require"}}
+    assert loaded(AuditResult, lacking) == loaded(AuditResult, written)
+    for document in ({**written, "policy": []}, {name: each for name, each in written.items() if name != "columns"}):
+        with pytest.raises((KeyError, TypeError)):
+            loaded(AuditResult, document)
