@@ -10,6 +10,7 @@ from qidsql.cli.history import opened_history
 from qidsql.cli.options import LISTINGS, Format, HistoryUrl, Output, PolicyPath, Quiet, report_format
 from qidsql.cli.streams import say
 from qidsql.commands.release.command import COMMAND
+from qidsql.core.files import refuse_pipe
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
@@ -62,6 +63,8 @@ def record(request: RecordRequest) -> None:
     digests = [dict(each.digest) for each in found.subject]
     if "sha256" in digests[0] and digests != [dict(file_subject(Path(request.released)).digest)]:
         raise UsageError(f"{request.released} is not the file that {request.statement} is about")
+    if request.signature is not None:
+        refuse_pipe(request.signature, str(request.signature))
     signature = "" if request.signature is None else request.signature.read_text(encoding="utf-8")
     ledger = ReleaseLedger(opened_history(request.config, request.history, existing=False))
     added = ledger.add(found, request.released, request.keyed or "", signature)

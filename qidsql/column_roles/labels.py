@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from qidsql.column_roles.vocabulary import DIRECT, OTHER, QUASI, SENSITIVE
+from qidsql.core.files import refuse_pipe
 from qidsql.core.tables import PolicyRole, TableName
 from qidsql.errors import UsageError
 
@@ -110,6 +111,7 @@ FALSE = (False, None, "", "false", "no", "none")
 
 def read_labels(path: Path) -> Labels:
     """The labels of columns in a dbt file. Raises UsageError."""
+    refuse_pipe(path, f"--dbt {path}")
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

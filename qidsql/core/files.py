@@ -80,10 +80,24 @@ class TomlFile:
             raise TomlFileError([self.located(("format",), text)])
 
 
+PIPE = "is a pipe, whose writer could be waited for without end; expected a file"
+
+
+def refuse_pipe(path: Path, name: str) -> None:
+    """Raises UsageError, which calls the file by that name, if reading it could wait without end."""
+    if _is_endless(path):
+        raise UsageError(f"{name} {PIPE}")
+
+
+def _is_endless(path: Path) -> bool:
+    """<(...) of a shell has a writer; another pipe may have none."""
+    return path.is_fifo() and not path.is_relative_to("/dev")
+
+
 def read_toml(path: Path, missing: str = "") -> TomlFile:
     """The TOML file at that path; `missing` is the remedy if there is none. Raises TomlFileError."""
-    if path.is_fifo() and not path.is_relative_to("/dev"):  # <(...) of a shell has a writer; another may have none
-        raise TomlFileError([f"{path} is a pipe, whose writer could be waited for without end; expected a file"])
+    if _is_endless(path):
+        raise TomlFileError([f"{path} {PIPE}"])
     try:
         written = path.read_bytes()
     except FileNotFoundError:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from io import StringIO
 from pathlib import Path
 
+from qidsql.core.files import refuse_pipe
 from qidsql.core.tables import Column, ValueKind, kind_of
 from qidsql.errors import UsageError, near_misses
 from qidsql.wording.texts import setting
@@ -93,6 +94,7 @@ class Hierarchy:
 def read_hierarchy(path: str) -> Hierarchy:
     """The hierarchy in a file. Raises UsageError, which names lines and no values."""
     name = f"{setting('hierarchy')} {Path(path).name}"
+    refuse_pipe(Path(path), name)
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as file:
             return _hierarchy(name, file.read())

@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
+from qidsql.core.files import refuse_pipe
 from qidsql.core.options import (
     CRITERION,
     DISCLOSURE,
@@ -65,6 +66,7 @@ def is_file(given: str | None) -> bool:
 
 
 def _lines(path: str, option: str) -> list[str]:
+    refuse_pipe(Path(path), option)
     try:
         return [line for line in Path(path).read_text(encoding="utf-8-sig").splitlines() if line]
     except (OSError, ValueError) as error:

@@ -30,6 +30,7 @@ from typing import Any, TypeAlias
 
 from sqlglot import exp
 
+from qidsql.core.files import refuse_pipe
 from qidsql.core.tables import Column, Table, ValueKind, kind_of
 from qidsql.errors import UsageError
 from qidsql.sql import hierarchies as sql
@@ -311,6 +312,7 @@ def files_in(folder: Path, columns: Sequence[Column]) -> dict[str, Path]:
 def read_file(path: Path, column: Column) -> ColumnHierarchy:
     """The hierarchy in a file, not yet checked in the engine. Raises UsageError, which names lines and no values."""
     name = f"{setting('hierarchies')} {path.name}"
+    refuse_pipe(path, name)
     try:
         text = path.read_text(encoding="utf-8-sig")
         first = text.partition("\n")[0]

@@ -1,13 +1,20 @@
 """The criterion that options ask for: one of them, a key where there is none, and none passed over."""
 
+import os
+from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from qidsql.column_roles.labels import read_labels
 from qidsql.core.policy import Policy
-from qidsql.core.requirements import CriterionOptions
+from qidsql.core.recodings import read_hierarchy
+from qidsql.core.requirements import CriterionOptions, read_order
+from qidsql.core.tables import Column
 from qidsql.errors import UsageError
+from qidsql.generalization.hierarchies import read_file
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.measures.disclosure_limits import DistantInHierarchy, FewValues, limits_among
 
@@ -64,3 +71,17 @@ def test_an_order_of_texts_is_that_of_one_sensitive_column() -> None:
     assert len(limits_among(Policy(sensitive=("pain",), **given).criteria)) == 1
     with pytest.raises(UsageError, match="is that of one sensitive column"):
         _ = Policy(sensitive=("pain", "state"), **given).criteria
+
+
+def test_files_of_options_are_no_pipes(tmp_path: Path) -> None:
+    """A pipe may have no writer, and reading it would wait for one."""
+    os.mkfifo(tmp_path / "pipe")
+    reads: list[Callable[[], object]] = [
+        lambda: read_order(str(tmp_path / "pipe")),
+        lambda: read_hierarchy(str(tmp_path / "pipe")),
+        lambda: read_file(tmp_path / "pipe", Column("a", "TEXT")),
+        lambda: read_labels(tmp_path / "pipe"),
+    ]
+    for read in reads:
+        with pytest.raises(UsageError, match=r"pipe, whose writer could be waited for without end; expected a file"):
+            read()
