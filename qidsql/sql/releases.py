@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -62,6 +63,30 @@ class JointClasses:
     smallest: int
     below: int
     alone: int
+
+
+@dataclass(frozen=True, slots=True)
+class SamePlaces:
+    """Two files line by line. `chance`: of the lines, as many as would be alike in a random order."""
+
+    lines: int
+    alike: int
+    chance: Fraction
+
+
+def same_places(dialect: Dialect, earlier: Table, later: Table, columns: Sequence[str]) -> Statement[SamePlaces]:
+    """Compares two files line by line in the columns of these names. One scan of each."""
+    texts = {
+        f"{side}_text": told_apart(_values(dialect, table, columns))
+        for side, table in (("earlier", earlier), ("later", later))
+    }
+    tree = fill("releases/same_places", earlier=rows_node(earlier), later=rows_node(later), **texts)
+
+    def read(found: list[Row]) -> SamePlaces:
+        lines, alike, before, now, pairs = (integer(each or 0) for each in found[0])
+        return SamePlaces(lines, alike, Fraction(pairs * lines, max(1, before * now)))
+
+    return Statement(dialect.render(tree), "the order of the rows of two releases", read, scans=2)
 
 
 def changed_classes(

@@ -29,6 +29,7 @@ from qidsql.sql.releases import (
     changed_values,
     joint_classes,
     joint_values,
+    same_places,
 )
 from qidsql.wording.texts import count, plural
 from qidsql.wording.texts import few as few_names
@@ -45,8 +46,13 @@ class Compared:
     """What was found of one earlier release, or of all of them: of rows, persons, and their sensitive values."""
 
     changes: Measured
+    order: Measured
     together: Measured
     values: Measured
+
+    @classmethod
+    def alike(cls, found: Measured) -> "Compared":
+        return cls(*[found] * len(cls.__dataclass_fields__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +72,13 @@ def against_earlier(
 ) -> Compared:
     """The worst that was found of any release with other bytes. Raises BudgetSpent, Interrupted."""
     if request.earlier is None:
-        return Compared(NO_LEDGER, NO_LEDGER, NO_LEDGER)
+        return Compared.alike(NO_LEDGER)
     own = [dict(each.digest) for each in subject]
     others = [each for each in request.earlier if plain(each.digest) not in own]
     if not others:
-        return Compared(FIRST, FIRST, FIRST)
+        return Compared.alike(FIRST)
     found = [_Comparison(engine, table, request, each, required).compared() for each in others]
-    names = ("changes", "together", "values")
+    names = Compared.__dataclass_fields__
     return Compared(*(worst_of([getattr(each, name) for each in found]) for name in names))
 
 
@@ -88,7 +94,7 @@ class _Comparison:
     def compared(self) -> Compared:
         """Raises BudgetSpent, Interrupted."""
         earlier, unknown = self._earlier, self._measured(NOT_EXAMINED, "")
-        changes = together = values = unknown
+        changes = order = together = values = unknown
         try:
             with _both(self._engine, self._table, earlier.place) as (pair, before, now, subject):
                 if not earlier.digest:
@@ -96,6 +102,7 @@ class _Comparison:
                 if plain(subject.digest) != dict(earlier.digest):
                     raise QidsqlError(f"{earlier.place} is not what was recorded")
                 changes, together, values = self._changes(pair, before, now)
+                order = self._order(pair, before, now)
             if self._request.key is not None:
                 together = values = unknown
                 together, values = self._joint()
@@ -103,9 +110,9 @@ class _Comparison:
             raise
         except QidsqlError as error:
             why = f"{earlier.name} {UNCOMPARED}: {error}"
-            told = [replace(each, measured=each.measured or why) for each in (changes, together, values)]
-            changes, together, values = told
-        return Compared(changes, together, values)
+            told = (replace(each, measured=each.measured or why) for each in (changes, order, together, values))
+            return Compared(*told)
+        return Compared(changes, order, together, values)
 
     def _measured(self, state: LineState, text: str) -> Measured:
         return Measured(state, text, self._required.words)
@@ -139,6 +146,19 @@ class _Comparison:
             text = f"no row of {name} is here, if both are coded alike; {changes.measured}"
             changes = self._measured(NOT_EXAMINED, text)
         return changes, *self._stayed(found, few, _different(before, now))
+
+    def _order(self, pair: Engine, before: Table, now: Table) -> Measured:
+        """Whether more lines of two files are alike than in a random order, by three deviations: then the place of a
+        row may tell whose it is."""
+        if not pair.data_files:
+            return Measured(MET, "the rows of a table have no order")
+        found = pair.run(same_places(pair.dialect, before, now, _alike(before, now)))
+        more = found.alike - found.chance
+        text = f"{count(found.alike)} of {plural(found.lines, 'line')} as in {self._earlier.name}"
+        if more <= 1 or more * more <= 9 * found.chance:
+            return Measured(MET, f"{text}, as a random order would have")
+        text += f", {count(round(found.chance))} by chance: both are sorted, or tell by the place whose a row is"
+        return Measured(NOT_EXAMINED, text)
 
     def _few_values(
         self, pair: Engine, before: Table, now: Table, classes: list[str], others: list[str]

@@ -62,6 +62,7 @@ def lines_of(facts: Facts, lists: Mapping[str, Checklist], today: date) -> Itera
         ("roles", "each column has a confirmed role, and none is a direct identifier or not to be published", _roles),
         ("requirements", "the released rows keep the requirements of the policy", _policy),
         ("added and removed", "rows added or removed since an earlier release do not stand out", _changes),
+        ("order of rows", "the order of the rows does not tell who is who in an earlier release", _order),
         ("releases together", "this release and an earlier one together single out nobody who is in both", _together),
     )
     found = [_line("policy", item, asks, "qidsql.toml", work(facts)) for item, asks, work in own]
@@ -140,6 +141,10 @@ def _persons(facts: Facts) -> str:
 
 def _changes(facts: Facts) -> Measured:
     return facts.earlier.changes
+
+
+def _order(facts: Facts) -> Measured:
+    return facts.earlier.order
 
 
 def _together(facts: Facts) -> Measured:

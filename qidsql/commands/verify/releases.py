@@ -32,6 +32,7 @@ OF_WORK = (  # keys of an audit that are about its work, not about the bytes
 OF_LIST = ("checklist", "item", "asks", "text", "more")  # of a line, whatever was measured
 OF_EARLIER = (
     "policy added and removed",
+    "policy order of rows",
     "policy releases together",
     "policy values together",
 )  # lines that earlier releases decide, too

@@ -67,6 +67,21 @@ def test_rows_added_to_a_class_may_not_be_few(tmp_path: Path) -> None:
     assert "4 of 4 rows removed" in line(check(tmp_path), "policy added and removed")
 
 
+def test_the_order_of_rows_may_not_tell_who_is_who(tmp_path: Path) -> None:
+    """10 of 80 lines are alike by chance, give or take 3 times the root of 10; tables of databases have no order."""
+    policy(tmp_path)
+    rows = [(n % 8, "n", "a") for n in range(80)]
+    table(tmp_path, rows)
+    record(tmp_path)
+    turned = [((n + n // 8) % 8, "n", "a") for n in range(80)]
+    for later, alike, expected in ((turned, 16, "met"), ([*turned[:64], *rows[64:]], 24, "not examined")):
+        assert sum(map(tuple.__eq__, rows, later)) == alike
+        table(tmp_path, later)
+        found = check(tmp_path)
+        assert state(found, "policy order of rows") == expected
+        assert line(found, "policy order of rows").startswith(f"{alike} of 80 lines as in ")
+
+
 @pytest.mark.exhaustive
 def test_an_earlier_release_that_is_gone_or_changed_is_not_examined(tmp_path: Path) -> None:
     policy(tmp_path)
@@ -270,7 +285,8 @@ def test_a_recipient_without_the_earlier_release_is_told_which_lines_are_only_re
     (tmp_path / "earlier.parquet").unlink()
     outcome = inside("verify", "second.json", "out.parquet", cwd=tmp_path)
     text = " ".join(outcome.out.split())
-    assert outcome.code == 0 and "the line policy added and removed; the line policy releases together" in text
+    lines = ("added and removed", "order of rows", "releases together")
+    assert outcome.code == 0 and "; ".join(f"the line policy {each}" for each in lines) in text
 
 
 @pytest.mark.exhaustive
