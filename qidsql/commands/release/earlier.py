@@ -78,8 +78,8 @@ def against_earlier(
     if not others:
         return Compared.alike(FIRST)
     found = [_Comparison(engine, table, request, each, required).compared() for each in others]
-    names = Compared.__dataclass_fields__
-    return Compared(*(worst_of([getattr(each, name) for each in found]) for name in names))
+    worst = Compared(*(worst_of([getattr(each, name) for each in found]) for name in Compared.__dataclass_fields__))
+    return replace(worst, values=replace(worst.values, threshold=f"at least {required.values} values"))
 
 
 class _Comparison:
