@@ -157,7 +157,10 @@ def _other_record(draw: Random, found: ReleaseResult, folder: Path, given: Mappi
         catalog = "SELECT table_schema FROM information_schema.tables WHERE table_name = 'releases'"
         [(schema,)] = connection.execute(catalog).fetchall()
         connection.execute(f"UPDATE {schema}.releases SET {change}")
-    again = qidsql.release(str(folder / "new.parquet"), **given)
+    try:
+        again = qidsql.release(str(folder / "new.parquet"), **given)
+    except QidsqlError:  # the record is no statement any more
+        return None
     states = {each.item: str(each.state) for each in again.predicate.lines}
     if {states["added and removed"], states["releases together"]} == {"not examined"}:
         return None

@@ -256,7 +256,7 @@ def _signature() -> Iterator[Block]:
         close=True,
     )
     yield Sentence(
-        "minisign -S -m release.json does it too, or cosign sign-blob --bundle release.json.sigstore --key KEY "
-        "release.json; without a key cosign writes your name into a public log.",
+        "minisign (-S -m release.json) and cosign (sign-blob) sign the same bytes; without a key of your own, cosign "
+        "writes your name into a public log.",
         close=True,
     )
