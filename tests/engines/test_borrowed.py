@@ -31,6 +31,7 @@ CREATE VIEW d AS SELECT CAST(t AS DATE) AS a FROM e"""
         (f"{DAYS}; SET TimeZone = 'UTC'", {"table": "d", "k": 3}, "pass"),
         (f"{DAYS}; SET TimeZone = 'America/New_York'", {"table": "d", "k": 3}, "violation"),
         ("CREATE MACRO hash(a) AS 9; CREATE TEMP TABLE p AS FROM s.p", {}, OTHER_ROWS),
+        ("CREATE MACRO struct_pack(a) AS 9", {}, "pass"),
     ],
 )
 def test_what_the_connection_sees_is_audited_or_refused(
