@@ -76,7 +76,7 @@ NOT_GIVEN: dict[str, tuple[str, Any]] = {  # by type: the default of a macro's p
 CALLERS = ("system.main.current_setting('search_path')", "system.main.current_setting('TimeZone')")  # SESSION
 PASSED = "".join(f", {name} := {value}" for name, value in zip(SESSION, CALLERS, strict=True))
 STATEMENT = "CAST(system.main.current_query_id() AS VARCHAR)"  # the caller's; DuckDB 1.3 has no such function
-FIRST = "system.main.struct_extract(system.main.list_extract(found, 1), '{name}')"
+FIRST = "system.main.list_extract({name}, 1)"
 REQUIREMENT = f"""WHEN {FIRST.format(name="verdict")} IS DISTINCT FROM 'pass'
     THEN system.main.error(system.main.concat(
       'qidsql: ', {FIRST.format(name="verdict")}, ': ', {FIRST.format(name="reason")}

@@ -200,6 +200,7 @@ OWN_FUNCTIONS = [  # of a session, with the names of DuckDB's
     "query(a) AS TABLE SELECT 1",
     "hash(a) AS 9",
     "unnest(a) AS 9",
+    "struct_pack(a) AS a",
     "typeof(a) AS 'x'",
     "list_value(a) AS 9",
     "concat(a, b) AS 'p'",
