@@ -55,7 +55,8 @@ def _selected(part: str, nodes: Mapping[str, Node], document: Mapping[str, Any])
 def _meets(node: Node, method: str | None, value: str) -> bool:
     if method not in METHODS:
         raise UsageError(f"the method {method} of dbt is not known here; expected {', '.join(filter(None, METHODS))}")
-    return any(fnmatchcase(each, value) for each in METHODS[method](node))
+    exact = method is None and value == node.get("name") and node.get("resource_type") != "source"
+    return exact or any(fnmatchcase(each, value) for each in METHODS[method](node))
 
 
 def _paths(node: Node) -> Iterator[str]:
@@ -65,10 +66,9 @@ def _paths(node: Node) -> Iterator[str]:
     yield from (str(folder) for folder in Path(path).parents)
 
 
-def _names(node: Node) -> Iterator[str]:
-    """A model's name; the folders of its project that it is in, by dots, with and without the project."""
+def _folders(node: Node) -> Iterator[str]:
+    """The folders of its project that a model is in, and it in them, by dots, with and without the project."""
     if node.get("resource_type") != "source":
-        yield str(node.get("name", ""))
         parts = [str(each) for each in node.get("fqn", [])]
         for begin in (parts, parts[1:]):
             yield from (".".join(begin[:length]) for length in range(1, len(begin) + 1))
@@ -81,7 +81,7 @@ def _sources(node: Node) -> Iterator[str]:
 
 
 METHODS: Mapping[str | None, Callable[[Node], Iterable[str]]] = {
-    None: _names,
+    None: _folders,
     "tag": lambda node: map(str, node.get("tags", [])),
     "path": lambda node: (each for path in _paths(node) for each in (path, f"{path}/")),
     "source": _sources,

@@ -36,6 +36,7 @@ def test_known_findings_pass_and_new_ones_do_not(folder: Path, duckdb_store: Duc
     assert not list(folder.glob("qidsql-history*"))
 
 
+@pytest.mark.exhaustive
 def test_another_policy_is_not_compared(folder: Path, duckdb_store: DuckDBStore) -> None:
     policy_file(folder, duckdb_store.url, entries("one", more="k = 2"))
     done = inside(*COMPARE, "--fail-on", "new", cwd=folder)
@@ -43,6 +44,7 @@ def test_another_policy_is_not_compared(folder: Path, duckdb_store: DuckDBStore)
     assert {each["state"] for each in json.loads(done.out)["tables"][0]["findings"]} == {"policy changed"}
 
 
+@pytest.mark.exhaustive
 def test_a_baseline_is_small_and_has_what_a_comparison_needs(folder: Path) -> None:
     small, whole = (folder / "qidsql.baseline").read_text(), (folder / "run.json").read_text()
     assert len(small) < len(whole)

@@ -39,7 +39,8 @@ SELECTIONS = {
     "marts": ["main.one", "main.two"],
     "marts.core": ["main.two"],
     "one three": ["main.one", "main.three"],
-    "t*": ["main.three", "main.two"],
+    "f*": ["main.four"],
+    "shop.m*": ["main.one", "main.three", "main.two"],
 }
 
 
