@@ -18,6 +18,7 @@ class TablesRequest:
 
     Only the catalog is read. One table is listed with its columns and their types. With `rank` one statement reads each
     table once, to count its rows and about how many of them differ: the tables that single out most rows come first.
+    Tables about persons are read first; what a budget does not reach is named.
     """
 
     table: Annotated[
@@ -38,7 +39,7 @@ COMMAND = Command(
         "qidsql tables env:CLINIC_URL public.visits",
         "qidsql tables warehouse.duckdb --rank",
     ),
-    exit_codes="0 listed, 2 error, 3 there is no table",
+    exit_codes="0 listed, 2 error, 3 there is no table, or not all were reached",
     without=("dry_run", "show_sql"),
 )
 

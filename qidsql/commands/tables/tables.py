@@ -1,63 +1,92 @@
 """The tables and columns of a source, from its catalog."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
+from qidsql.column_roles.table_proposals import TableProposals
 from qidsql.commands.tables.command import ListedColumn, ListedTable, TableCounts, TablesRequest, TablesResult
-from qidsql.core.catalog import CatalogTable
+from qidsql.core.catalog import Catalog, CatalogTable
 from qidsql.core.results import Verdict
-from qidsql.core.tables import fits
+from qidsql.core.tables import PolicyRole, TableName, fits
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, QidsqlError, StatementError, Stopped, UnknownName
 from qidsql.sql.classes import TableOverview, table_overview
 from qidsql.sql.relation import relation
 from qidsql.sql.templates import Statement
-from qidsql.wording.texts import plural
+from qidsql.wording.texts import count, few, plural
+
+NAMED = 5  # tables in a sentence
 
 # The tables of a source in the order of how many of their rows differ, from one scan of each.
 
 
-def ranked(engine: Engine, catalog: Sequence[CatalogTable], listed: Sequence[ListedTable]) -> list[ListedTable]:
-    """The tables with their counts, the most identifying first; those that cannot be read at the end, with the reason.
+def ranked(engine: Engine, catalog: Catalog, listed: Sequence[ListedTable]) -> tuple[list[ListedTable], str]:
+    """The tables with their counts, the most identifying first; those that were not read at the end, with the reason.
+    And why the work ended before all were read; empty if it did not.
 
-    One statement and one scan a table, on all sessions side by side. Raises Stopped.
+    One statement and one scan a table, on all sessions side by side, first of tables that are about persons by the
+    names of their columns.
     """
-    found = list(listed)
-    statements: dict[int, Statement[TableOverview]] = {}
-    for place, table in enumerate(catalog):
-        try:
-            described = engine.describe_listed(table)
-            columns = [column for column in described.columns if column.readable]
-            if columns:
-                rows = relation(engine.dialect, described, columns)
-                statements[place] = table_overview(engine.dialect, rows, tuple(column.name for column in columns))
-        except Stopped:
-            raise
-        except QidsqlError as error:
-            found[place] = replace(found[place], obstacle=str(error))
-    for place, answer in _answers(engine, statements).items():
-        if isinstance(answer, str):
-            found[place] = replace(found[place], obstacle=answer)
-        else:
-            found[place] = replace(found[place], counts=_counts(answer))
-    return sorted(found, key=lambda each: each.counts.rank if each.counts else (-1, 0), reverse=True)
+    found = {table.table: table for table in listed}
+    statements: dict[TableName, Statement[TableOverview]] = {}
+    answers: dict[TableName, TableOverview | str] = {}
+    stopped = ""
+    try:
+        for table in _likely_first(catalog, found):
+            try:
+                described = engine.describe_listed(table)
+                columns = [column for column in described.columns if column.readable]
+                if columns:
+                    rows = relation(engine.dialect, described, columns)
+                    names = tuple(column.name for column in columns)
+                    statements[table.name] = table_overview(engine.dialect, rows, names)
+            except Stopped:
+                raise
+            except QidsqlError as error:
+                found[table.name] = replace(found[table.name], obstacle=str(error))
+        _answer(engine, statements, answers)
+    except Stopped as stop:
+        stopped = str(engine.stopped_by or stop)
+    for name, answer in answers.items():
+        told = {"obstacle": answer} if isinstance(answer, str) else {"counts": _counts(answer)}
+        found[name] = replace(found[name], **told)
+    if stopped:
+        found = {
+            name: each if each.counts or each.obstacle else replace(each, obstacle=f"not reached: {stopped}")
+            for name, each in found.items()
+        }
+    return sorted(found.values(), key=lambda each: each.counts.rank if each.counts else (-1, 0), reverse=True), stopped
 
 
-def _answers(engine: Engine, statements: dict[int, Statement[TableOverview]]) -> dict[int, TableOverview | str]:
-    """The answer to each statement, or the reason why there is none."""
-    answers: dict[int, TableOverview | str] = {}
-    while left := [place for place in statements if place not in answers]:
+def _likely_first(catalog: Catalog, listed: Collection[TableName]) -> list[CatalogTable]:
+    """The listed tables, first those with most columns that may identify a person, as `init` proposes by names."""
+    proposals = TableProposals(catalog)
+    personal = (PolicyRole.DIRECT_IDENTIFIER, PolicyRole.QUASI_IDENTIFIER)
+
+    def promise(table: CatalogTable) -> tuple[bool, int]:
+        proposed = proposals.of(table)
+        return proposed.of_things, -sum(each.role in personal for each in proposed.columns)
+
+    return sorted((each for each in catalog.tables if each.name in listed), key=promise)
+
+
+def _answer(
+    engine: Engine,
+    statements: Mapping[TableName, Statement[TableOverview]],
+    answers: dict[TableName, TableOverview | str],
+) -> None:
+    """Adds the answer to each statement, or the reason why there is none. Raises Stopped."""
+    while left := [name for name in statements if name not in answers]:
         try:
             engine.run_many(
-                [statements[place] for place in left], keep=lambda n, answer: answers.update({left[n]: answer})
+                [statements[name] for name in left], keep=lambda n, answer: answers.update({left[n]: answer})
             )
         except (StatementError, AccessError):  # one of them; the others are asked again, the first alone
-            first = next(place for place in left if place not in answers)
+            first = next(name for name in left if name not in answers)
             try:
                 answers[first] = engine.run(statements[first])
             except (StatementError, AccessError) as error:
                 answers[first] = str(error)
-    return answers
 
 
 def _counts(overview: TableOverview) -> TableCounts:
@@ -72,11 +101,11 @@ def tables(
 
     Two or three statements on the catalog; no table is read, but for one statement and one scan of each if they are
     ranked. Names match in any letter case.
-    Raises UnknownName with near misses if a table, a pattern or a schema matches nothing, and StatementError; Stopped
-    while tables are ranked.
+    Raises UnknownName with near misses if a table, a pattern or a schema matches nothing, and StatementError.
     """
     on_stage("reading the catalog")
-    listed = sorted(engine.catalog(request.schema).tables, key=lambda table: table.name)
+    catalog = engine.catalog(request.schema)
+    listed = sorted(catalog.tables, key=lambda table: table.name)
     names = [str(table.name) for table in listed]
     if request.table is not None:
         wanted = request.table
@@ -84,13 +113,17 @@ def tables(
         listed = matching or [table for table in listed if fits(wanted.lower(), str(table.name).lower())]
         if not listed:
             raise UnknownName("table", [wanted], engine.label, names)
-    found = [_listed(table) for table in listed]
+    found, stopped = [_listed(table) for table in listed], ""
     if request.rank:
         on_stage(f"counting the rows of {plural(len(listed), 'table')}")
-        found = ranked(engine, listed, found)
+        found, stopped = ranked(engine, catalog, found)
+    reason = plural(len(listed), "table") if listed else "there is no table that this user can see"
+    if stopped:
+        left = [str(each.table) for each in found if (each.obstacle or "").startswith("not reached")]
+        reason = f"{reason}, {count(len(left))} of them not reached ({few(left, NAMED)}): {stopped}"
     return TablesResult(
-        verdict=Verdict.FINISHED if listed else Verdict.INCONCLUSIVE,
-        reason=plural(len(listed), "table") if listed else "there is no table that this user can see",
+        verdict=Verdict.FINISHED if listed and not stopped else Verdict.INCONCLUSIVE,
+        reason=reason,
         source=engine.label,
         engine=engine.version,
         tables=tuple(found),

@@ -4,6 +4,8 @@ import pytest
 
 import qidsql
 from qidsql.core.results import Verdict
+from qidsql.engines.base import ExecutedStatement
+from qidsql.errors import Interrupted
 from tests.commandline import inside
 from tests.stores import SAIL, DuckDBStore, Store
 
@@ -50,3 +52,29 @@ def test_the_report_and_no_rank(duckdb_store: DuckDBStore) -> None:
     lines = [line.split() for line in ranked.out.splitlines() if line.startswith("main.")]
     assert lines[0] == ["main.visits", "200", "100", "%", "id"]
     assert "counts" not in inside("tables", duckdb_store.url, "--format", "json").out
+
+
+def test_a_budget_that_ends_names_what_was_not_reached_and_people_come_first(duckdb_store: DuckDBStore) -> None:
+    fill(duckdb_store)
+    duckdb_store.table("zzz", {"birth_date": "DATE", "sex": "TEXT", "zip": "TEXT"}, [("1970-01-01", "f", "1000")])
+    with qidsql.connect(duckdb_store.url, workers=1) as engine:
+        sent: list[str] = []
+        engine.watchers.append(lambda each: sent.append(each.sql) if each.purpose.startswith("overview") else None)
+        whole = qidsql.tables(engine, rank=True)
+        assert '"zzz"' in sent[0] and len(sent) == 5
+        assert whole.verdict is Verdict.FINISHED
+    with qidsql.connect(duckdb_store.url, workers=1) as engine:
+        read: list[str] = []
+
+        def end(each: ExecutedStatement) -> None:
+            read.extend([each.purpose] if each.purpose.startswith("overview") else [])
+            if len(read) == 2:
+                raise Interrupted("the seconds are used up")
+
+        engine.watchers.append(end)
+        found = qidsql.tables(engine, rank=True)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    left = [each for each in found.tables if each.counts is None]
+    assert {"zzz"} < {each.table.name for each in found.tables} - {each.table.name for each in left}
+    assert left and all(each.obstacle == "not reached: the seconds are used up" for each in left)
+    assert found.reason.startswith(f"5 tables, {len(left)} of them not reached (main.")
