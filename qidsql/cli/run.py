@@ -162,7 +162,6 @@ COMMAND = Command(
         "history",
         "every",
         "alerts",
-        "resume",
         "fresh",
         "check_only",
         "format",
