@@ -17,7 +17,7 @@ pytestmark = pytest.mark.exhaustive
 
 DBT = ("dbt-core==1.12.0", "dbt-duckdb==1.11.1", "dbt-postgres==1.11.0")
 PROJECT = 'name: shop\nversion: "1.0"\nprofile: shop\nmodel-paths: [models]\n'
-PACKAGES = f"packages:\n  - local: {REPOSITORY / 'dbt'}\n"
+PACKAGES = f"packages:\n  - local: {REPOSITORY / 'qidsql' / 'dbt'}\n"
 COLUMNS = ("a", "b")
 TABLES = 12
 RUN = """
