@@ -67,6 +67,7 @@ def test_rows_added_to_a_class_may_not_be_few(tmp_path: Path) -> None:
     assert "4 of 4 rows removed" in line(check(tmp_path), "policy added and removed")
 
 
+@pytest.mark.exhaustive
 def test_the_order_of_rows_may_not_tell_who_is_who(tmp_path: Path) -> None:
     """10 of 80 lines are alike by chance, give or take 3 times the root of 10; tables of databases have no order."""
     policy(tmp_path)
