@@ -57,12 +57,7 @@ class CopyOptions:
     def script(self) -> Script | None:
         """The statements to print. Raises UsageError."""
         sql: str | None = getattr(self, "sql", None)
-        if sql is None:
-            return None
-        found = choice(Script, "sql", sql)
-        if found not in self.scripts:
-            raise UsageError(f"--sql {found} is not for this plan: expected {', '.join(self.scripts)}")
-        return found
+        return None if sql is None else choice(Script, "sql", sql, among=self.scripts)
 
     def check_copy(self) -> None:
         """Check these options. Raises UsageError."""

@@ -1,6 +1,7 @@
 """The options that several commands share, each declared once. Options of a single command are in its request."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -197,12 +198,12 @@ def names(given: Names | None) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given or ())
 
 
-def choice(kinds: type[Choice], name: str, value: str) -> Choice:
-    """The member named by `value`; `name` is the option's. Raises UsageError."""
-    try:
-        return kinds(value)
-    except ValueError:
-        raise UsageError(f"{setting(name)} must be {', '.join(kinds)}; got {value}") from None
+def choice(kinds: type[Choice], name: str, value: str, among: Sequence[Choice] = ()) -> Choice:
+    """The member named by `value`, one of these or any; `name` is the option's. Raises UsageError."""
+    listed = among or [*kinds]
+    if value not in listed:
+        raise UsageError(f"{setting(name)} must be {', '.join(listed)}; got {value}")
+    return kinds(value)
 
 
 def positive_share(name: str, value: str | float | Fraction) -> Fraction:

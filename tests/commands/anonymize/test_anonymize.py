@@ -221,7 +221,7 @@ def test_the_printed_statement_makes_the_same_copy(store: Store) -> None:
     assert all(after is None for _, after in blank)
     assert len(blank) <= (done.cells or 0)
     assert len(written) == len(rows)
-    with pytest.raises(UsageError, match="sql view is not for this plan: expected table"):
+    with pytest.raises(UsageError, match="sql must be table; got view"):
         qidsql.anonymize(store.url, "people", k=3, sql="view")  # rows that come later would stay whole
 
 

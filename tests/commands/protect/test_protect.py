@@ -184,13 +184,14 @@ def test_plan_proof_and_copy_are_as_defined(store: Store, monkeypatch: pytest.Mo
 @pytest.mark.engines("duckdb")
 def test_the_end_of_a_budget_ends_the_search_alone(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(levels, "LARGE", 0)
-    names, rows = ["d", "n", "t"], drawn(Random(3), ["d", "n", "t"])
+    names, rows = ["n", "t"], drawn(Random(3), ["n", "t"])
     store.table("t", {name: TYPES[name] for name in names}, rows)
     with qidsql.connect(store.url) as engine:
         options: dict[str, Any] = {"columns": names, "k": 3, "by": "levels", "suppress": "10%"}
         whole = qidsql.protect(engine, "t", **options)
         found = [
-            qidsql.protect(engine, "t", max_statements=most, **options) for most in range(1, whole.account.statements)
+            qidsql.protect(engine, "t", max_statements=most, **options)
+            for most in range(whole.account.statements - 4, whole.account.statements)
         ]
     open_ended = [each for each in found if each.verdict is Verdict.FINISHED and not each.proved]
     assert open_ended
@@ -217,11 +218,11 @@ def test_classes_of_a_sample_prove_the_same(store: Store, monkeypatch: pytest.Mo
     assert (sampled.columns_published, sampled.kept, sampled.proved) == (whole.columns_published, whole.kept, True)
 
 
-@TWO_ENGINES
+@ONE_ENGINE
 def test_the_printed_statement_makes_the_copy_whatever_rows_come(store: Store) -> None:
-    random, names = Random(5), list(TYPES)
+    random, names = Random(5), ["d", "t"]
     rows = drawn(random, names)
-    store.table("t", TYPES, rows)
+    store.table("t", {name: TYPES[name] for name in names}, rows)
     options: dict[str, Any] = {"columns": names, "k": 3, "by": "levels", "suppress": "30%"}
     with qidsql.connect(store.url, writable=True) as engine:
         qidsql.protect(engine, "t", into="t_public", replace=True, **options)
@@ -247,7 +248,7 @@ def test_statements_are_printed_for_levels_that_an_expression_makes(people: Stor
         ({}, "without by the ways are only compared"),
         ({"by": "levels", "into": "copy"}, "choose one"),
         ({"by": "levels", "sql": "materialized-view"}, "duckdb has no materialized views"),
-        ({"by": "levels", "sql": "update"}, "expected view, table, materialized-view, dbt"),
+        ({"by": "levels", "sql": "update"}, "sql must be view, table, materialized-view, dbt; got update"),
     ):
         with pytest.raises(UsageError, match=words):
             qidsql.protect(people.url, "people", **given | more)
