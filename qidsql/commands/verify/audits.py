@@ -25,7 +25,7 @@ from qidsql.wording.texts import count, plural, setting
 
 AUDITED = "the audited"  # columns, in messages
 MOST = 500  # column sets that are measured to prove one list
-OF_COLUMN = ("type", "role", "reason", "nulls", "profile", "recognised", "proposed")
+OF_COLUMN = ("type", "role", "reason", "nulls", "profile", "varying", "recognised", "proposed")
 OF_TABLE = ("profile", "profile_with_proposed", "estimate", "class_sizes", "histories", "disclosed")
 
 
@@ -111,11 +111,16 @@ class AuditClaims:
             "entities": (claimed.entities, entities if self._policy.entity else None),
             **{name: (getattr(claimed, name), getattr(draft, name)) for name in OF_TABLE},
             "persons": (claimed.persons, draft.persons or None),
+            "numbers_of_rows": (claimed.numbers_of_rows, draft.numbers),
+            "unicity": (claimed.unicity, tuple(draft.unicity) or None),
+            "resolutions": (claimed.resolutions, tuple(draft.resolutions) or None),
         }
         if self._ended_early:
             figures = {name: each for name, each in figures.items() if each[0] not in (None, ())}
             if "disclosed" in figures:
                 figures["disclosed"] = claimed.disclosed, draft.disclosed[: len(claimed.disclosed)]
+            if "unicity" in figures:
+                figures["unicity"] = claimed.unicity, tuple(draft.unicity[: len(claimed.unicity or ())])
         return same("the figures of the table are right", figures, "all audited columns measured together")
 
     def _of_verdict(self, draft: Draft) -> Claim:

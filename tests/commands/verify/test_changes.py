@@ -29,6 +29,9 @@ RESULTS: dict[str, Callable[[str], Any]] = {
     "audit without identifiers": lambda url: house.audit(
         url, "t", k=2, identifiers="e", sensitive="d", t_closeness=0.3
     ),
+    "audit of linked rows": lambda url: house.audit(
+        url, "t", k=2, entity="e", columns=["a", "b"], require="unicity-2=5%"
+    ),
     "audit of few columns": lambda url: house.audit(url, "t", k=4, max_size=2),
     "uniques of few columns": lambda url: house.uniques(url, "t", k=3, max_size=2, exclude="e"),
     "uniques with DIS": lambda url: house.uniques(url, "t", scores="dis", nulls="wildcard"),
@@ -101,6 +104,11 @@ def without_one(document: Document, criterion: str) -> Document:
     return {**document, **own, "complete": all(each["complete"] for each in own["searches"])}
 
 
+def with_known_rows(document: Document, **figures: Any) -> Document:
+    """An audit whose persons are alone as often as this by two known rows."""
+    return {**document, "unicity": [{**each, **figures} for each in document["unicity"]]}
+
+
 WRONG: dict[str, tuple[str, Callable[[Document], Document]]] = {
     "the printed view is gone": ("suppress", lambda document: {**document, "script": []}),
     "the printed table is gone": ("anonymize", lambda document: {**document, "script": []}),
@@ -108,6 +116,7 @@ WRONG: dict[str, tuple[str, Callable[[Document], Document]]] = {
     "a search is gone": ("audit", lambda document: without_one(document, document["searches"][-1]["criterion"])),
     "more columns than there are": ("no key", lambda document: {**document, "complete_to_size": 9}),
     "another weight": ("keys", lambda document: {**document, "weights": {"a": 7}}),
+    "nobody is alone": ("audit of linked rows", lambda document: with_known_rows(document, alone="0", below_k="0")),
     "values in a list": ("uniques", lambda document: {**document, "values_listed": True}),
 }
 
