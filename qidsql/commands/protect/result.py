@@ -121,7 +121,7 @@ class ProtectResult(Result):
     kept_columns: KeptColumns = None
     given_back: CellsGivenBack = None
     sql: Annotated[Script | None, OMITTED, "the statements that were requested instead of a copy"] = None
-    script: Annotated[tuple[str, ...] | None, OMITTED, "they make the copy, while the table is unchanged"] = None
+    script: Annotated[tuple[str, ...] | None, OMITTED, "they make the copy of the rows that are there then"] = None
 
     @property
     def asked(self) -> tuple[str, ...]:
