@@ -23,7 +23,7 @@ from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.copies import GivenBack, ProtectedCopy, given_back, planned_copy, rows_of_query
-from qidsql.sql.copies import create_materialized_view, create_table, create_view, dbt_model
+from qidsql.sql.copies import created, dbt_model
 from qidsql.sql.disclosure import disclosing_profile
 from qidsql.sql.relation import Relation
 
@@ -54,13 +54,9 @@ def printed(
         return Printed((dbt_model(dialect, query),), query, columns)
     if script is Script.MATERIALIZED_VIEW and not dialect.materialized_views:
         raise UsageError(f"{dialect.name} has no materialized views; use --sql table")
-    make = {
-        Script.VIEW: create_view,
-        Script.TABLE: create_table,
-        Script.MATERIALIZED_VIEW: create_materialized_view,
-    }[script]
+    kind = script.replace("-", " ").upper()
     name = TableName(dialect.name_beside(table.name.name, ending), table.name.schema, table.name.catalog)
-    return Printed(dialect.script(make(dialect, name, query)), query, columns)
+    return Printed(dialect.script(created(dialect, kind, name, query)), query, columns)
 
 
 def refuse_files(table: Table) -> None:

@@ -125,17 +125,12 @@ def in_own_order(dialect: Dialect, query: exp.Query) -> exp.Select:
 
 def create_table(dialect: Dialect, target: TableName, query: exp.Query) -> str:
     """The statement that creates a table from the rows of a query, in their own order."""
-    return _made(dialect, "TABLE", target, query)
+    return created(dialect, "TABLE", target, query)
 
 
 def create_view(dialect: Dialect, target: TableName, query: exp.Query) -> str:
     """The statement that creates a view of the rows of a query, in their own order."""
-    return _made(dialect, "VIEW", target, query)
-
-
-def create_materialized_view(dialect: Dialect, target: TableName, query: exp.Query) -> str:
-    """The statement that creates a materialized view of the rows of a query, in their own order."""
-    return _made(dialect, "MATERIALIZED VIEW", target, query)
+    return created(dialect, "VIEW", target, query)
 
 
 def dbt_model(dialect: Dialect, query: exp.Query) -> str:
@@ -153,7 +148,8 @@ def drop_table(dialect: Dialect, target: TableName) -> str:
     return dialect.render(exp.Drop(tables=[table_node(target)], kind="TABLE"))
 
 
-def _made(dialect: Dialect, kind: str, target: TableName, query: exp.Query) -> str:
+def created(dialect: Dialect, kind: str, target: TableName, query: exp.Query) -> str:
+    """The statement that creates an object of this kind with the rows of a query, in their own order."""
     return dialect.render(making(table_node(target), in_own_order(dialect, query), kind))
 
 

@@ -11,7 +11,6 @@ from qidsql.commands.protect.comparison import compared
 from qidsql.commands.protect.frontier import frontier_of_levels, frontier_of_values
 from qidsql.commands.protect.lattice import Lattice, codes_of
 from qidsql.commands.protect.result import (
-    ENDING,
     AskedLevels,
     FrontierPoint,
     NodeFigures,
@@ -19,14 +18,15 @@ from qidsql.commands.protect.result import (
     UnsafeNode,
     judged,
 )
-from qidsql.commands.table_protection import TableProtection, printed
+from qidsql.commands.table_protection import Printed, TableProtection, printed
 from qidsql.commands.table_search import one_answer
+from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Column
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, Stopped, UsageError
 from qidsql.generalization.hierarchies import Codes, dates_among
-from qidsql.generalization.levels import MOST, FoundLevels, PricedNode, Search, search_of
+from qidsql.generalization.levels import MOST, FoundLevels, Levels, PricedNode, Search, search_of
 from qidsql.generalization.local_recoding import LocalFigures, LocalRecoding
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
@@ -49,6 +49,12 @@ def protect(
     if request.way is None:
         return compared(engine, request, partial(_by_one_way, bounded=False), on_stage)
     return _by_one_way(engine, request, on_stage)
+
+
+def generalizing(protection: TableProtection, codes: Codes, levels: Levels, k: int, script: Script) -> Printed:
+    """The statement that makes the copy at these levels, printed instead. Raises UsageError."""
+    query = codes.labelled_copy(levels, k, protection.copied)
+    return printed(protection.engine, script, protection.table, "_protected", query, protection.copied)
 
 
 @one_answer
@@ -190,9 +196,8 @@ class _Protection:
         """Write the copy at these levels, with so many rows, or print a statement that makes it."""
         protection, k, script = self._protection, self._request.k, self._request.script
         if script is not None:
-            query = codes.labelled_copy(best.levels, k, protection.copied)
-            made = printed(self._engine, script, protection.table, ENDING, query, protection.copied)
-            if self._passes(partial(rows_of_query, self._engine.dialect, query), protection.columns, rows):
+            made = generalizing(protection, codes, best.levels, k, script)
+            if self._passes(partial(rows_of_query, self._engine.dialect, made.rows), protection.columns, rows):
                 self._script = made.statements
         elif protection.copy is not None:
             query = codes.copy(best.levels, k, protection.copied)

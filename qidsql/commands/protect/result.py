@@ -15,8 +15,6 @@ from qidsql.measures.profiles import ClassProfile
 from qidsql.protection.copies import CellsGivenBack, KeptColumns, in_the_headline
 from qidsql.wording.texts import are, count, few, percent, plural
 
-ENDING = "_protected"  # of the name of a copy that a printed statement makes
-
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedColumn:

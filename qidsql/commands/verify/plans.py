@@ -15,8 +15,9 @@ from sqlglot import exp
 from qidsql.commands.protect.command import Way
 from qidsql.commands.protect.frontier import frontier_of_levels, frontier_of_values
 from qidsql.commands.protect.lattice import Lattice, codes_of
-from qidsql.commands.protect.result import ENDING, FrontierPoint, ProtectResult
-from qidsql.commands.table_protection import TableProtection, printed
+from qidsql.commands.protect.protect import generalizing
+from qidsql.commands.protect.result import FrontierPoint, ProtectResult
+from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.verify.cells import of_columns
 from qidsql.commands.verify.command import Claim, Holds, held, same
 from qidsql.commands.verify.copies import WrittenCopy
@@ -252,8 +253,7 @@ class PlanClaims:
         claimed, protection, right = self._claimed, self._protection, False
         if claimed.sql is not None:
             with suppress(UsageError):  # there are none of this kind
-                query = codes.labelled_copy(levels, self._k, protection.copied)
-                made = printed(protection.engine, claimed.sql, protection.table, ENDING, query, protection.copied)
+                made = generalizing(protection, codes, levels, self._k, claimed.sql)
                 right = claimed.script == made.statements
         return Claim("its statements carry out the plan", held(right), "printed anew for this plan")
 
