@@ -2,12 +2,13 @@
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import parse_qsl
 
-from qidsql.errors import SourceError
+from qidsql.errors import QidsqlError, SourceError
 
 PATTERN = r"[*?\[]"
 
@@ -53,6 +54,15 @@ def path_of_url(url: str) -> str:
     if rest.startswith("///") and not _exists_without_settings(path):
         return relative if _exists_without_settings(relative) else path
     return path
+
+
+def no_pipes(paths: Iterable[Path], label: str, refused: type[QidsqlError] = SourceError) -> None:
+    """Refuses a database with a pipe among its files: opening one waits for its writer, without end."""
+    for each in paths:
+        if each.exists() and not each.is_file():
+            raise refused(
+                f"{label} cannot be opened: {each.name} is no ordinary file; remove it or name another database"
+            )
 
 
 def exists(text: str) -> bool:

@@ -189,7 +189,7 @@ def test_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
 def test_a_pipe_in_place_of_the_write_ahead_log(database: Path) -> None:
     """Opening it would wait for a writer, without end."""
     os.mkfifo(database.with_suffix(".duckdb.wal"))
-    assert "clinic.duckdb.wal is not an ordinary file" in complaint(str(database))
+    assert "clinic.duckdb.wal is no ordinary file" in complaint(str(database))
 
 
 def test_a_database_open_in_this_process(database: Path) -> None:

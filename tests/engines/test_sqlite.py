@@ -1,5 +1,6 @@
 """What is SQLite's own: a file that is never written, its locks and logs, types of values, 64 bits."""
 
+import os
 import shutil
 import sqlite3
 import stat
@@ -77,6 +78,14 @@ def test_a_writer_in_the_middle_changes_nothing_that_is_seen(people: SQLiteStore
         people.execute("ALTER TABLE people ADD COLUMN more TEXT")
         assert profile(engine) == before == profile_of(ROWS, 5)
     assert profile(str(people.path)).rows == 2
+
+
+@pytest.mark.parametrize("ending", ["-journal", "-wal", "-shm"])
+def test_a_pipe_in_place_of_a_file_of_sqlite(people: SQLiteStore, ending: str) -> None:
+    """Opening it would wait for a writer, without end."""
+    os.mkfifo(people.path.with_name(people.path.name + ending))
+    with pytest.raises(SourceError, match=f"{ending} is no ordinary file"):
+        connect(str(people.path))
 
 
 def test_a_writer_waits_while_a_database_without_a_log_is_read(people: SQLiteStore) -> None:

@@ -131,8 +131,17 @@ def test_a_view_in_postgres_is_no_history(postgres_store: PostgresStore) -> None
 def test_pipes_are_not_waited_for(tmp_path: Path) -> None:
     """As a policy file and as a history; a shell's <(...) is a pipe with a writer, which has always worked."""
     os.mkfifo(tmp_path / "pipe")
-    assert "is not a regular file" in inside("history", "--history", "pipe", cwd=tmp_path).line
+    assert "is no ordinary file" in inside("history", "--history", "pipe", cwd=tmp_path).line
     assert "is a pipe" in inside("run", "pipe", cwd=tmp_path).line
+    history_of(tmp_path).prepare()
+    for ending in (".wal", ".wal.checkpoint", ".wal.recovery"):
+        beside = tmp_path / f"qidsql-history.duckdb{ending}"
+        os.mkfifo(beside)
+        assert f"{beside.name} is no ordinary file" in inside("history", cwd=tmp_path).line
+        beside.unlink()
+    os.mkfifo(tmp_path / "qidsql-history.duckdb.lock")
+    with pytest.raises(StoreError, match="is no ordinary file"), history_of(tmp_path).store.exclusive():
+        pass
     reading, writing = os.pipe()
     os.write(writing, b"format = 2")
     os.close(writing)

@@ -27,6 +27,7 @@ from qidsql.engines.duckdb.reading import read_files
 from qidsql.engines.duckdb.spill import bytes_on_disk
 from qidsql.engines.duckdb.text_files import OPTION, Marks, odd_places
 from qidsql.engines.kind import Frame
+from qidsql.engines.paths import no_pipes
 from qidsql.engines.private_folder import MEMORY, FolderOnDisk, PrivateFolder, remove_name, writers_kept_out
 from qidsql.engines.workers import next_wait, run_in_thread
 from qidsql.errors import BudgetSpent, Interrupted, LockHeld, SourceError, UsageError
@@ -51,9 +52,7 @@ def open_database(
     Raises SourceError, UsageError, Interrupted, BudgetSpent.
     """
     paths = [path, path.with_name(f"{path.name}.wal"), *(beside.paths if beside else ())]
-    for each in paths:
-        if each.exists() and not each.is_file():  # opening a pipe waits for its writer, without end
-            raise SourceError(f"{label} cannot be opened: {each.name} is not an ordinary file; remove it")
+    no_pipes(paths, label)
     token = file_token(paths, {})  # computed before reading, so that later changes show
     use = (token, *sorted(options.items()), *sorted(beside.options.items() if beside else ()))
     with _in_turn(path), _opening(label, None if writable or token is None else use) as folder:

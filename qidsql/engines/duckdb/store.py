@@ -7,7 +7,7 @@ times as long.
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.driver_errors import by_signal
+from qidsql.engines.paths import no_pipes
 from qidsql.engines.private_folder import file_lock
 from qidsql.engines.store import PATIENCE, Prepared, Store, Transaction
 from qidsql.errors import StoreError
@@ -82,8 +83,13 @@ class DuckDBStore(Store):
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        with file_lock(self.path.with_name(f"{self.path.name}.lock")):
+        [lock] = self._beside([".lock"])
+        no_pipes([lock], self.label, StoreError)
+        with file_lock(lock):
             yield
+
+    def _beside(self, endings: Iterable[str]) -> list[Path]:
+        return [self.path.with_name(f"{self.path.name}{ending}") for ending in endings]
 
     def _attached(self, writing: bool) -> duckdb.DuckDBPyConnection:
         """A connection that has the file open, as its default database."""
@@ -91,8 +97,7 @@ class DuckDBStore(Store):
             raise StoreError(
                 f"{self.label} cannot be created: its folder does not exist; create it, or name another file"
             )
-        if self.exists() and not self.path.is_file():  # opening a pipe could wait without end
-            raise StoreError(f"{self.label} is not a regular file; name another")
+        no_pipes(self._beside(OWN), self.label, StoreError)
         give_up = time.monotonic() + self.patience
         path, mode = exp.Literal.string(str(self.path)).sql("duckdb"), "READ_WRITE" if writing else "READ_ONLY"
         while True:

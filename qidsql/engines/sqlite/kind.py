@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qidsql.engines.kind import ConnectOptions, FileKind
+from qidsql.engines.paths import no_pipes
 from qidsql.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
@@ -32,4 +33,5 @@ class SQLiteKind(FileKind):
             )
         if not path.is_file():
             raise SourceError(f"{label} is not a file; expected an SQLite database")
+        no_pipes((path.with_name(path.name + ending) for ending in ("-journal", "-wal", "-shm")), label)
         return opened(path, label)
