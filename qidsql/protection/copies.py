@@ -183,7 +183,7 @@ def planned_copy(engine: Engine, table: Table, copied: Sequence[Column], typed: 
     if names_a_file(typed):
         raise UsageError(f"--into {typed}: the copy of a table of {engine.label} is a table there, and not a file")
     if not engine.writable:
-        raise SourceError(f"{engine.label} was not opened for writing: qidsql.connect(PATH_OR_URL, writable=True)")
+        raise SourceError(f"{engine.label} was not opened for writing: qidsql.connect(SOURCE, writable=True)")
     name = new_table_name(engine, table, typed)
     if name == table.name:
         raise UsageError(f"{name} is the table itself; --into takes another name, --sql update prints an update of it")

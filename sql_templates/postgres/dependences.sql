@@ -270,6 +270,13 @@ judged(name, verdict, own) AS (
     ~ '\{COERCEVIAIO :arg \{\w+ [^{}]*type_?(id)? (1184|1185|1266|1270|391[01]|4534|6153) |:resulttype (1184|1266) .*:coerceformat'
     OR reached.tree ~ '\{CASETESTEXPR :typeId (1184|1266) '
   UNION
+  SELECT 'CAST', 'time', FALSE -- of a text without columns to a date, time or range of these: it may be 'now'
+  FROM reached
+  WHERE reached.tree ~ (
+    '\{(COERCEVIAIO|ARRAYCOERCEEXPR) :arg (?:(?!\{VAR |:coerceformat).)*'
+    || ':resulttype (108[23]|1114|1184|1266|1115|118[235]|1270|39(08|10|12)|453[345]) :result(typmod -?\d+ :result)?collid'
+  )
+  UNION
   SELECT 'CAST', 'style', FALSE
   FROM reached
   WHERE reached.tree ~ '\{(COERCEVIAIO|ARRAYCOERCEEXPR) ' OR reached.words <> ''

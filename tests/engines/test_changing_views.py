@@ -232,6 +232,29 @@ def test_a_view_of_the_time_of_day(postgres_store: PostgresStore) -> None:
         assert engine.describe("today").time_dependent
 
 
+def test_a_text_that_a_view_of_postgres_makes_a_time(postgres_store: PostgresStore) -> None:
+    """It may be 'now' or 'today', which a literal of the type would have ended when the view was made."""
+    postgres_store.execute("CREATE TABLE people AS SELECT DATE '2000-01-01' AS born, TEXT '2000-01-01' AS t, TRUE AS b")
+    views = {
+        "'now'::text::date": True,
+        "born < ('no' || 'w')::timestamp": True,
+        "(CASE WHEN b THEN 'today'::text::date ELSE born END)": True,
+        "upper('now')::timestamptz": True,
+        "ARRAY['now'::text]::date[]": True,
+        "'[today,)'::text::daterange": True,
+        "'now'::date": False,
+        "t::date": False,
+        "'now'::text": False,
+        "'1'::text::int + (t::date - born)": False,
+        "born < '2000-01-02'": False,
+    }
+    for number, value in enumerate(views):
+        postgres_store.execute(f"CREATE VIEW v{number} AS SELECT {value} AS x, t FROM people")
+    with postgres_store.connect() as engine:
+        found = {value: engine.describe(f"v{number}").time_dependent for number, value in enumerate(views)}
+    assert found == views
+
+
 def test_a_function_that_is_declared_stable_and_is_not(
     postgres_store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

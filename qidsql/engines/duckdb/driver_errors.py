@@ -81,8 +81,8 @@ def open_error(error: Exception, label: str, files: Iterable[Path] = ()) -> Qids
         return SourceError(f"{label} is open for writing in another process; close it there, or audit a copy")
     if isinstance(error, duckdb.ConnectionException) and "different configuration" in text:
         return SourceError(
-            f"{label} is open in this process with other settings; close that connection first, "
-            f"or pass it as the source"
+            f"{label} is open in this process with other settings; close that connection first "
+            f"(before a fork of the process), or pass it as the source"
         )
     version = re.search(
         r"version number (\d+), but we can only read (?:storage )?versions? (between \d+ and \d+|\d+)", text
@@ -162,7 +162,7 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
         )
     if isinstance(error, (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)):
         return StatementError(
-            f"DuckDB could not compute a value for the {purpose}; look at the casts of the where condition and of the "
+            f"DuckDB could not compute a value ({purpose}): look at the casts of the where condition and of the "
             f"view: TRY_CAST(age AS INTEGER) is NULL where the text is no number"
         )
     if isinstance(error, duckdb.IOException) or "Corrupt database file" in str(error):
