@@ -291,13 +291,13 @@ class PostgresEngine(Engine):
             return ()
         if (table.estimated_rows or 0) < max(FEW_ROWS, 2 * rows):
             return ()
-        [(found, changed)] = self._catalog("rows_as_analyzed", schema=table.name.schema, relation=table.name.name)
-        if found is None or integer(found) - integer(changed) < max(FEW_ROWS, 2 * rows):
+        [(found, deleted)] = self._catalog("rows_as_analyzed", schema=table.name.schema, relation=table.name.name)
+        if found is None or integer(found) - integer(deleted) < max(FEW_ROWS, 2 * rows):
             return ()
         return (
-            f"{count(rows)} rows were counted where the last ANALYZE found about {count(integer(found))}, and few were "
-            f"changed since: if they were not deleted, pages of the table were lost; look into the server's log, and "
-            f"try pg_amcheck",
+            f"{count(rows)} rows were counted where the last ANALYZE found about {count(integer(found))}, and the "
+            f"server counted few deletions since: if there were no others, pages of the table were lost; look into the "
+            f"server's log, and try pg_amcheck",
         )
 
     def _exported(self, deadline: float | None) -> str | None:
