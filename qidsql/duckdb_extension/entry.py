@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from ctypes import CFUNCTYPE, c_int, c_uint, c_void_p
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,9 @@ from qidsql.duckdb_extension.guard import NAME as GUARD_NAME
 from qidsql.duckdb_extension.guard import Guard
 from qidsql.duckdb_extension.interrupts import TICK, raising_interrupts
 from qidsql.duckdb_extension.queries import as_typed
+from qidsql.duckdb_extension.searching import ARGUMENTS as SEARCHED
+from qidsql.duckdb_extension.searching import INTERRUPTIBLE, KEPT, AwaitedQuery, Result, Work
+from qidsql.duckdb_extension.searching import NAME as SEARCHED_NAME
 from qidsql.duckdb_extension.values import LogicalType, argument, put_rows, texts_of
 from qidsql.errors import Interrupted, QidsqlError, SourceError, UsageError, internal
 
@@ -43,7 +47,6 @@ if TYPE_CHECKING:
     from qidsql.engines.postgres.attached import AttachedEngine
 
 QUESTION = 4 + len(SESSION)  # the parameters of the guard's function
-WORKING = "qidsql audit"
 LAYOUT = 3  # version of EntryPoints; increase it here and in stub.c with every change
 ON_CALL = CFUNCTYPE(None, c_void_p)
 ON_SCAN = CFUNCTYPE(None, c_void_p, c_void_p)
@@ -97,17 +100,13 @@ class Call:
 class Scan:
     """The rows of one call, and the number already returned.
 
-    A thread of its own computes them: DuckDB notices that its caller interrupts it only between two chunks of rows, so
-    while the work lasts it gets rows that say nothing. `dropped`: DuckDB wants no more of it.
+    DuckDB notices that its caller interrupts it only between two chunks of rows, so while the work lasts it gets rows
+    that say nothing. `dropped`: DuckDB wants no more of it.
     """
 
     call: Call
-    rows: list[Row] = field(default_factory=list)
+    work: Work[list[Row]] | None = None
     done: int = 0
-    over: threading.Event = field(default_factory=threading.Event)
-    thread: threading.Thread | None = None
-    connection: Any = None
-    error: BaseException | None = None
     dropped: bool = False
 
 
@@ -130,7 +129,7 @@ class _Process:
         self.entry.on_evaluate = self._on_evaluate
         self._closes_in_time = self._closing = False
         self._guard = Guard(VERDICTS.parameters)
-        self._last: tuple[tuple[str, ...], str] = ((), "")  # the last protected rows: what was asked, and the query
+        self._searches: dict[str, AwaitedQuery] = {}  # by number: for protected rows
         self._callers: dict[int, Place] = {}  # by thread: the place of its last call
         atexit.register(self.close)
 
@@ -146,6 +145,7 @@ class _Process:
             connection.execute(duckdb_macros())
             self._register_question(connection, instance, GUARD_NAME, QUESTION)
             self._register_question(connection, instance, protected.NAME, protected.arguments())
+            self._register_question(connection, instance, SEARCHED_NAME, SEARCHED)
             for number, function in enumerate(FUNCTIONS):
                 self._register(connection, instance, number, function)
             statement = _known(connection, STATEMENT)
@@ -199,12 +199,16 @@ class _Process:
             raise RuntimeError(f"{name} could not be registered")
 
     def evaluate(self, info: int, chunk: int, vector: int) -> None:
-        """The queries of a scalar function. `QUESTION` is the number of the guard's arguments, which others exceed."""
+        """The queries of a scalar function, which its number of arguments identifies."""
         api = self.api
         instance, arguments = (ctypes.c_uint64 * 2).from_address(api.scalar_function_get_extra_info(info))
+        answers: dict[int, Callable[..., str]] = {QUESTION: self._question, SEARCHED: self._searched}
         for row, given in enumerate(texts_of(api, chunk, arguments)):
-            query = (self._question if arguments == QUESTION else self._protected)(instance, *given).encode()
+            query = answers.get(arguments, self._protected)(instance, *given).encode()
             api.vector_assign_string_element_len(vector, row, query, len(query))
+
+    def _searched(self, instance: int, number: str, once: str) -> str:
+        return self._searches[number].answer(number, bool(once))
 
     def _question(
         self, instance: int, table: str, where: str, beside: str, path: str, zone: str, statement: str
@@ -216,26 +220,46 @@ class _Process:
         return self._guard.question(connection, table, where, beside, Caller(path, zone), statement)
 
     def _protected(self, instance: int, table: str, collation: str, *rest: str) -> str:
-        """The query of protected rows; once for a statement, which DuckDB can bind several times."""
+        """The query of protected rows; searched once for a statement, which DuckDB can bind several times."""
+        from qidsql.duckdb_extension import protected
+
+        if collation.lower() not in ("", "binary"):
+            raise UsageError("a default_collation would merge values: RESET default_collation")
+        place = (str(instance), table, *rest)
+        (path, zone, statement), texts = rest[: len(SESSION) + 1], rest[len(SESSION) + 1 :]
+        known = (number for number, each in self._searches.items() if statement and each.place == place)
+        if (number := next(known, None)) is None:
+            given = protected.options_of(dict(zip(protected.carried_out(), texts, strict=True)))
+            asked = self._question(instance, table, given.get("where", ""), "", path, zone, statement)
+            search = AwaitedQuery(place, self._is_interruptible(instance))
+            task = partial(self._protected_query, instance, table, asked, given, path, zone)
+            search.work = self._begun(instance, task, search.is_left)
+            self._searches = {each: kept for each, kept in self._searches.items() if not kept.is_left(KEPT)}
+            self._searches[number := str(next(self._numbers))] = search
+        return self._searches[number].answer(number)
+
+    def _protected_query(
+        self, instance: int, table: str, asked: str, given: dict[str, Any], path: str, zone: str
+    ) -> str:
         from qidsql.duckdb_extension import protected
         from qidsql.duckdb_extension.connection import Connection
         from qidsql.engines.duckdb.embedded import engine_for
         from qidsql.engines.embedding import Caller
 
-        if collation.lower() not in ("", "binary"):
-            raise UsageError("a default_collation would merge values: RESET default_collation")
-        (path, zone, statement), texts = rest[: len(SESSION) + 1], rest[len(SESSION) + 1 :]
-        place = (str(instance), table, *rest)
-        if statement and place == self._last[0]:
-            return self._last[1]
-        given = protected.options_of(dict(zip(protected.carried_out(), texts, strict=True)))
-        asked = self._question(instance, table, given.get("where", ""), "", path, zone, statement)
-        with raising_interrupts(self.entry.watch, self.entry.interrupts):
-            engine = engine_for([table], Connection(self.api, instance), Caller(path, zone), _new_cache())
-            with engine:
-                query = protected.protected_query(engine, table, asked, given)
-        self._last = place, query
-        return query
+        self._close_in_time()
+        engine = engine_for([table], Connection(self.api, instance), Caller(path, zone), _new_cache())
+        with engine:
+            return protected.protected_query(engine, table, asked, given)
+
+    def _is_interruptible(self, instance: int) -> bool:
+        """Whether DuckDB can be made to look for interrupts while it plans: it cannot where it may read no files."""
+        from qidsql.duckdb_extension.connection import Connection
+
+        connection = Connection(self.api, instance)
+        try:
+            return _known(connection, f"EXISTS {INTERRUPTIBLE}") != "''"
+        finally:
+            connection.close()
 
     def bind(self, info: int) -> None:
         """Reads and checks the arguments before anything runs."""
@@ -320,35 +344,34 @@ class _Process:
 
         The database may be closed once the caller has been interrupted: a connection holds it until the work ends.
         """
-        from qidsql.duckdb_extension.connection import Connection
-
         scan: Scan = self._objects[self.api.function_get_init_data(info)]
-        if scan.thread is None:
-            scan.connection = Connection(self.api, scan.call.instance)
-            _ = scan.connection.handle
-            scan.thread = threading.Thread(target=self._work, args=(scan,), name=WORKING)
-            scan.thread.start()
+        if scan.work is None:
+            scan.work = self._begun(scan.call.instance, partial(self._rows, scan.call), partial(self._is_dropped, scan))
         kinds = list(scan.call.columns.values())
-        if not scan.over.wait(TICK):
+        if not scan.work.is_over(TICK):
             put_rows(self.api, chunk, kinds, [(*[None] * (len(kinds) - 1), "nothing yet")])
             return
-        if scan.error is not None:
-            raise scan.error
-        rows = scan.rows[scan.done : scan.done + self.api.vector_size()]
+        rows = scan.work.result[scan.done : scan.done + self.api.vector_size()]
         put_rows(self.api, chunk, kinds, rows)
         scan.done += len(rows)
 
-    def _work(self, scan: Scan) -> None:
-        try:
-            with raising_interrupts(self.entry.watch, lambda: self.entry.interrupts() + self._is_dropped(scan)):
-                if self._closing:  # closed before interrupts were counted, so none will come
-                    raise Interrupted(ENDING)
-                scan.rows = self._rows(scan.call)
-        except BaseException as error:  # noqa: BLE001 - raised in the thread of DuckDB that waits
-            scan.error = error
-        finally:
-            scan.connection.close()
-            scan.over.set()
+    def _begun(self, instance: int, task: Callable[[], Result], dropped: Callable[[], bool]) -> Work[Result]:
+        """The task, begun in a thread of its own, which ends early if it is interrupted or dropped."""
+        from qidsql.duckdb_extension.connection import Connection
+
+        holding = Connection(self.api, instance)
+        _ = holding.handle
+
+        def interruptible() -> Result:
+            try:
+                with raising_interrupts(self.entry.watch, lambda: self.entry.interrupts() + dropped()):
+                    if self._closing:  # closed before interrupts were counted, so none will come
+                        raise Interrupted(ENDING)
+                    return task()
+            finally:
+                holding.close()
+
+        return Work(interruptible)
 
     def _rows(self, call: Call) -> list[Row]:
         """What the audit saw, in the guard's columns, then the result."""

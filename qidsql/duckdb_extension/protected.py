@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NAME = "qid_protected"  # of the scalar function that returns the query
 BY = "\x1f"  # between the names of a list
-SECONDS = 60  # the most, unless max_seconds is given: con.interrupt() does not end what runs while DuckDB plans
+SECONDS = 60  # the most, unless max_seconds is given: not every DuckDB notices an interrupt while it plans
 LEFT_OUT = ("sql", "method", "against", "nulls", "max_work", "entity", "trace")  # what no statement carries out
 COLLATION = "system.main.current_setting('default_collation')"
 SUPPRESS = next(each for each in FUNCTIONS if each.macro == "suppress")
