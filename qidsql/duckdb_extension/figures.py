@@ -175,8 +175,8 @@ def graph_rows(result: "GraphResult") -> Iterable[Row]:
 WIDTH = 76  # of a line: with DuckDB's frame it fits a terminal of 80 columns
 
 REPORT = columns_named("line")
-VERDICT = columns_named(
-    "table_name verdict smallest rows_below_k share_below_k k rows entities complete columns left_out proposed reason"
+VERDICT = columns_named(  # a shell shows as many of the first and the last as fit
+    "table_name verdict reason k rows entities complete columns left_out proposed smallest rows_below_k share_below_k"
 )
 ROLES = columns_named("column_name role proposed type classes smallest percent_below_k") | {"proposed": "BOOLEAN"}
 

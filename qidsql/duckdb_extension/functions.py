@@ -3,6 +3,7 @@
 import inspect
 import re
 import shlex
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -173,12 +174,12 @@ class TableFunction:
         return in_sql(self.purpose or str(self._request.__doc__).strip().splitlines()[0])
 
     @property
-    def help(self) -> Iterator[tuple[str, str, str, str]]:
-        """Rows of qidsql.help: the function, then its parameters."""
-        yield "", self.macro, self.usage, self.said
+    def help(self) -> Iterator[tuple[str, str, str]]:
+        """Rows of qidsql.help about the function: what it is about, a parameter, its description."""
+        yield from help_of(self.macro, self.usage, self.said)
         for name, each in self.fields.items():
             default = "" if each.default in (None, (), inspect.Parameter.empty) else f", by default {each.default}"
-            yield self.macro, name, f"{each.form.sql}{default}", in_sql(each.option.help)
+            yield self.macro, name, f"{each.form.sql}{default}: {in_sql(each.option.help)}"
 
     @property
     def _declared(self) -> "Command":
@@ -315,9 +316,9 @@ def measure_cells(profile: "ClassProfile | None") -> Row:
 # audit
 
 # a shell shows as many of the first and the last as fit
-AUDIT = columns_named(
-    f"finding columns smallest rows_below_k share_below_k {MEASURED} nulls criterion complete type note role verdict"
-)
+LAST = ["rows_below_k", "share_below_k", "verdict"]
+SHOWN = f"finding columns smallest {MEASURED} nulls criterion complete type note role".split()
+AUDIT = columns_named(" ".join([*(name for name in SHOWN if name not in LAST), *LAST]))
 
 
 def _audit_rows(result: "AuditResult") -> Iterable[Row]:
@@ -540,17 +541,27 @@ PROTECTED = (
 
 
 HELP = ("help", "FROM qidsql.help('audit')", "The functions of qidsql, or the parameters of one.")
+LINE = 76  # characters of a description, so that a prompt of 100 columns shows the functions whole
 
 
-def help_definition() -> str:
-    """The statement that creates the macro help: the functions, or the parameters of one."""
-    lines = [("", *each) for each in (*OWN, PROTECTED)] + [line for function in FUNCTIONS for line in function.help]
-    cells = (", ".join(map(quoted, line)) for line in lines)
-    values = ",\n  ".join(f"({line})" for line in cells)
+def help_of(name: str, usage: str, purpose: str) -> Iterator[tuple[str, str, str]]:
+    """Rows of qidsql.help: in the list of functions as many lines as it takes, and how to call it."""
+    for place, line in enumerate(textwrap.wrap(purpose, LINE)):
+        yield "", "" if place else name, line
+    yield name, name, usage
+
+
+def help_definition(functions: Sequence["TableFunction"] | None = None, *more: str) -> str:
+    """The statement that creates the macro help: the functions, or the parameters of one; `more` are rows in SQL."""
+    functions = FUNCTIONS if functions is None else functions
+    own = (*OWN, PROTECTED) if functions else OWN
+    rows = [row for each in own for row in help_of(*each)] + [row for function in functions for row in function.help]
+    cells = [", ".join(map(quoted, row)) for row in [*rows, ("", "", "How to call one: FROM qidsql.help('profile')")]]
+    values = ",\n".join(f"  ({line})" for line in [*cells, *more])
     return (
         "CREATE OR REPLACE MACRO qidsql.main.help(function := '') AS TABLE\n"
-        "SELECT found.name, found.usage, found.description\n"
-        f"FROM (VALUES\n  {values}\n) AS found (of, name, usage, description)\nWHERE found.of = function"
+        "SELECT found.name, found.description\n"
+        f"FROM (VALUES\n{values}\n) AS found (of, name, description)\nWHERE found.of = function"
     )
 
 

@@ -56,19 +56,32 @@ CREATE OR REPLACE MACRO qidsql.main.protected("table", policy_file := NULL, keep
 SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
 
 CREATE OR REPLACE MACRO qidsql.main.help(function := '') AS TABLE
-SELECT found.name, found.usage, found.description
+SELECT found.name, found.description
 FROM (VALUES
-  ('profile', 'FROM qidsql.profile(''table'', [''column'', ...], k := 5)', 'The measures of a column set.'),
-  ('violations', 'FROM qidsql.violations(''table'', [''column'', ...], k := 5)', 'The classes below k of a column set, with values.'),
-  ('columns', 'FROM qidsql.columns(''table'', k := 5)', 'The measures of every single column.'),
-  ('anonymity', 'FROM qidsql.anonymity(''table'', [''column'', ...], k := 5, entity := ''column'')', 'Whether each class of a column set has k rows, or k persons.'),
-  ('diversity', 'FROM qidsql.diversity(''table'', [''column'', ...], ''sensitive'', l := 2, entity := ''column'')', 'Whether each class has l different values of a sensitive column, by rows or persons.'),
-  ('closeness', 'FROM qidsql.closeness(''table'', [''column'', ...], ''sensitive'', t := 0.2)', 'Whether the values of each class are distributed as in the table.'),
-  ('risks', 'FROM qidsql.risks(''table'', [''column'', ...], k := 5)', 'The risk of the rows to be re-identified.'),
-  ('sizes', 'FROM qidsql.sizes(''table'', [''column'', ...])', 'How many classes there are of each size, as bars.'),
-  ('matches', 'FROM qidsql.matches(''table'', ''people'', [''column'', ...], k := 5, entity := ''column'')', 'How many rows of another table fit each row, or how many persons: a link, or k-map for a population.'),
-  ('', 'all others need Python', qidsql.main.why_no_python())
-) AS found (name, usage, description);
+  ('', 'profile', 'The measures of a column set.'),
+  ('profile', 'profile', 'FROM qidsql.profile(''table'', [''column'', ...], k := 5)'),
+  ('', 'violations', 'The classes below k of a column set, with values.'),
+  ('violations', 'violations', 'FROM qidsql.violations(''table'', [''column'', ...], k := 5)'),
+  ('', 'columns', 'The measures of every single column.'),
+  ('columns', 'columns', 'FROM qidsql.columns(''table'', k := 5)'),
+  ('', 'anonymity', 'Whether each class of a column set has k rows, or k persons.'),
+  ('anonymity', 'anonymity', 'FROM qidsql.anonymity(''table'', [''column'', ...], k := 5, entity := ''column'')'),
+  ('', 'diversity', 'Whether each class has l different values of a sensitive column, by rows or'),
+  ('', '', 'persons.'),
+  ('diversity', 'diversity', 'FROM qidsql.diversity(''table'', [''column'', ...], ''sensitive'', l := 2, entity := ''column'')'),
+  ('', 'closeness', 'Whether the values of each class are distributed as in the table.'),
+  ('closeness', 'closeness', 'FROM qidsql.closeness(''table'', [''column'', ...], ''sensitive'', t := 0.2)'),
+  ('', 'risks', 'The risk of the rows to be re-identified.'),
+  ('risks', 'risks', 'FROM qidsql.risks(''table'', [''column'', ...], k := 5)'),
+  ('', 'sizes', 'How many classes there are of each size, as bars.'),
+  ('sizes', 'sizes', 'FROM qidsql.sizes(''table'', [''column'', ...])'),
+  ('', 'matches', 'How many rows of another table fit each row, or how many persons: a link, or'),
+  ('', '', 'k-map for a population.'),
+  ('matches', 'matches', 'FROM qidsql.matches(''table'', ''people'', [''column'', ...], k := 5, entity := ''column'')'),
+  ('', '', 'How to call one: FROM qidsql.help(''profile'')'),
+  ('', '', system.main.concat('All others need Python; ', qidsql.main.why_no_python()))
+) AS found (of, name, description)
+WHERE found.of = function;
 
 COMMENT ON MACRO TABLE qidsql.main.profile IS 'The measures of a column set. FROM qidsql.profile(''table'', [''column'', ...], k := 5)';
 COMMENT ON MACRO TABLE qidsql.main.violations IS 'The classes below k of a column set, with values. FROM qidsql.violations(''table'', [''column'', ...], k := 5)';

@@ -6,9 +6,11 @@ from fractions import Fraction
 from importlib import import_module
 from typing import Any, get_args, get_origin, get_type_hints
 
+import duckdb
 import pytest
 
-from qidsql.duckdb_extension.functions import FUNCTIONS, TableFunction
+from qidsql.duckdb_extension.figures import ROLES, VERDICT
+from qidsql.duckdb_extension.functions import AUDIT, FUNCTIONS, TableFunction
 
 SQL = {"int": "BIGINT", "bool": "BOOLEAN", "str": "VARCHAR", "float": "DOUBLE", "Fraction": "DOUBLE"}
 
@@ -48,3 +50,22 @@ def test_a_column_has_the_type_of_the_field_of_its_name(function: TableFunction)
         # what a field says of each column can be a list of the columns of which it is true
         assert not kinds or kind in kinds or (kind, kinds) == ("VARCHAR[]", {"BOOLEAN"}), name
     assert any(compared.values()) or function.macro == "report"
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        (AUDIT, "finding columns rows_below_k share_below_k verdict"),
+        (VERDICT, "table_name verdict smallest rows_below_k share_below_k"),
+        (ROLES, " ".join(ROLES)),
+    ],
+)
+def test_a_prompt_of_100_columns_shows_the_numbers(
+    columns: dict[str, str], shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = {"VARCHAR": "'quasi-identifier'", "VARCHAR[]": "['birth_date', 'zip_code', 'sex']", "DOUBLE": "0.9962"}
+    texts_of = {"type": "'INTEGER'", "column_name": "'birth_date'", "verdict": "'violation'"}
+    cells = (f"CAST({texts_of.get(name, texts.get(kind, '1'))} AS {kind}) AS {name}" for name, kind in columns.items())
+    duckdb.sql(f"SELECT {', '.join(cells)}").show(max_width=100)
+    names = capsys.readouterr().out.splitlines()[1]
+    assert set(shown.split()) <= set(names.replace("│", " ").split()), names

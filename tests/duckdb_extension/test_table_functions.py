@@ -247,8 +247,11 @@ SESSION: list[tuple[str, object]] = [
     ("SELECT count(*) FROM qidsql.check('p', k := 10)", "qidsql: violation: main.p is 9-anonymous"),
     ("SELECT 1 FROM qidsql.check('s.p') WHERE verdict = 'pass' LIMIT 1", "qidsql: violation"),
     ("WITH p AS (FROM s.p) FROM qidsql.check('p')", UNSEEN),
-    ("SELECT count(*) FROM qidsql.help()", [[len(FUNCTIONS) + len(OWN) + 1]]),
-    ("SELECT usage FROM qidsql.help('check') WHERE name = 'k'", [["BIGINT, by default 5"]]),
+    ("SELECT count(*) FROM qidsql.help() WHERE name <> ''", [[len(FUNCTIONS) + len(OWN) + 1]]),
+    ("SELECT max(length(name)) + max(length(description)) <= 93 FROM qidsql.help()", [[True]]),  # and a frame of 7
+    ("SELECT description FROM qidsql.help('check') WHERE name = 'k'",
+     [["BIGINT, by default 5: the least class size that is required"]]),
+    ("SELECT description FROM qidsql.help('columns')", [["FROM qidsql.columns('table', k := 5)"]]),
     ("SET default_collation = 'NOCASE'", None),
     ("CREATE TABLE names AS SELECT unnest(['anna', 'Anna', 'ANNA', 'aNNA', 'annA']) AS n", None),
     ("SELECT smallest FROM qidsql.verdict('names')", [[1]]),

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from qidsql.duckdb_extension.functions import FUNCTIONS, HELP, OWN, comments
+from qidsql.duckdb_extension.functions import FUNCTIONS, HELP, OWN, comments, help_definition
 from qidsql.duckdb_extension.protected import carried_out
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.own_functions import by_whole_names
 from qidsql.engines.postgres.dialect import POSTGRES
-from qidsql.sql import quoted
 from qidsql.sql.relation import ALIAS
 from qidsql.sql.templates import Filling, fill_query
 
@@ -122,8 +121,8 @@ def refusals() -> str:
         macros.append(REFUSED.format(name=each.macro, given=", ".join(given)))
     given = ['"table"', *(f"{name} := NULL" for name in carried_out())]
     macros.append(REFUSED.format(name="protected", given=", ".join(given)))
-    lines = ",\n".join(f"  ({', '.join(map(quoted, line))})" for line in OWN)
-    return f"{ABOVE}\n" + "\n".join(macros) + OF_HELP.format(lines=lines) + f"\n{comments((*OWN, HELP))};\n"
+    why = "'', '', system.main.concat('All others need Python; ', qidsql.main.why_no_python())"
+    return f"{ABOVE}\n" + "\n".join(macros) + f"\n{help_definition((), why)};\n\n{comments((*OWN, HELP))};\n"
 
 
 ABOVE = """\
@@ -132,14 +131,6 @@ ABOVE = """\
 """
 REFUSED = """CREATE OR REPLACE MACRO qidsql.main.{name}({given}) AS TABLE
 SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
-"""
-OF_HELP = """
-CREATE OR REPLACE MACRO qidsql.main.help(function := '') AS TABLE
-SELECT found.name, found.usage, found.description
-FROM (VALUES
-{lines},
-  ('', 'all others need Python', qidsql.main.why_no_python())
-) AS found (name, usage, description);
 """
 
 
