@@ -52,44 +52,61 @@ FROM (
   FROM system.main.query(qidsql.main.rows_with("table", entity, sensitive))
 );
 
--- The same for rows instead of persons, those that are equal in one: how many there are.
+-- The same for rows instead of persons, those that are equal in one: how many there are. The columns of a class stay apart:
+-- DuckDB groups by several columns faster than by a row of them.
 CREATE OR REPLACE MACRO qidsql.main.cells_of("table", columns, sensitive) AS TABLE
 SELECT
-  system.main."row"(*COLUMNS('^(key|text)_')) AS class_key,
-  CASE WHEN cell IS NOT NULL THEN system.main."row"(cell, cell_text) END AS cell,
-  cell_rows
-FROM (
+  COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[]))) AS "key_\0",
+  CASE
+    WHEN system.main.regexp_matches(system.main.typeof(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[])))), 'INTERVAL|VARIANT|VARCHAR')
+    THEN CAST(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[]))) AS VARCHAR) COLLATE "binary"
+  END AS "text_\0",
+  "qidsql value" AS cell,
+  CASE
+    WHEN system.main.regexp_matches(system.main.typeof("qidsql value"), 'INTERVAL|VARIANT|VARCHAR')
+    THEN CAST("qidsql value" AS VARCHAR) COLLATE "binary"
+  END AS cell_text,
+  system.main.count(*) AS cell_rows
+FROM system.main.query(qidsql.main.rows_with("table", '', sensitive))
+GROUP BY ALL;
+
+-- Whether each class has k rows; with an entity, k persons, and what is below k are persons.
+CREATE OR REPLACE MACRO qidsql.main.anonymity("table", columns, k := 5, entity := '') AS TABLE
+WITH members AS (
   SELECT
     COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[]))) AS "key_\0",
     CASE
       WHEN system.main.regexp_matches(system.main.typeof(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[])))), 'INTERVAL|VARIANT|VARCHAR')
       THEN CAST(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[]))) AS VARCHAR) COLLATE "binary"
     END AS "text_\0",
-    "qidsql value" AS cell,
+    "qidsql person" AS person,
     CASE
-      WHEN system.main.regexp_matches(system.main.typeof("qidsql value"), 'INTERVAL|VARIANT|VARCHAR')
-      THEN CAST("qidsql value" AS VARCHAR) COLLATE "binary"
-    END AS cell_text,
-    system.main.count(*) AS cell_rows
-  FROM system.main.query(qidsql.main.rows_with("table", '', sensitive))
+      WHEN system.main.regexp_matches(system.main.typeof("qidsql person"), 'INTERVAL|VARIANT|VARCHAR')
+      THEN CAST("qidsql person" AS VARCHAR) COLLATE "binary"
+    END AS person_text
+  FROM system.main.query(qidsql.main.rows_with("table", entity, ''))
+  WHERE entity <> ''
   GROUP BY ALL
-);
-
--- Whether each class has k rows; with an entity, k persons, and what is below k are persons.
-CREATE OR REPLACE MACRO qidsql.main.anonymity("table", columns, k := 5, entity := '') AS TABLE
-WITH audited AS (
-  FROM qidsql.main.persons_of("table", columns, entity, '')
-), by_persons AS (
-  WITH members AS (SELECT class_key AS c0, person AS member FROM audited GROUP BY class_key, person), sized AS (SELECT member, SYSTEM.MAIN.COUNT(*) OVER (PARTITION BY c0) AS class_size, SYSTEM.MAIN.ROW_NUMBER() OVER (PARTITION BY c0 ORDER BY member NULLS FIRST) AS place FROM members), entities AS (SELECT SYSTEM.MAIN.MIN(class_size) AS smallest_class FROM sized GROUP BY member), per_entity AS (SELECT SYSTEM.MAIN.COUNT(*) AS entity_count, SYSTEM.MAIN.SUM(CASE WHEN smallest_class < k THEN 1 ELSE 0 END) AS entities_below_k, SYSTEM.MAIN.SUM(CASE WHEN smallest_class = 1 THEN 1 ELSE 0 END) AS unique_entities FROM entities), per_class AS (SELECT SYSTEM.MAIN.COUNT(*) AS class_count, SYSTEM.MAIN.MIN(class_size) AS smallest_class, SYSTEM.MAIN.MAX(class_size) AS largest_class, SYSTEM.MAIN.SUM(CASE WHEN class_size < k THEN 1 ELSE 0 END) AS classes_below_k, SYSTEM.MAIN.SUM(SYSTEM.MAIN."*"(CAST(class_size AS INT128), (SYSTEM.MAIN."-"(class_size, 1)))) AS colliding_pairs FROM sized WHERE place = 1) SELECT 0 AS set_number, class_count, entity_count, smallest_class, largest_class, classes_below_k, entities_below_k, unique_entities, colliding_pairs FROM per_class CROSS JOIN per_entity
+), persons AS MATERIALIZED (
+  SELECT
+    system.main.count(*) AS class_size,
+    system.main.list(system.main."row"(person, person_text)) AS members,
+    COLUMNS('^(key|text)_')
+  FROM members
+  GROUP BY ALL
+), smallest_of_each AS (
+  SELECT system.main.min(class_size) AS smallest
+  FROM (SELECT class_size, system.main.unnest(members) AS person FROM persons)
+  GROUP BY person
 ), counted AS (
   SELECT
-    smallest_class AS smallest,
-    CAST(COALESCE(entities_below_k, 0) AS BIGINT) AS below_k,
-    entity_count AS counted,
-    class_count AS classes,
-    largest_class AS largest
-  FROM by_persons
-  WHERE entity <> ''
+    system.main.min(smallest) AS smallest,
+    system.main.count(*) FILTER (smallest < k) AS below_k,
+    system.main.count(*) AS counted,
+    (SELECT system.main.count(*) FROM persons) AS classes,
+    (SELECT system.main.max(class_size) FROM persons) AS largest
+  FROM smallest_of_each
+  HAVING entity <> ''
   UNION ALL
   SELECT
     CASE WHEN "rows" > 0 THEN smallest END, rows_below_k, "rows", classes, CASE WHEN "rows" > 0 THEN largest END
@@ -123,9 +140,9 @@ WITH audited AS (
   UNION ALL
   SELECT class_values, system.main.sum(class_rows)
   FROM (
-    SELECT class_key, system.main.count(*) AS class_values, system.main.sum(cell_rows) AS class_rows
+    SELECT system.main.count(*) AS class_values, system.main.sum(cell_rows) AS class_rows, COLUMNS('^(key|text)_')
     FROM qidsql.main.cells_of("table", columns, sensitive)
-    GROUP BY class_key
+    GROUP BY ALL
   )
   WHERE COALESCE(entity, '') = ''
   GROUP BY class_values
@@ -153,10 +170,37 @@ FROM counted;
 
 -- Whether no class is further than t from the table in a sensitive column: half the sum of the differences of the shares.
 CREATE OR REPLACE MACRO qidsql.main.closeness("table", columns, sensitive, t := 0.2) AS TABLE
-WITH audited AS (
+WITH cells AS MATERIALIZED (
   FROM qidsql.main.cells_of("table", columns, sensitive)
+), classes AS (
+  SELECT
+    CAST(system.main.sum(cell_rows) AS INT128) AS class_size,
+    system.main.list(system.main."row"(system.main."row"(cell, cell_text), cell_rows)) AS "values",
+    COLUMNS('^(key|text)_')
+  FROM cells
+  GROUP BY ALL
+), numbered AS (
+  SELECT
+    system.main.row_number() OVER () AS class_number,
+    class_size,
+    system.main.unnest("values") AS "value and size"
+  FROM classes
+), "table values" AS (
+  SELECT system.main."row"(cell, cell_text) AS "value", CAST(system.main.sum(cell_rows) AS INT128) AS value_size
+  FROM cells
+  GROUP BY cell, cell_text
+), shares AS (
+  SELECT
+    class_number,
+    class_size,
+    system.main.struct_extract("value and size", 2) AS cell_size,
+    value_size,
+    (SELECT CAST(system.main.sum(cell_rows) AS INT128) FROM cells) AS row_count
+  FROM numbered
+  JOIN "table values" ON system.main.struct_extract("value and size", 1) IS NOT DISTINCT FROM "value"
 ), measured AS (
-  SELECT 0 AS set_number, class_size, SYSTEM.MAIN.COUNT(*) AS class_count, SYSTEM.MAIN.SUM(exceeds) AS exceeding, SYSTEM.MAIN.MAX(worst) AS worst FROM (WITH cells AS (SELECT class_key AS c0, cell AS sensitive_value, SYSTEM.MAIN.SUM(cell_rows) AS cell_size FROM audited GROUP BY class_key, cell), shares AS (SELECT cells.*, SYSTEM.MAIN.SUM(cell_size) OVER (PARTITION BY c0) AS class_size, SYSTEM.MAIN.SUM(cell_size) OVER (PARTITION BY sensitive_value) AS value_size, SYSTEM.MAIN.SUM(cell_size) OVER () AS row_count FROM cells) SELECT class_size, exceeds, worst FROM (SELECT class_size, CASE WHEN SYSTEM.MAIN."*"(CAST(gain AS INT128), 1000000000) > SYSTEM.MAIN."*"(SYSTEM.MAIN."*"(CAST(class_size AS INT128), row_count), CAST(SYSTEM.MAIN.ROUND(SYSTEM.MAIN."*"(t, 1000000000)) AS INT128)) THEN 1 ELSE 0 END AS exceeds, CAST(SYSTEM.MAIN.FLOOR(SYSTEM.MAIN."+"(SYSTEM.MAIN."/"(SYSTEM.MAIN."*"(1000000, CAST(gain AS DOUBLE)), (SYSTEM.MAIN."*"(CAST(class_size AS DOUBLE), row_count))), 0.5)) AS BIGINT) AS worst FROM (SELECT SYSTEM.MAIN.MAX(class_size) AS class_size, SYSTEM.MAIN.MAX(row_count) AS row_count, SYSTEM.MAIN.SUM(SYSTEM.MAIN.GREATEST(SYSTEM.MAIN."-"(SYSTEM.MAIN."*"(CAST(cell_size AS INT128), row_count), SYSTEM.MAIN."*"(CAST(class_size AS INT128), value_size)), 0)) AS gain FROM shares GROUP BY c0) AS measured) AS judged_) AS judged GROUP BY class_size
+  SELECT system.main.count(*) AS class_count, system.main.sum(exceeds) AS exceeding, system.main.max(worst) AS worst
+  FROM (SELECT class_size, CASE WHEN SYSTEM.MAIN."*"(CAST(gain AS INT128), 1000000000) > SYSTEM.MAIN."*"(SYSTEM.MAIN."*"(CAST(class_size AS INT128), row_count), CAST(SYSTEM.MAIN.ROUND(SYSTEM.MAIN."*"(t, 1000000000)) AS INT128)) THEN 1 ELSE 0 END AS exceeds, CAST(SYSTEM.MAIN.FLOOR(SYSTEM.MAIN."+"(SYSTEM.MAIN."/"(SYSTEM.MAIN."*"(1000000, CAST(gain AS DOUBLE)), (SYSTEM.MAIN."*"(CAST(class_size AS DOUBLE), row_count))), 0.5)) AS BIGINT) AS worst FROM (SELECT SYSTEM.MAIN.MAX(class_size) AS class_size, SYSTEM.MAIN.MAX(row_count) AS row_count, SYSTEM.MAIN.SUM(SYSTEM.MAIN.GREATEST(SYSTEM.MAIN."-"(SYSTEM.MAIN."*"(CAST(cell_size AS INT128), row_count), SYSTEM.MAIN."*"(CAST(class_size AS INT128), value_size)), 0)) AS gain FROM shares GROUP BY class_number) AS measured) AS judged
 ), counted AS (
   SELECT
     COALESCE(system.main.sum(class_count), 0) AS classes,
@@ -207,41 +251,43 @@ ORDER BY class_size;
 -- persons of that table. A NULL fits nothing. Where that table is the population, this is k-map: no pass rests on rows that
 -- nobody fits, or of which there are more than people. Columns of different types are an error.
 CREATE OR REPLACE MACRO qidsql.main.matches("left", "right", columns, k := 5, entity := '') AS TABLE
-WITH sides AS (
+WITH published AS (
   SELECT
     system.main.count(*) AS left_rows,
-    0 AS people,
+    COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[]))) AS "key_\0",
+    CASE
+      WHEN system.main.regexp_matches(system.main.typeof(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[])))), 'INTERVAL|VARIANT|VARCHAR')
+      THEN CAST(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[]))) AS VARCHAR) COLLATE "binary"
+    END AS "text_\0"
+  FROM system.main.query(qidsql.main.rows_of("left", k))
+  GROUP BY ALL
+), persons AS (
+  SELECT
     COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[]))) AS "key_\0",
     CASE
       WHEN system.main.regexp_matches(system.main.typeof(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[])))), 'INTERVAL|VARIANT|VARCHAR')
       THEN CAST(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[]))) AS VARCHAR) COLLATE "binary"
     END AS "text_\0",
-    system.main.regexp_replace(system.main.typeof(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[])))), '^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$|\(\d+,\d+\)$', '') AS "type_\0"
-  FROM system.main.query(qidsql.main.rows_of("left", k))
-  GROUP BY ALL
-  UNION ALL BY NAME
-  SELECT
-    0 AS left_rows,
-    CASE WHEN COALESCE(entity, '') = '' THEN system.main.sum(alike) ELSE system.main.count(*) END AS people,
-    COLUMNS('^(key|text|type)_')
-  FROM (
-    SELECT
-      COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[]))) AS "key_\0",
-      CASE
-      WHEN system.main.regexp_matches(system.main.typeof(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[])))), 'INTERVAL|VARIANT|VARCHAR')
-      THEN CAST(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[]))) AS VARCHAR) COLLATE "binary"
-    END AS "text_\0",
-      system.main.regexp_replace(system.main.typeof(COLUMNS(system.main.list_concat(columns, CAST('[]' AS VARCHAR[])))), '^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$|\(\d+,\d+\)$', '') AS "type_\0",
-      "qidsql person" AS person,
-      CASE
+    "qidsql person" AS person,
+    CASE
       WHEN system.main.regexp_matches(system.main.typeof("qidsql person"), 'INTERVAL|VARIANT|VARCHAR')
       THEN CAST("qidsql person" AS VARCHAR) COLLATE "binary"
     END AS person_text,
-      system.main.count(*) AS alike
-    FROM system.main.query(qidsql.main.rows_with("right", entity, ''))
-    GROUP BY ALL
-  ) AS persons
+    system.main.count(*) AS alike
+  FROM system.main.query(qidsql.main.rows_with("right", entity, ''))
   GROUP BY ALL
+), population AS (
+  SELECT
+    CASE WHEN COALESCE(entity, '') = '' THEN system.main.sum(alike) ELSE system.main.count(*) END AS people,
+    COLUMNS('^(key|text)_')
+  FROM persons
+  GROUP BY ALL
+), sides AS (
+  SELECT left_rows, 0 AS people, COLUMNS('^(key|text)_'), system.main.regexp_replace(system.main.typeof(COLUMNS('^key_((?s).*)$')), '^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$|\(\d+,\d+\)$', '') AS "type_\1"
+  FROM published
+  UNION ALL BY NAME
+  SELECT 0 AS left_rows, people, COLUMNS('^(key|text)_'), system.main.regexp_replace(system.main.typeof(COLUMNS('^key_((?s).*)$')), '^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$|\(\d+,\d+\)$', '') AS "type_\1"
+  FROM population
 ), classes AS (
   SELECT
     left_rows,

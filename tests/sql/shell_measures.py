@@ -29,38 +29,27 @@ def text() -> str:
     """The script."""
     script = FRAME.read_text(encoding="utf-8")
     for name, query in queries().items():
-        script = script.replace(f"  :{name}\n", f"  {DUCKDB.render(by_whole_names(query))}\n")
+        script = script.replace(f":{name}\n", f"{DUCKDB.render(by_whole_names(query))}\n")
     return script
 
 
 def queries() -> dict[str, exp.Query]:
-    """The statements inside, on the rows of the macro persons_of."""
+    """The statements inside."""
     column, key = exp.column, exp.column("class_key")
-    one: dict[str, Filling] = {
-        "relation": exp.to_table("audited"),
-        "columns": [key],
-        "aliased": [exp.alias_(key, "c0")],
-        "names": [column("c0")],
-    }
     share = exp.cast(exp.func("ROUND", exp.Mul(this=column("t"), expression=exp.Literal.number(BILLION))), "INT128")
-    names: dict[str, Filling] = {"names": one["names"]}
-    distant = fill_query("disclosure/distant", **names, numerator=share, denominator=BILLION)
-    found = {
-        "entity_profile": fill_query(
-            "classes/entity_profile", **one, set_number=0, entity=column("person"), k=column("k")
-        ),
-        "of_persons": fill_query("disclosure/of_persons", **one, sensitive=column("cell"), entity=column("person")),
-        "exceeding": fill_query(
-            "disclosure/exceeding", **one, set_number=0, sensitive=column("cell"), classes=distant.subquery("judged_")
-        ),
-    }
-    for query in found.values():
-        for each in query.find_all(exp.Alias):
-            if each.alias == "cell_size":  # the macro cells_of has counted equal rows
-                each.set("this", exp.func("SUM", column("cell_rows")))
-        for each in query.find_all(exp.Identifier):
-            each.set("this", RENAMED.get(each.name, each.name))
-    return found
+    distant = fill_query("disclosure/distant", names=[column("class_number")], numerator=share, denominator=BILLION)
+    of_persons = fill_query(
+        "disclosure/of_persons",
+        relation=exp.to_table("audited"),
+        columns=[key],
+        aliased=[exp.alias_(key, "c0")],
+        names=[column("c0")],
+        sensitive=column("cell"),
+        entity=column("person"),
+    )
+    for each in of_persons.find_all(exp.Identifier):
+        each.set("this", RENAMED.get(each.name, each.name))
+    return {"of_persons": of_persons, "distant": distant.subquery("judged")}
 
 
 def text_of_postgres() -> str:
