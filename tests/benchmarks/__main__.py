@@ -3,6 +3,7 @@
     python -m tests.benchmarks [ROW ...] [--large] [--repeat 3] [--record]
     python -m tests.benchmarks vocabulary      instead: how far names give roles, on 40 public tables
     python -m tests.benchmarks postgres [ROW]  instead: a warehouse, beside one GROUP BY of all columns
+    python -m tests.benchmarks prompt [ROW]    instead: answers at a SQL prompt, beside DuckDB's own statements
 
 ROW is part of the name of a row; `--large` adds tables of 20 and 100 million rows (5 GB of disk). A ratio is qidsql's
 CPU seconds divided by the peer's, each the median of the repetitions, which alternate. CPU seconds count the whole
@@ -35,7 +36,7 @@ from typing import Any
 
 import duckdb
 
-from tests.benchmarks import postgres
+from tests.benchmarks import postgres, prompt
 from tests.benchmarks.searches import dense, random, uniform
 from tests.benchmarks.uniques import wilson_like
 from tests.benchmarks.vocabulary import table_of_manual
@@ -294,6 +295,9 @@ def main() -> None:
         return
     if options.rows[:1] == ["postgres"]:
         postgres.main(options.rows[1:])
+        return
+    if options.rows[:1] == ["prompt"]:
+        prompt.main(options.rows[1:])
         return
     recorded: dict[str, dict[str, Any]] = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
     print(
