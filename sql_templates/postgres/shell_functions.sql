@@ -31,6 +31,13 @@ BEGIN
     RAISE EXCEPTION 'qidsql: the schema qidsql belongs to another role, who could replace the functions later'
       USING HINT = 'Look at it, and drop it or ALTER SCHEMA qidsql OWNER TO yourself; then run this again.';
   END IF;
+  IF EXISTS (
+    SELECT FROM pg_namespace, aclexplode(nspacl) AS granted
+    WHERE nspname = 'qidsql' AND granted.privilege_type = 'CREATE' AND granted.grantee <> nspowner
+  ) THEN
+    RAISE EXCEPTION 'qidsql: other roles may create functions in the schema qidsql, which calls would find instead'
+      USING HINT = 'REVOKE CREATE ON SCHEMA qidsql FROM them; then run this again.';
+  END IF;
   FOR earlier IN
     SELECT pg_proc.oid FROM pg_proc JOIN pg_namespace ON pg_namespace.oid = pronamespace WHERE nspname = 'qidsql'
       AND proname IN (

@@ -219,6 +219,18 @@ def test_an_earlier_version_is_replaced_and_a_schema_of_another_role_refused(
             connection.execute(postgres_functions().encode())
 
 
+@pytest.mark.parametrize("other", ["reader", "PUBLIC"])
+def test_a_schema_in_which_others_may_create_functions_is_refused(
+    postgres_store: PostgresStore, reader: str, other: str
+) -> None:
+    grant = f"GRANT CREATE ON SCHEMA qidsql TO {reader if other == 'reader' else other}"
+    with (
+        session(postgres_store, f"CREATE SCHEMA qidsql; {grant}") as connection,
+        pytest.raises(RaiseException, match="other roles may create functions in the schema qidsql"),
+    ):
+        connection.execute(postgres_functions().encode())
+
+
 @pytest.mark.parametrize(
     "call",
     [
