@@ -9,8 +9,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeVar
 
-from qidsql.commands.anonymize.anonymize import anonymize as run_anonymize
-from qidsql.commands.anonymize.command import AnonymizeRequest
 from qidsql.commands.audit.audit import audit as run_audit
 from qidsql.commands.audit.command import AuditRequest
 from qidsql.commands.doctor.command import DoctorRequest
@@ -27,29 +25,30 @@ from qidsql.commands.kmap.command import KmapRequest
 from qidsql.commands.kmap.kmap import kmap as run_kmap
 from qidsql.commands.link.command import LinkRequest
 from qidsql.commands.link.link import link as run_link
-from qidsql.commands.mask.command import MaskRequest
-from qidsql.commands.mask.mask import mask as run_mask
 from qidsql.commands.profile.command import ProfileRequest
 from qidsql.commands.profile.profile import profile as run_profile
+from qidsql.commands.protect.cells.cells import cells as run_cells
+from qidsql.commands.protect.cells.command import CellsRequest
+from qidsql.commands.protect.columns.columns import columns as run_columns
+from qidsql.commands.protect.columns.command import ColumnsRequest
 from qidsql.commands.protect.command import ProtectRequest
 from qidsql.commands.protect.protect import protect as run_protect
+from qidsql.commands.protect.turns.command import TurnsRequest
+from qidsql.commands.protect.turns.turns import turns as run_turns
+from qidsql.commands.protect.way import Way
 from qidsql.commands.release.command import ReleaseRequest
 from qidsql.commands.release.release import release as run_release
 from qidsql.commands.risk.command import RiskRequest
 from qidsql.commands.risk.risk import risk as run_risk
-from qidsql.commands.suppress.command import SuppressRequest
-from qidsql.commands.suppress.suppress import suppress as run_suppress
 from qidsql.commands.tables.command import TablesRequest
 from qidsql.commands.tables.tables import tables as run_tables
-from qidsql.commands.turns.command import TurnsRequest
-from qidsql.commands.turns.turns import turns as run_turns
 from qidsql.commands.uniques.command import UniquesRequest
 from qidsql.commands.uniques.uniques import uniques as run_uniques
 from qidsql.commands.verify.command import VerifyRequest
 from qidsql.commands.verify.verify import verify as run_verify
 from qidsql.core.options import size_in_bytes
 from qidsql.core.results import PRESENTATIONS
-from qidsql.declarations.options import python_function
+from qidsql.declarations.options import python_function, with_ways
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import Source, connect
 from qidsql.engines.kind import Frame
@@ -68,7 +67,6 @@ Result = TypeVar("Result")
 
 __all__ = [
     "QidsqlError",
-    "anonymize",
     "audit",
     "connect",
     "doctor",
@@ -78,14 +76,11 @@ __all__ = [
     "keys",
     "kmap",
     "link",
-    "mask",
     "profile",
     "protect",
     "release",
     "risk",
-    "suppress",
     "tables",
-    "turns",
     "uniques",
     "verify",
 ]
@@ -120,14 +115,17 @@ def _opening(work: Callable[[Source, Request], Result]) -> Callable[[str | Frame
 
 audit = python_function(AuditRequest, _on(run_audit), "audit")
 profile = python_function(ProfileRequest, _on(run_profile), "profile")
-protect = python_function(ProtectRequest, _on(run_protect), "protect")
+protect = with_ways(
+    python_function(ProtectRequest, _on(run_protect), "protect"),
+    {
+        Way.TURNS: python_function(TurnsRequest, _on(run_turns), "protect"),
+        Way.CELLS: python_function(CellsRequest, _on(run_cells), "protect"),
+        Way.COLUMNS: python_function(ColumnsRequest, _on(run_columns), "protect"),
+    },
+)
 risk = python_function(RiskRequest, _on(run_risk), "risk")
 keys = python_function(KeysRequest, _on(run_keys), "keys")
-mask = python_function(MaskRequest, _on(run_mask), "mask")
-turns = python_function(TurnsRequest, _on(run_turns), "turns")
 uniques = python_function(UniquesRequest, _on(run_uniques), "uniques")
-suppress = python_function(SuppressRequest, _on(run_suppress), "suppress")
-anonymize = python_function(AnonymizeRequest, _on(run_anonymize), "anonymize")
 impact = python_function(ImpactRequest, _on(run_impact), "impact")
 graph = python_function(GraphRequest, _opening(run_graph), "graph")
 link = python_function(LinkRequest, _on(run_link), "link")

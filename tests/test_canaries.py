@@ -150,7 +150,18 @@ def test_a_secret_in_a_wrong_place_is_not_repeated(tmp_path: Path) -> None:
     Path(path).write_text("a,b\n1,2\n")
     for arguments in (
         ("audit", path, "--where", "api_key=hunter2"),
-        ("suppress", path, "--into", "Server=h;Uid=u;Pwd=hunter2;"),
+        (
+            "protect",
+            "--by",
+            "cells",
+            "--against",
+            "released-rows",
+            "--k",
+            "2",
+            path,
+            "--into",
+            "Server=h;Uid=u;Pwd=hunter2;",
+        ),
     ):
         outcome = inside(*arguments)
         assert outcome.code == 2 and outcome.err and "hunter2" not in outcome.out + outcome.err

@@ -26,6 +26,7 @@ from tests.exhaustive import always
 from tests.faulty_network import Fault, Kind, Network
 from tests.policies import entries, policy_file
 from tests.postgres_server import PostgresServer, wait_until
+from tests.ways import words
 
 INCONCLUSIVE = 3
 LATE = 300  # seconds after which a process counts as one that does not end; it takes less than five on an idle machine
@@ -115,10 +116,10 @@ BEFORE = {"connecting": 0, "settings": 400, "catalog": 2500}  # bytes of the ser
 COMMANDS = {
     "audit": ("t",),
     "keys": ("t", "--all"),
-    "mask": ("t", "--distinct", "0.5"),
+    "columns": ("t", "--distinct", "0.5"),
     "uniques": ("t", "--scores", "suda", "--key", "a"),
-    "suppress": ("t", "--column", "a"),
-    "anonymize": ("t",),
+    "matching": ("t", "--column", "a"),
+    "identical": ("t",),
     "impact": ("t", "--protected", "t2"),
     "link": ("t", "t2", "--on", "a=a"),
     "kmap": ("t", "t2", "--on", "a=a"),
@@ -131,7 +132,7 @@ COMMANDS = {
 def test_a_deadline_holds_while_connecting_and_before_the_catalog_is_read(network: Network, name: str) -> None:
     """In every command that has one: an inconclusive answer as JSON, as its schema says."""
     with network.failing(Fault(Kind.DEAF, list(BEFORE.values())[list(COMMANDS).index(name) % 3])):
-        outcome = inside(name, network.url(), *COMMANDS[name], "--max-seconds", "0.5", "--format", "json")
+        outcome = inside(*words(name), network.url(), *COMMANDS[name], "--max-seconds", "0.5", "--format", "json")
     document = json.loads(outcome.out)
     assert (outcome.code, document["verdict"]) == (INCONCLUSIVE, "inconclusive")
     assert any("the time budget is used up" in words for words in document["unfinished"])

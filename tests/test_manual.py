@@ -4,6 +4,8 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import duckdb
@@ -11,8 +13,8 @@ import pytest
 from typer.core import TyperGroup
 
 from qidsql.cli import help as manual
+from qidsql.cli.app import BY, imported, with_way
 from qidsql.cli.app import COMMANDS as SUMMARIES
-from qidsql.cli.app import imported
 from qidsql.commands.protect import comparison
 from qidsql.commands.protect.command import Way
 from qidsql.core.options import STATEMENTS
@@ -127,6 +129,8 @@ def commands() -> Iterator[tuple[str, ...]]:
         if isinstance(command := imported(name), TyperGroup):
             _, *parts = command.commands
             yield from ((name, part) for part in parts)
+        elif find_spec(f"qidsql.commands.{name}"):
+            yield from ((name, BY, way) for way in import_module(f"qidsql.commands.{name}.command").COMMAND.ways)
 
 
 COMMANDS = list(commands())
@@ -138,7 +142,7 @@ def test_every_command_has_help_an_example_and_a_page(command: tuple[str, ...]) 
     assert re.search(r"Examples?:\s", text)
     assert f"Manual: qidsql help {command[0]}\n" in text
     assert f"qidsql {command[0]}" in TEXTS["README.md"]
-    assert f"qidsql {' '.join(command)}" in WHOLE
+    assert " ".join(command if BY not in command else command[1:]) in WHOLE
     assert f"`{command[0]}`" in manual.page_text(manual.page_of(command[0])) or command[0] in manual.topics()
 
 
@@ -154,7 +158,7 @@ def test_every_option_in_the_manual_exists() -> None:
 def test_every_command_in_the_manual_can_be_typed(typed: tuple[str, ...]) -> None:
     """Its options and their values are those of the command, which is not run."""
     name, *rest = typed
-    command = imported(name)
+    command = imported(with_way(name, rest))
     if isinstance(command, TyperGroup):
         command = command.commands[
             rest.pop(0) if rest and rest[0] in command.commands else next(iter(command.commands))

@@ -55,7 +55,7 @@ def test_the_wheel_knows_its_version(installed: Path, tmp_path: Path) -> None:
 
 
 def test_the_wheel_brings_the_manual(installed: Path, tmp_path: Path) -> None:
-    assert run(installed / "qidsql", "help", "suppress", cwd=tmp_path).startswith("# Protect a table")
+    assert run(installed / "qidsql", "help", "protect", cwd=tmp_path).startswith("# Protect a table")
 
 
 def test_the_wheel_brings_what_sql_shells_need(installed: Path, tmp_path: Path) -> None:

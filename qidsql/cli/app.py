@@ -7,6 +7,7 @@ import os
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -39,11 +40,7 @@ COMMANDS = {
     "kmap": "How many people each published row could be",
     "link": "Joinable columns, rows that a join singles out",
     "graph": "Which attributes link a person to a secret",
-    "protect": "Coarser values, so that each row equals k - 1",
-    "turns": "Recode or drop columns, turn by turn",
-    "mask": "Columns that can be published together",
-    "suppress": "Fewest cells to suppress: each row matches k - 1",
-    "anonymize": "Fewest cells to suppress: each row equals k - 1",
+    "protect": "Coarser, blank or withheld: each row equals k - 1",
     "impact": "What suppression does to cells and statistics",
     "verify": "Check a result by what proves it",
     "release": "One verdict on what is to leave, to sign",
@@ -62,7 +59,7 @@ QUESTIONS = {
     "Which columns identify each row?": ("keys", "uniques"),
     "How likely is re-identification?": ("risk", "kmap"),
     "What can others join or look up?": ("link", "graph"),
-    "What may be published?": ("protect", "mask", "turns", "suppress", "anonymize"),
+    "What may be published?": ("protect",),
     "What did it cost, is it proved?": ("impact", "verify"),
     "May this file leave?": ("release",),
     "Does every table still pass?": ("run", "history"),
@@ -84,6 +81,7 @@ Exit codes: 0 pass, 1 policy violated, 2 error, 3 inconclusive
 Options: qidsql COMMAND --help. Words: qidsql help WORD (k-anonymity, HIPAA)
 --version, --install-completion, --show-completion
 """
+BY = "--by"
 OWN_FLOW = ("init", "demo")  # their modules in this folder have their own `perform`
 
 
@@ -100,14 +98,23 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, listed, rest = super().resolve_command(ctx, args)
-        return name, listed and imported(args[0]), rest
+        return name, listed and imported(with_way(args[0], rest)), rest
+
+
+def with_way(name: str, args: list[str]) -> str:
+    """The name of the command, with the way that --by chooses if that has a request of its own: protect.cells."""
+    given = [after for before, after in pairwise(args) if before == BY] + [
+        each.partition("=")[2] for each in args if each.startswith(f"{BY}=")
+    ]
+    ways = import_module(f"qidsql.commands.{name}.command").COMMAND.ways if given else ()
+    return f"{name}.{given[-1]}" if given and given[-1] in ways else name
 
 
 def imported(name: str) -> Any:
-    """The command of this name, built from its request."""
+    """The command of this name, or of a way of it (protect.cells), built from its request."""
     from qidsql.cli.command import epilog, perform, request_function, typer_function
 
-    own = f"qidsql.cli.{name}"
+    own = f"qidsql.cli.{name.partition('.')[0]}"
     module = import_module(own) if name not in OWN_FLOW and find_spec(own) else None
     if hasattr(module, "subcommands"):
         return _in_parts(name, module)
@@ -118,7 +125,8 @@ def imported(name: str) -> Any:
         assert module is not None, "a command has a module of its own"
         declared, function = module.COMMAND, request_function(module.COMMAND, module.run)
     alone = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=HELP)
-    alone.command(name, cls=HeadedCommand, epilog=epilog(name, declared))(function)
+    verb = name.partition(".")[0]
+    alone.command(verb, cls=HeadedCommand, epilog=epilog(verb, declared))(function)
     return typer.main.get_command(alone)
 
 
@@ -260,7 +268,8 @@ def _usage(error: Any) -> str:
         given = context.get_parameter_source(option.name)
         if given is not None and given.name == "ENVIRONMENT":
             return f"{option.envvar} (for {option.opts[-1]}): {error.message}"
-    return str(error.format_message()) + _policy_hint(getattr(error, "option_name", ""), context)
+    unknown = getattr(error, "option_name", "")
+    return str(error.format_message()) + (_policy_hint(unknown, context) or _way_hint(unknown, context))
 
 
 def _policy_hint(unknown: str, context: Any) -> str:
@@ -272,6 +281,22 @@ def _policy_hint(unknown: str, context: Any) -> str:
     if any(each.name == "config" for each in context.command.params):
         return f"; the policy file is an argument: {context.command_path} FILE"
     return ""
+
+
+def _way_hint(unknown: str, context: Any) -> str:
+    """The ways of the command that have an option which this one has not."""
+    verb = getattr(context, "info_name", None)
+    if verb not in COMMANDS or not find_spec(f"qidsql.commands.{verb}"):
+        return ""
+    ways = import_module(f"qidsql.commands.{verb}.command").COMMAND.ways
+    plain = imported(verb).params if ways else []
+    others: list[str] = next((each.metavar.split("|") for each in plain if BY in each.opts), [])
+    having = [
+        way
+        for way in others
+        if any(unknown in each.opts for each in (imported(f"{verb}.{way}").params if way in ways else plain))
+    ]
+    return f"; it is an option of {BY} {' and '.join(having)}" if having else ""
 
 
 def _internal(error: Exception) -> str:

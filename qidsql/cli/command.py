@@ -134,7 +134,8 @@ def _function(
     every: Sequence[Parameter], run: Callable[[dict[str, Any]], None], command: Command
 ) -> Callable[..., None]:
     arguments = [each for each in every if each.option.argument]
-    options = [each for each in every if not each.option.argument]
+    first = {name: place for place, name in enumerate(command.shown)}  # the order of --help
+    options = sorted((each for each in every if not each.option.argument), key=lambda each: first.get(each.name, 99))
 
     def function(**given: Any) -> None:
         run(given)
@@ -251,7 +252,8 @@ def _live(
 
 def work_of(name: str) -> Callable[..., Any]:
     """The function that does the work of a command."""
-    return getattr(import_module(f"qidsql.commands.{name}.{name}"), name)  # type: ignore[no-any-return]
+    work = name.rpartition(".")[2]
+    return getattr(import_module(f"qidsql.commands.{name}.{work}"), work)  # type: ignore[no-any-return]
 
 
 def source_of(

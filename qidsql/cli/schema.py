@@ -3,7 +3,7 @@
 from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import iter_modules
-from typing import Any, cast
+from typing import Any
 
 from qidsql import commands
 from qidsql.errors import UnknownName
@@ -31,14 +31,14 @@ def schema(name: str) -> dict[str, Any]:
 
     if name not in schema_names():
         raise UnknownName("schema", [name], "qidsql", schema_names())
-    return POLICY_SCHEMA if name == POLICY else schema_of(result_class(name), name)
+    return POLICY_SCHEMA if name == POLICY else schema_of(classes_of(name), name)
 
 
-def result_class(name: str) -> type:
-    """The class of a command's result."""
+def classes_of(name: str) -> tuple[type, ...]:
+    """The classes of a command's results."""
     if name in DOCUMENTS:
         module, kind = DOCUMENTS[name]
-        return cast(type, getattr(import_module(module), kind))
-    from qidsql.commands.judgement import class_of_command
+        return (getattr(import_module(module), kind),)
+    from qidsql.commands import judgement
 
-    return cast(type, class_of_command(name))
+    return judgement.result_classes(name)

@@ -1,25 +1,26 @@
 """The verdict of a result, derived again from its other facts: what a file states need not follow from them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, get_type_hints
+from itertools import chain
+from typing import Any, get_args, get_type_hints
 
-from qidsql.commands.anonymize import result as of_anonymize
-from qidsql.commands.anonymize.result import AnonymizeResult
 from qidsql.commands.audit import verdict as of_audit
 from qidsql.commands.audit.command import AuditResult
 from qidsql.commands.keys import command as of_keys
 from qidsql.commands.keys.command import KeysResult
-from qidsql.commands.mask import command as of_mask
-from qidsql.commands.mask.command import MaskResult
 from qidsql.commands.protect import result as of_protect
+from qidsql.commands.protect.cells import identical_result as of_identical
+from qidsql.commands.protect.cells import matching_result as of_matching
+from qidsql.commands.protect.cells.identical_result import IdenticalRows
+from qidsql.commands.protect.cells.matching_result import MatchingRows
+from qidsql.commands.protect.columns import command as of_columns
+from qidsql.commands.protect.columns.command import ColumnsResult
 from qidsql.commands.protect.result import ProtectResult
 from qidsql.commands.release import command as of_release
 from qidsql.commands.release.command import ReleaseResult
-from qidsql.commands.suppress import result as of_suppress
-from qidsql.commands.suppress.result import SuppressResult
 from qidsql.commands.uniques import command as of_uniques
 from qidsql.commands.uniques.command import UniquesResult
 from qidsql.core.results import Result, Verdict
@@ -28,10 +29,10 @@ JUDGED: Mapping[type, Callable[[Any], Result]] = {
     AuditResult: of_audit.judged,
     UniquesResult: of_uniques.judged,
     KeysResult: of_keys.judged,
-    MaskResult: of_mask.judged,
+    ColumnsResult: of_columns.judged,
     ProtectResult: of_protect.judged,
-    SuppressResult: of_suppress.judged,
-    AnonymizeResult: of_anonymize.judged,
+    MatchingRows: of_matching.judged,
+    IdenticalRows: of_identical.judged,
     ReleaseResult: of_release.judged,
 }
 
@@ -51,9 +52,22 @@ def judged_again(result: Result) -> Result | None:
     return found if found.verdict is result.verdict else None
 
 
-def class_of_command(command: str) -> Any:
-    """The class of a command's result: the return type of its work. None if there is no such command."""
+def result_classes(command: str) -> tuple[Any, ...]:
+    """The classes of a command's results: what its work returns, and that of its ways. Empty if there is no such
+    command."""
     name = f"qidsql.commands.{command}"
-    if not command.isidentifier() or find_spec(name) is None or find_spec(f"{name}.report") is None:
-        return None
-    return get_type_hints(getattr(import_module(f"{name}.{command}"), command))["return"]
+    if not all(map(str.isidentifier, command.split("."))) or find_spec(name) is None:
+        return ()
+    if find_spec(f"{name}.report") is None:
+        return ()
+    work = command.rpartition(".")[2]
+    found = get_type_hints(getattr(import_module(f"{name}.{work}"), work))["return"]
+    ways = import_module(f"{name}.command").COMMAND.ways
+    return (*(get_args(found) or (found,)), *chain(*(result_classes(f"{command}.{way}") for way in ways)))
+
+
+def class_of(document: Mapping[str, Any]) -> Any:
+    """The class of the result that a file states: of its command, the one with most of its keys. None if there is no
+    such command."""
+    kinds = result_classes(str(document.get("command")))
+    return max(kinds, key=lambda kind: len({each.name for each in fields(kind)} & document.keys()), default=None)

@@ -32,4 +32,5 @@ class Command:
     opens: bool = False  # the work takes the source (`qidsql.engines.connect`) and opens it itself
     source_last: bool = False  # the command's own argument comes before the source
     without: tuple[str, ...] = ()  # common options that this command does not have
+    ways: tuple[str, ...] = ()  # values of --by with a request of their own, each in a folder within this one
     shown: tuple[str, ...] = ()  # the options that --help lists, 15 at most; the others are under --help-all; none: all

@@ -3,14 +3,14 @@
 A request is a frozen dataclass. A field that users can set has an `Option` in its annotation:
 
     @dataclass(frozen=True)
-    class MaskRequest:
+    class ColumnsRequest:
         table: Table = None
         _: KW_ONLY
         k: K = 5
         exact: Annotated[bool, Option("prove that no choice publishes more")] = False
 
-`parameters(MaskRequest)` lists them. The command line (`qidsql.cli.command`), the parameters of the table function in
-DuckDB's shells (`qidsql.duckdb_extension`) and the keys of a policy file (`qidsql.operations`) are derived from this
+`parameters(ColumnsRequest)` lists them. The command line (`qidsql.cli.command`), the parameters of the table function
+in DuckDB's shells (`qidsql.duckdb_extension`) and the keys of a policy file (`qidsql.operations`) are derived from this
 list. `python_function` makes the Python function: type checkers see the fields as its parameters, `help` shows their
 help texts. The request checks the values in `__post_init__`, wherever they come from.
 """
@@ -187,6 +187,25 @@ def python_function(
     function.__signature__ = inspect.Signature([source, *own])  # type: ignore[attr-defined]
     said = f"{inspect.getdoc(request)}\n\nReturns the result; raises errors of the type qidsql.QidsqlError."
     function.__doc__ = _as_parameters("\n".join([said, "", *words]), names)
+    return function
+
+
+def with_ways(plain: Callable[..., Any], ways: Mapping[str, Callable[..., Any]]) -> Callable[..., Any]:
+    """A Python function whose parameter `by` chooses a way, each with parameters of its own; those of `plain` if none.
+
+    Its help says the parameters of every way.
+    """
+
+    def function(source: Any = None, /, *args: Any, by: str | None = None, **options: Any) -> Any:
+        chosen = ways.get(str(by), plain)
+        return chosen(source, *args, by=by, **options)
+
+    function.__name__ = function.__qualname__ = plain.__name__
+    own = inspect.signature(plain)
+    more = inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD)
+    function.__signature__ = own.replace(parameters=[*own.parameters.values(), more])  # type: ignore[attr-defined]
+    described = (f'With by="{way}": {inspect.getdoc(each)}' for way, each in ways.items())
+    function.__doc__ = "\n\n".join((inspect.getdoc(plain) or "", *described))
     return function
 
 

@@ -8,7 +8,7 @@ written as decimals ("0.9"), or as floats for display under `Rounded`. A class w
 format; it is written but not read.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, is_dataclass
 from datetime import date, datetime
@@ -258,12 +258,13 @@ def _key_reader(key: _Key) -> Reader:
     return read_optional
 
 
-def schema_of(kind: type, name: str) -> Schema:
-    """The JSON Schema of a dataclass under this name; nested dataclasses become definitions."""
+def schema_of(kinds: Sequence[type], name: str) -> Schema:
+    """The JSON Schema of a dataclass under this name, or of one of several; nested dataclasses become definitions."""
     definitions: dict[str, Schema] = {}
-    version = next((f":{key.constant}" for key in _keys(kind) if key.name == "format"), "")
+    version = next((f":{key.constant}" for key in _keys(kinds[0]) if key.name == "format"), "")
     head = {"$schema": DRAFT, "$id": f"urn:qidsql:{name}{version}", "title": f"qidsql {name}"}
-    return {**head, **_object(kind, definitions), "$defs": definitions}
+    made = [_object(kind, definitions) for kind in kinds]
+    return {**head, **(made[0] if len(made) == 1 else {"anyOf": made}), "$defs": definitions}
 
 
 def described(kind: Any, definitions: dict[str, Schema]) -> Schema:

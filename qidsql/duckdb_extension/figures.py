@@ -5,26 +5,28 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from qidsql.commands.anonymize.result import AnonymizeResult
     from qidsql.commands.audit.command import AuditResult
     from qidsql.commands.graph.result import GraphResult
     from qidsql.commands.impact.result import ImpactResult
     from qidsql.commands.kmap.result import KmapResult
     from qidsql.commands.link.result import LinkResult
+    from qidsql.commands.protect.cells.identical_result import IdenticalRows
+    from qidsql.commands.protect.cells.matching_result import MatchingRows
+    from qidsql.commands.protect.result import ProtectResult
+    from qidsql.commands.protect.turns.command import TurnsResult
     from qidsql.commands.risk.command import RiskResult
-    from qidsql.commands.turns.command import TurnsResult
 
 Row: TypeAlias = tuple[Any, ...]
 Columns: TypeAlias = dict[str, str]  # name: type as in values.py
 
 # The SQL types of columns by their names; of all others BIGINT.
 NAMES = {
-    "VARCHAR": "algorithm change column_name criterion finding key left_name line note population purpose reason "
-    "right_name role statement table_name type verdict",
+    "VARCHAR": "algorithm change column_name criterion finding how key left_name line note population purpose reason "
+    "right_name role statement table_name type verdict way",
     "VARCHAR[]": "columns left_out proposed published script tables withheld",
     "DOUBLE": "average contribution distinct_ratio estimate expected highest journalist_average journalist_max "
-    "marketer percent_below_k presence_max presence_min score seconds separation_ratio share_below_k",
-    "BOOLEAN": "complete meets optimal safe",
+    "kept marketer percent_below_k presence_max presence_min score seconds separation_ratio share_below_k",
+    "BOOLEAN": "complete meets optimal proved safe",
     "HUGEINT": "colliding_pairs",
 }
 TYPES = {name: kind for kind, names in NAMES.items() for name in names.split()}
@@ -44,26 +46,56 @@ def row_of(kinds: Columns, figures: object = None, /, **cells: object) -> Row:
     )
 
 
-ANONYMIZE = columns_named("finding columns cells rows cost lower_bound optimal verdict script reason")
+PROTECT = columns_named("finding way column_name kept rows_left_out how proved verdict script reason")
 
 
-def anonymize_rows(result: "AnonymizeResult") -> Iterable[Row]:
-    """The plan, then the columns."""
+def protect_rows(result: "ProtectResult") -> Iterable[Row]:
+    """The plan, or which way keeps most; then the ways, or what becomes of each column."""
+    best = next((each for each in result.ways if each.kept is not None), None)
+    figures: Any = best if result.by is None else result
     yield row_of(
-        ANONYMIZE,
+        PROTECT,
+        figures,
         finding="table",
-        columns=result.account.columns,
-        cells=result.cells,
-        rows=result.rows_touched,
-        cost=result.cost,
-        lower_bound=result.lower_bound,
-        optimal=result.optimal,
+        way=result.by if best is None else best.way,
+        kept=result.recoded.kept if result.recoded else getattr(figures, "kept", None),
         verdict=str(result.verdict),
         script=result.script,
         reason=result.reason,
     )
-    for name, cells in result.by_column.items():
-        yield row_of(ANONYMIZE, finding="column", columns=[name], cells=cells)
+    for way in result.ways:
+        yield row_of(PROTECT, way, finding="way", how=way.how or way.reason, reason=None)
+    for column in result.columns_published:
+        yield row_of(PROTECT, column, finding="column", column_name=column.name, how=column.becomes)
+
+
+CELLS = columns_named(
+    "finding columns cells rows values values_touched values_gone cost lower_bound optimal verdict script reason"
+)
+
+
+def cells_rows(result: "IdenticalRows | MatchingRows") -> Iterable[Row]:
+    """The plan, the attacks that it withstands and leaves open if it is not against anyone, and the columns."""
+    from qidsql.commands.protect.cells.identical_result import IdenticalRows
+
+    plan = {"columns": result.account.columns, "verdict": str(result.verdict)}
+    if isinstance(result, IdenticalRows):
+        yield row_of(CELLS, result, finding="table", rows=result.rows_touched, **plan)
+        for name, cells in result.by_column.items():
+            yield row_of(CELLS, finding="column", columns=[name], cells=cells)
+        return
+    yield row_of(CELLS, result, finding="table", rows=result.records, **plan)
+    if result.known is not None:
+        from qidsql.report.protected import known_people_lines
+
+        withstood, found = known_people_lines(result.known, result.k)
+        for finding, lines in (("withstands", withstood), ("open", found)):
+            for line in lines:
+                yield row_of(CELLS, finding=finding, reason=line)
+    for cells, rows in result.by_cells.items():
+        yield row_of(CELLS, finding="rows by cells", cells=cells, rows=rows)
+    for loss in result.losses:
+        yield row_of(CELLS, loss, finding="column", columns=[loss.name])
 
 
 TURNS = columns_named(

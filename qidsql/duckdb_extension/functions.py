@@ -12,22 +12,24 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from qidsql.duckdb_extension.checks import MANY
 from qidsql.duckdb_extension.figures import (
-    ANONYMIZE,
+    CELLS,
     GRAPH,
     IMPACT,
     KMAP,
     LINK,
+    PROTECT,
     REPORT,
     RISK,
     ROLES,
     TURNS,
     VERDICT,
-    anonymize_rows,
+    cells_rows,
     columns_named,
     graph_rows,
     impact_rows,
     kmap_rows,
     link_rows,
+    protect_rows,
     report_rows,
     risk_rows,
     roles_rows,
@@ -43,8 +45,7 @@ from qidsql.sql import quoted, sql_file
 if TYPE_CHECKING:
     from qidsql.commands.audit.command import AuditResult
     from qidsql.commands.keys.command import KeysResult
-    from qidsql.commands.mask.command import MaskResult
-    from qidsql.commands.suppress.result import SuppressResult
+    from qidsql.commands.protect.columns.command import ColumnsResult
     from qidsql.commands.uniques.command import UniquesResult
     from qidsql.declarations.commands import Command
     from qidsql.declarations.options import Parameter
@@ -67,7 +68,7 @@ GUARD = {
     "audited": "VARCHAR",
 }  # of rows that are no part of the result: what the audit saw of what
 SESSION = {"session_path": "VARCHAR", "session_zone": "VARCHAR"}  # the caller's settings, which its macro passes
-RESERVED = {"all", "distinct", "limit", "on", "order", "then", "where"}  # by SQL: as parameters they end with _
+RESERVED = {"all", "by", "distinct", "limit", "on", "order", "then", "where"}  # by SQL: as parameters they end with _
 NOT_GIVEN: dict[str, tuple[str, Any]] = {  # by type: the default of a macro's parameter, and its value; NULL is refused
     "VARCHAR": ("''", ""),
     "VARCHAR[]": ("CAST('[]' AS VARCHAR[])", []),
@@ -123,7 +124,7 @@ class TableFunction:
     def fields(self) -> dict[str, "Parameter"]:
         """The options by their names in SQL."""
         shown = (each for each in self.options if each.option.in_shells and not each.option.argument)
-        return {parameter_name(each): each for each in shown if each.name not in self.tables}
+        return {parameter_name(each): each for each in shown if each.name not in (*self.tables, *self.fixed)}
 
     @cached_property
     def parameters(self) -> Columns:
@@ -216,7 +217,8 @@ class TableFunction:
         return [*rows, (len(rows) + 1, result.account.seconds, in_sql(f"{result.verdict}: {result.reason}"), None)]
 
     def _result(self, engine: "Engine", tables: Sequence[str], options: Mapping[str, Any]) -> Any:
-        work = getattr(import_module(f"qidsql.commands.{self.command}.{self.command}"), self.command)
+        name = self.command.rpartition(".")[2]
+        work = getattr(import_module(f"qidsql.commands.{self.command}.{name}"), name)
         options = {**dict(zip(self.tables, tables, strict=True)), **options}
         subject: Any = engine
         if self._declared.opens:
@@ -380,14 +382,14 @@ def _keys_rows(result: "KeysResult") -> Iterable[Row]:
         yield (None, None, None, *measure_cells(None), *end)
 
 
-# mask
+# protect by columns
 
-MASK = columns_named(
+COLUMNS_PUBLISHED = columns_named(
     f"published withheld weight bound optimal safe {MEASURED} criterion algorithm verdict script reason"
 )
 
 
-def _mask_rows(result: "MaskResult") -> Iterable[Row]:
+def _columns_rows(result: "ColumnsResult") -> Iterable[Row]:
     plan = (result.published, result.withheld, result.weight, result.bound, result.optimal, result.safe)
     words = (result.criterion, result.algorithm, str(result.verdict), result.script, result.reason)
     yield (*plan, *measure_cells(result.profile), *words)
@@ -422,46 +424,16 @@ def _uniques_rows(result: "UniquesResult") -> Iterable[Row]:
         yield row_of(UNIQUES, record, finding="record", size=record.smallest)
 
 
-# suppress
-
-SUPPRESS = columns_named(
-    "finding columns cells rows values values_touched values_gone cost optimal verdict script reason"
-)
-
-
-def _suppress_rows(result: "SuppressResult") -> Iterable[Row]:
-    """The plan, the attacks that it withstands and leaves open, the rows by cells suppressed, and the columns."""
-    yield row_of(
-        SUPPRESS,
-        finding="table",
-        columns=result.account.columns,
-        cells=result.cells,
-        rows=result.records,
-        cost=result.cost,
-        optimal=result.optimal,
-        verdict=str(result.verdict),
-        script=result.script,
-        reason=result.reason,
-    )
-    if result.known is not None:
-        from qidsql.report.protected import known_people_lines
-
-        withstood, found = known_people_lines(result.known, result.k)
-        for finding, lines in (("withstands", withstood), ("open", found)):
-            for line in lines:
-                yield row_of(SUPPRESS, finding=finding, reason=line)
-    for cells, rows in result.by_cells.items():
-        yield row_of(SUPPRESS, finding="rows by cells", cells=cells, rows=rows)
-    for loss in result.losses:
-        yield row_of(SUPPRESS, loss, finding="column", columns=[loss.name])
-
-
 FUNCTIONS = (
     TableFunction("audit", AUDIT, _audit_rows),
     TableFunction("keys", KEYS, _keys_rows),
-    TableFunction("mask", MASK, _mask_rows),
+    TableFunction("protect", PROTECT, protect_rows),
+    TableFunction("protect.cells", CELLS, cells_rows, called="protect_cells", fixed={"by": "cells"}),
+    TableFunction(
+        "protect.columns", COLUMNS_PUBLISHED, _columns_rows, called="protect_columns", fixed={"by": "columns"}
+    ),
+    TableFunction("protect.turns", TURNS, turns_rows, called="protect_turns", fixed={"by": "turns"}),
     TableFunction("uniques", UNIQUES, _uniques_rows),
-    TableFunction("suppress", SUPPRESS, _suppress_rows),
     TableFunction("audit", REPORT, report_rows, called="report", purpose="The lines of the report of an audit."),
     TableFunction("audit", VERDICT, verdict_rows, called="verdict", purpose="The verdict of an audit, in one row."),
     TableFunction(
@@ -489,8 +461,6 @@ FUNCTIONS = (
         purpose="The columns of a table: their roles, proposed or declared, and their classes.",
         fixed={"max_size": 1},
     ),
-    TableFunction("anonymize", ANONYMIZE, anonymize_rows),
-    TableFunction("turns", TURNS, turns_rows),
     TableFunction("risk", RISK, risk_rows),
     TableFunction("link", LINK, link_rows, tables=("left", "right")),
     TableFunction("kmap", KMAP, kmap_rows, tables=("published", "people")),
@@ -536,17 +506,17 @@ OWN = (  # the macros that need no Python
 PROTECTED = (
     "protected",
     "COPY (FROM qidsql.protected('table', k := 5)) TO 'file.parquet'",
-    "The rows as suppress would leave them; an error unless they pass.",
+    "The rows with the fewest blank cells so that each matches k - 1 others; an error unless they pass.",
 )
 
 
 HELP = ("help", "FROM qidsql.help('audit')", "The functions of qidsql, or the parameters of one.")
-LINE = 76  # characters of a description, so that a prompt of 100 columns shows the functions whole
+DESCRIBED = 76  # characters of a description, so that a prompt of 100 columns shows the functions whole
 
 
 def help_of(name: str, usage: str, purpose: str) -> Iterator[tuple[str, str, str]]:
     """Rows of qidsql.help: in the list of functions as many lines as it takes, and how to call it."""
-    for place, line in enumerate(textwrap.wrap(purpose, LINE)):
+    for place, line in enumerate(textwrap.wrap(purpose, DESCRIBED)):
         yield "", "" if place else name, line
     yield name, name, usage
 

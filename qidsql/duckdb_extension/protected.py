@@ -11,7 +11,7 @@ from qidsql.sql import quoted
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from qidsql.commands.suppress.result import SuppressResult
+    from qidsql.commands.protect.cells.matching_result import MatchingRows
     from qidsql.core.tables import Column
     from qidsql.engines.duckdb.embedded import HostEngine
     from qidsql.engines.postgres.attached import AttachedEngine
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 NAME = "qid_protected"  # of the scalar function that returns the query
 BY = "\x1f"  # between the names of a list
 SECONDS = 60  # the most, unless max_seconds is given: not every DuckDB notices an interrupt while it plans
-LEFT_OUT = ("sql", "method", "against", "nulls", "max_work", "entity", "trace")  # what no statement carries out
+LEFT_OUT = ("by", "sql", "method", "against", "nulls", "max_work", "entity", "trace")  # what no statement carries out
 COLLATION = "system.main.current_setting('default_collation')"
-SUPPRESS = next(each for each in FUNCTIONS if each.macro == "suppress")
+CELLS = next(each for each in FUNCTIONS if each.macro == "protect_cells")
 LISTED = f"COALESCE(system.main.list_aggregate({{0}}, 'string_agg', {quoted(BY)}), '')"
 
 
 def carried_out() -> dict[str, str]:
-    """The types of the parameters by name: those of suppress that a statement can carry out."""
-    return {name: kind for name, kind in SUPPRESS.parameters.items() if name not in LEFT_OUT}
+    """The types of the parameters by name: those of protect_cells that a statement can carry out."""
+    return {name: kind for name, kind in CELLS.parameters.items() if name not in LEFT_OUT}
 
 
 def arguments() -> int:
@@ -56,7 +56,7 @@ def options_of(texts: Mapping[str, str]) -> dict[str, Any]:
             values[name] = text.split(BY) if text else []
         else:
             values[name] = {"BIGINT": int, "DOUBLE": float}.get(kind, str)(text)
-    return SUPPRESS.given({**values, **dict.fromkeys(("sql", "trace"), NOT_GIVEN["VARCHAR"][1])})
+    return CELLS.given({**values, **dict.fromkeys(("sql", "trace"), NOT_GIVEN["VARCHAR"][1])})
 
 
 def protected_query(engine: "HostEngine | AttachedEngine", table: str, asked: str, given: Mapping[str, Any]) -> str:
@@ -66,8 +66,8 @@ def protected_query(engine: "HostEngine | AttachedEngine", table: str, asked: st
     """
     from sqlglot import exp, parse_one
 
-    from qidsql.commands.suppress.command import SuppressRequest
-    from qidsql.commands.suppress.suppress import suppress
+    from qidsql.commands.protect.cells.command import Attack, CellsRequest
+    from qidsql.commands.protect.cells.matching import matching_rows
     from qidsql.core.results import Verdict
     from qidsql.engines.duckdb.dialect import DUCKDB
     from qidsql.engines.duckdb.embedded import HostEngine
@@ -75,12 +75,12 @@ def protected_query(engine: "HostEngine | AttachedEngine", table: str, asked: st
 
     if not isinstance(engine, HostEngine):
         raise UsageError(
-            f"{table} is in an attached Postgres: the command line's suppress writes a protected copy there"
+            f"{table} is in an attached Postgres: the command line's protect writes a protected copy there"
         )
     if query_rows(table):
         raise UsageError("the rows of a query are not protected: create a view of it, and protect that")
-    request = SuppressRequest(**{"table": table, "sql": "view", "max_seconds": SECONDS, **given})
-    result = suppress(engine, request)
+    own = {"table": table, "against": Attack.RELEASED_ROWS, "sql": "view", "max_seconds": SECONDS}
+    result = matching_rows(engine, CellsRequest(**{**own, **given}))
     if result.verdict != Verdict.FINISHED or result.given_back or not result.script:
         more = (f"max_seconds := {10 * SECONDS} allows it more",) if "max_seconds" not in given else ()
         reasons = "; ".join((result.reason, *result.account.unfinished, *(more if result.account.unfinished else ())))
@@ -94,7 +94,7 @@ def protected_query(engine: "HostEngine | AttachedEngine", table: str, asked: st
     return script_with("duckdb_extension/shell_protected", holes)
 
 
-def _check(engine: "HostEngine", columns: Sequence["Column"], made: "exp.Query", result: "SuppressResult") -> None:
+def _check(engine: "HostEngine", columns: Sequence["Column"], made: "exp.Query", result: "MatchingRows") -> None:
     """Audits the rows that the query makes. Raises StatementError."""
     from qidsql.profiling.profiler import TableProfiler
     from qidsql.protection.copies import rows_of_query

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from qidsql.commands.audit.command import AuditResult
-from qidsql.commands.judgement import class_of_command, judged_again
+from qidsql.commands.judgement import class_of, judged_again
 from qidsql.core.files import read_json
 from qidsql.core.results import Result
 from qidsql.declarations.results import MISMATCH, loaded
@@ -41,7 +41,7 @@ def result_in(path: Path) -> Found:
     command = document.get("kind") if str(document.get("kind")) in KINDS else document.get("command")
     if command is None:
         raise UsageError(f"{path} was written by an older qidsql; write it again with this one")
-    kind = KINDS.get(str(command)) or class_of_command(str(command))
+    kind = KINDS.get(str(command)) or class_of(document)
     if kind is None:
         raise UsageError(f"{path} does not name a command whose result can be reported; {EXPECTED}")
     read = next(each.default for each in kind.__dataclass_fields__.values() if each.name == "format")

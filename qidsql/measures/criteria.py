@@ -168,12 +168,6 @@ class Key(Criterion):
         duplicates = plural(whole.duplicate_rows, "row is a duplicate", "rows are duplicates")
         return f"no key exists: {duplicates} of another row in all columns searched"
 
-    @property
-    def forbidden(self) -> Criterion:
-        raise UsageError(
-            "name what may not be published: --distinct 0.5, --separation 0.8, --violates 5 or --rows-below-k 0.01"
-        )
-
     def almost(self, epsilon: Fraction) -> "Ratio":
         return Separation(1 - epsilon)
 

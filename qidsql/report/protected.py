@@ -45,7 +45,7 @@ def known_people_lines(known: KnownPeople, k: int) -> tuple[list[str], list[str]
         rare = f"; {count(known.shown_below_k)} one that fewer than {k} rows show" if k > 2 else ""
         found.append(
             f"{plural(known.shown_once or 0, 'released row')} still {'shows' if known.shown_once == 1 else 'show'} a "
-            f"combination of values that is unique among them{rare} (qidsql suppress --against unique-combinations)"
+            f"combination of values that is unique among them{rare} (--against unique-combinations)"
         )
     elif known.shown_below_k is None:
         found.append("not counted: combinations of values that few released rows show")
@@ -68,7 +68,7 @@ def known_people_lines(known: KnownPeople, k: int) -> tuple[list[str], list[str]
             f"own row has more than 1/{k} of the weight"
         )
     if found:
-        found.append(f"qidsql anonymize withstands all of these: each row equals {plural(k - 1, 'other')}")
+        found.append(f"--against anyone withstands all of these: each row equals {plural(k - 1, 'other')}")
     return withstood, found
 
 

@@ -198,10 +198,21 @@ ROWS = [
     ),
     Row("keys census 1M x 41 (minimum)", ("keys", *T, "--max-seconds", "900"), table(census(1_000_000)), beside=T),
     *(
-        Row(f"suppress --k {k} Wilson's shape", ("suppress", *T, "--k", str(k)), wilson, beside=T)
+        Row(
+            f"protect --by cells --against released-rows --k {k}, Wilson's shape",
+            ("protect", "--by", "cells", "--against", "released-rows", *T, "--k", str(k)),
+            wilson,
+            beside=T,
+        )
         for k in (2, 3, 5, 10)
     ),
-    Row("anonymize --k 5 adult14", ("anonymize", *T, "--k", "5", "--max-seconds", "60"), adult, beside=T, needs=ADULT),
+    Row(
+        "protect --by cells --k 5 adult14",
+        ("protect", "--by", "cells", *T, "--k", "5", "--max-seconds", "60"),
+        adult,
+        beside=T,
+        needs=ADULT,
+    ),
     Row("run 50 tables", ("run", "-q"), many(50, 6, 300), beside=("t.duckdb", "t0")),
     Row(
         "graph 100 tables",

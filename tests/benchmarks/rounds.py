@@ -23,7 +23,9 @@ CALLS: dict[str, Callable[[Engine], Any]] = {
     "keys --distinct 0.5 --exclude fnlwgt": lambda engine: qidsql.keys(engine, **HALF),
     "keys --all --distinct 0.9": lambda engine: qidsql.keys(engine, all=True, distinct=0.9),
     "keys --all --distinct 0.5 --exclude fnlwgt": lambda engine: qidsql.keys(engine, all=True, **HALF),
-    "mask --distinct 0.5": lambda engine: qidsql.mask(engine, distinct=0.5, columns=every(engine)),
+    "protect --by columns --distinct 0.5": lambda engine: qidsql.protect(
+        engine, distinct=0.5, columns=every(engine), by="columns"
+    ),
     "audit --k 2": lambda engine: qidsql.audit(engine, k=2),
 }
 

@@ -194,7 +194,7 @@ def qidsql_keys(table: Table, url: str, **options: Any) -> list[Answer]:
 def qidsql_mask(table: Table, url: str, **options: Any) -> list[Answer]:
     import qidsql
 
-    result = qidsql.mask(url, "searched", max_seconds=LIMIT, columns=table.columns, **options)
+    result = qidsql.protect(url, "searched", max_seconds=LIMIT, columns=table.columns, **options, by="columns")
     note = "" if result.optimal else result.reason
     return [Answer(None, result.weight if result.optimal else None, result.account.statements, note)]
 

@@ -19,8 +19,8 @@ import duckdb
 import psycopg
 from psycopg import sql
 
-from qidsql.commands.suppress.command import SuppressRequest
-from qidsql.commands.suppress.suppress import suppress
+from qidsql.commands.protect.cells.command import CellsRequest
+from qidsql.commands.protect.cells.matching import matching_rows
 from qidsql.engines.connect import connect
 
 ADULT = Path(__file__).resolve().parents[3] / "shared" / "data" / "adult.csv"
@@ -41,8 +41,8 @@ def one_run(source: str, table: str, k: int, into: str) -> None:
     """In a process of its own: prints a line of the table."""
     stages: list[tuple[float, str]] = []
     with connect(source, writable=not into.endswith(".parquet")) as engine:
-        request = SuppressRequest(table, k=k, keep_identifiers=True, into=into)
-        result = suppress(engine, request, lambda stage: stages.append((time.monotonic(), stage)))
+        request = CellsRequest(table, k=k, keep_identifiers=True, into=into, against="released-rows")
+        result = matching_rows(engine, request, lambda stage: stages.append((time.monotonic(), stage)))
     ended = time.monotonic()
 
     def since(beginning: str, end: str) -> float:

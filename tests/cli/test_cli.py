@@ -17,6 +17,7 @@ import pytest
 from tests.commandline import Outcome, command, environment, finished, inside, open_files, qidsql, refused
 from tests.exhaustive import always
 from tests.postgres_server import wait_until
+from tests.ways import words
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +167,7 @@ def test_bad_input_is_one_line(clinic: Path, arguments: list[str], words: list[s
 
 def test_a_file_is_what_its_name_says(clinic: Path, tmp_path: Path) -> None:
     """Each command knows its own endings; statements of a dry run may have any."""
-    for verb, ending in (("profile", "csv"), ("suppress", "xml"), ("uniques", "jsonl"), ("doctor", "pdf")):
+    for verb, ending in (("profile", "csv"), ("protect", "xml"), ("uniques", "jsonl"), ("doctor", "pdf")):
         table = [] if verb == "doctor" else ["people"]
         line = refused(verb, clinic, *table, "--output", tmp_path / f"x.{ending}")
         assert f"this command cannot write .{ending} files; expected a name that ends in .json, .html, .md or" in line
@@ -260,17 +261,19 @@ def test_the_source_from_the_environment(clinic: Path) -> None:
 
 def test_a_dry_run_asks_no_row(clinic: Path) -> None:
     """Any statement on the view fails, so a run that asks one cannot end well."""
-    for verb in ("audit", "profile", "uniques", "suppress", "anonymize", "impact"):
-        outcome = inside(verb, clinic, "fails", *(("--protected", "people") if verb == "impact" else ()), "--dry-run")
+    for verb in ("audit", "profile", "uniques", "matching", "identical", "impact"):
+        outcome = inside(
+            *words(verb), clinic, "fails", *(("--protected", "people") if verb == "impact" else ()), "--dry-run"
+        )
         assert (outcome.code, outcome.err) == (0, "")
         assert "Only the catalog was queried" in outcome.out
         assert "SELECT" in outcome.out
 
 
-@pytest.mark.parametrize("verb", ["suppress", "anonymize"])
+@pytest.mark.parametrize("verb", ["matching", "identical"])
 def test_a_dry_run_writes_no_copy(verb: str, clinic: Path) -> None:
     before = clinic.read_bytes()
-    assert inside(verb, clinic, "people", "--k", "3", "--into", "copy", "--dry-run").code == 0
+    assert inside(*words(verb), clinic, "people", "--k", "3", "--into", "copy", "--dry-run").code == 0
     assert clinic.read_bytes() == before
 
 

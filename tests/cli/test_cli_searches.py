@@ -18,8 +18,8 @@ import qidsql as house
 from qidsql.commands.keys.algorithms import ALGORITHMS
 from qidsql.commands.keys.command import FoundSet, KeysRequest
 from qidsql.commands.keys.keys import keys
-from qidsql.commands.mask.command import MaskRequest
-from qidsql.commands.mask.mask import mask
+from qidsql.commands.protect.columns.columns import columns as masking
+from qidsql.commands.protect.columns.command import ColumnsRequest
 from qidsql.core.options import Wanted
 from qidsql.core.policy import column_weights
 from qidsql.core.results import Verdict
@@ -76,7 +76,7 @@ def test_lines_hold_every_set_and_the_last_one_the_result(people: Path, tmp_path
 def test_the_name_of_the_file_says_the_format(people: Path, tmp_path: Path) -> None:
     inside("keys", people, "--output", tmp_path / "keys.json")
     assert json.loads((tmp_path / "keys.json").read_text())["verdict"] == "finished"
-    inside("mask", people, "--violates", 5, "--output", tmp_path / "mask.JSON")
+    inside("protect", "--by", "columns", people, "--violates", 5, "--output", tmp_path / "mask.JSON")
     assert json.loads((tmp_path / "mask.JSON").read_text())["verdict"] == "finished"
     inside("audit", people, "--output", tmp_path / "audit.log", "--format", "terminal")
     assert (tmp_path / "audit.log").read_text().startswith("VIOLATION")
@@ -188,7 +188,7 @@ def test_a_statement_that_fails_in_the_middle_leaves_what_was_found(tmp_path: Pa
     write()
     with connect(str(path)) as engine:
         engine.watchers.append(after(2, path.unlink))  # the first tells whether the ids repeat
-        plan = mask(engine, MaskRequest(violates=5))
+        plan = masking(engine, ColumnsRequest(violates=5))
     assert plan.verdict is Verdict.INCONCLUSIVE
     assert plan.account.unfinished
     assert plan.safe
@@ -232,7 +232,9 @@ def test_weights_from_a_file(people: Path, tmp_path: Path) -> None:
     assert (report["column_sets"][0]["columns"], report["cost"]) == (["a", "b"], 2)
     assert report["weights"] == {"x0": 9}
     assert house.keys(str(people), weights=file).cost == 2
-    plan = json.loads(inside("mask", people, "--violates", 5, "--weights", file, "--format", "json").out)
+    plan = json.loads(
+        inside("protect", "--by", "columns", people, "--violates", 5, "--weights", file, "--format", "json").out
+    )
     assert plan["weights"] == {"x0": 9}
 
 
@@ -269,24 +271,24 @@ def test_a_column_has_one_weight() -> None:
 # Plans
 
 
-REQUESTS: list[KeysRequest | MaskRequest] = [
+REQUESTS: list[KeysRequest | ColumnsRequest] = [
     KeysRequest("t"),
     KeysRequest("t", violates=5, all=True),
     KeysRequest("t", epsilon=0.1),
-    MaskRequest("t", violates=5),
-    MaskRequest("t", separation=0.5, exact=True),
-    MaskRequest("t", separation=0.5, epsilon=0.1),
+    ColumnsRequest("t", violates=5),
+    ColumnsRequest("t", separation=0.5, exact=True),
+    ColumnsRequest("t", separation=0.5, epsilon=0.1),
 ]
 
 
 @pytest.mark.parametrize("search", REQUESTS, ids=lambda request: request.plan)
 def test_a_rehearsal_gives_what_is_asked_first_and_asks_nothing(
-    store: Store, search: KeysRequest | MaskRequest
+    store: Store, search: KeysRequest | ColumnsRequest
 ) -> None:
     store.table("t", TYPES, ROWS)
 
     def work() -> object:
-        return keys(engine, search) if isinstance(search, KeysRequest) else mask(engine, search)
+        return keys(engine, search) if isinstance(search, KeysRequest) else masking(engine, search)
 
     with store.connect() as engine:
         planned = [statement.sql for statement in engine.planned_statements(work)]
@@ -299,7 +301,7 @@ def test_a_rehearsal_gives_what_is_asked_first_and_asks_nothing(
 
 
 def test_a_dry_run_prints_the_plan(people: Path, tmp_path: Path) -> None:
-    runs = [["keys", "--all"], ["mask", "--violates", "5"]]
+    runs = [["keys", "--all"], ["protect", "--by", "columns", "--violates", "5"]]
     out = several([[run[0], str(people), *run[1:], "--dry-run", "--show-sql"] for run in runs], tmp_path)
     assert "-- Plan: all minimal sets (key) by hitting-sets\n" in out.out
     assert "-- Plan: columns to publish without a column set below k = 5, by greedy\n" in out.out
@@ -328,7 +330,7 @@ def test_entities_are_told_apart_not_rows(store: Store) -> None:
             assert (result.account.rows, result.account.entities) == (None, 4)
         assert keys(engine, KeysRequest("t")).column_sets == ()  # rows repeat
         below = keys(engine, KeysRequest("t", entity="person", violates=2, all=True))
-        plan = mask(engine, MaskRequest("t", entity="person", violates=2))
+        plan = masking(engine, ColumnsRequest("t", entity="person", violates=2))
     assert [found.columns for found in below.column_sets] == [("ward",), ("shelf",)]  # ward c, shelf z: one person
     assert (plan.published, plan.safe) == ((), True)
     text = rendering.render(below, 200)
@@ -343,7 +345,7 @@ def test_what_compares_rows_is_refused_with_an_entity(people: Path, options: lis
 
 def test_one_set_of_options_for_every_command(people: Path) -> None:
     roles = ["--identifier", "x0", "--sensitive", "c", "--exclude", "b", "--nulls", "equal"]
-    for verb in (["keys"], ["mask", "--violates", "5"]):
+    for verb in (["keys"], ["protect", "--by", "columns", "--violates", "5"]):
         report = json.loads(inside(verb[0], people, *verb[1:], *roles, "--format", "json").out)
         assert report["columns"] == ["a"]
         assert {each["name"]: each["reason"] for each in report["left_out"]} == {
@@ -358,7 +360,7 @@ def test_how_columns_are_compared_is_said(duckdb_store: DuckDBStore) -> None:
     duckdb_store.execute("CREATE TABLE t AS SELECT INTERVAL 1 MONTH AS a, 1 AS b UNION ALL SELECT INTERVAL 30 DAYS, 2")
     with duckdb_store.connect() as engine:
         found = keys(engine, KeysRequest("t"))
-        plan = mask(engine, MaskRequest("t", violates=5))
+        plan = masking(engine, ColumnsRequest("t", violates=5))
     for result in (found, plan):
         assert any(note.startswith("a: compared by their text") for note in result.account.notes)
         assert "compared by their text" in rendering.render(result, 100)
@@ -370,7 +372,7 @@ def test_near_misses_are_suggested(people: Path, tmp_path: Path) -> None:
         [
             ["keys", file, "--algorithm", "hiting-sets"],
             ["keys", file, "-c", "b_"],
-            ["mask", file, "--violates", "5", "--weights", "x00=2"],
+            ["protect", "--by", "columns", file, "--violates", "5", "--weights", "x00=2"],
             ["keys", file, "--distinkt", "0.9"],
             ["key", file],
         ],
@@ -392,14 +394,14 @@ def test_the_commands_that_reports_suggest_run(people: Path, tmp_path: Path) -> 
             ["keys", str(people)],
             ["keys", str(twice)],
             ["keys", str(people), "--all", "--separation", "0.5"],
-            ["mask", str(people), "--separation", "0.8"],
-            ["mask", str(people), "--violates", "5", "--identifier", "x0"],
+            ["protect", "--by", "columns", str(people), "--separation", "0.8"],
+            ["protect", "--by", "columns", str(people), "--violates", "5", "--identifier", "x0"],
         ],
         tmp_path,
     )
     steps = re.findall(r"^(?:Next: |      )qidsql (.*?)(?:  .*)?$", reports.out, flags=re.MULTILINE)
     runs = [shlex.split(step) for step in steps]
-    assert {run[0] for run in runs} == {"keys", "mask", "audit", "profile"}
+    assert {run[0] for run in runs} == {"keys", "protect", "audit", "profile"}
     codes = re.findall(r"^exit code (.*)$", several(runs, tmp_path).out, flags=re.MULTILINE)
     assert len(codes) == len(runs)
     assert set(codes) <= {"0", "1"}

@@ -87,7 +87,7 @@ def test_commands_that_read_tables_share_options(name: str) -> None:
     assert {"format", "max_seconds", "dry_run", "show_sql", "gentle"} <= set(options)
 
 
-@pytest.mark.parametrize("name", ["audit", "keys", "mask"])
+@pytest.mark.parametrize("name", ["audit", "keys", "protect"])
 def test_options_are_under_headings_and_all_of_them_on_request(name: str) -> None:
     declared = {each.name: each for each in imported(name).params}
     short, whole = inside(name, "--help").out, inside(name, "--help-all").out

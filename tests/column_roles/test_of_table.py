@@ -33,15 +33,15 @@ def test_mask_publishes_no_column_that_init_would_propose_as_sensitive_unless_it
     duckdb_store: DuckDBStore,
 ) -> None:
     url = filled(duckdb_store)
-    found = qidsql.mask(url, "people", violates=2)
+    found = qidsql.protect(url, "people", violates=2, by="columns")
     assert "x1" not in (*found.published, *found.withheld)
     reasons = {each.name: each.reason for each in found.account.left_out}
     assert reasons["x1"] == "proposed as sensitive (comment: sensitive)"
-    assert qidsql.mask(url, "people", violates=2, columns="x1").published == ("x1",)
-    assert "x1" in qidsql.mask(url, "people", violates=2, weights="x1=9").published
-    declared = qidsql.mask(url, "people", violates=2, sensitive="x1")
+    assert qidsql.protect(url, "people", violates=2, columns="x1", by="columns").published == ("x1",)
+    assert "x1" in qidsql.protect(url, "people", violates=2, weights="x1=9", by="columns").published
+    declared = qidsql.protect(url, "people", violates=2, sensitive="x1", by="columns")
     assert {each.name: each.reason for each in declared.account.left_out}["x1"] == "declared sensitive"
     duckdb_store.execute("CREATE TABLE secrets (diagnosis VARCHAR(9), income INTEGER)")
     duckdb_store.execute("INSERT INTO secrets VALUES (?, ?)", [("a", 1), ("b", 2)])
     with pytest.raises(UsageError, match="no column"):
-        qidsql.mask(url, "secrets", violates=2)
+        qidsql.protect(url, "secrets", violates=2, by="columns")

@@ -12,6 +12,7 @@ from qidsql.cli.app import COMMANDS
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Role
 from tests.stores import DuckDBStore
+from tests.ways import words, work
 
 # Names whose role is beyond doubt, or not (None): then a column is searched. By the words of the manual.
 NAMES: Mapping[str, Role | None] = {
@@ -33,10 +34,10 @@ OF_ONE_TABLE: Mapping[str, Mapping[str, Any]] = {
     "keys": {},
     "uniques": {},
     "risk": {},
-    "mask": {"violates": 2},
+    "columns": {"violates": 2},
     "turns": {},
 }
-PROTECTING: Mapping[str, Mapping[str, Any]] = {"suppress": {}, "anonymize": {}, "protect": {"by": "values"}}
+PROTECTING: Mapping[str, Mapping[str, Any]] = {"matching": {}, "identical": {}, "values": {}}
 WITHOUT_COLUMNS = {  # they search no table by column sets, or state the columns of a result, or compare whole tables
     *("demo", "tables", "doctor", "graph", "verify", "release", "init", "run", "history", "report", "shell", "help"),
     *("impact", "link", "kmap", "mcp"),
@@ -45,8 +46,8 @@ WITHOUT_COLUMNS = {  # they search no table by column sets, or state the columns
 
 def resolved(command: str, url: str, table: str, **options: Any) -> tuple[set[str], dict[str, tuple[Role, bool]]]:
     """The columns searched, and those left out with their roles and whether these are only proposed."""
-    found = getattr(qidsql, command)(url, table, k=2, **options) if command != "mask" else None
-    found = found or qidsql.mask(url, table, **options)
+    found = work(command)(url, table, k=2, **options) if command != "columns" else None
+    found = found or qidsql.protect(url, table, **options, by="columns")
     if command == "audit":
         searched = {each.name for each in found.columns if each.audited}
         return searched, {each.name: (each.role, each.proposed) for each in found.columns if not each.audited}
@@ -71,7 +72,7 @@ def drawn(duckdb_store: DuckDBStore) -> Callable[[int], list[str]]:
 
 
 def test_every_command_is_among_these() -> None:
-    assert {*OF_ONE_TABLE, *PROTECTING, *WITHOUT_COLUMNS} == set(COMMANDS)
+    assert {words(each)[0] for each in (*OF_ONE_TABLE, *PROTECTING, *WITHOUT_COLUMNS)} == set(COMMANDS)
 
 
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 5))]
@@ -102,7 +103,7 @@ def rows_of(url: str) -> list[tuple[Any, ...]]:
         return connection.execute("SELECT * FROM copy").fetchall()
 
 
-@pytest.mark.parametrize("command", ["suppress", "anonymize", "protect", "turns"])
+@pytest.mark.parametrize("command", ["matching", "identical", "values", "turns"])
 def test_no_copy_rests_on_a_proposal(duckdb_store: DuckDBStore, command: str) -> None:
     """A sensitive column that nobody has confirmed is protected like the others, or not copied; confirmed, as it is.
 
@@ -111,13 +112,12 @@ def test_no_copy_rests_on_a_proposal(duckdb_store: DuckDBStore, command: str) ->
     rows = [[f"{row:03d}", str(row % 2), f"ill {row % 13}"] for row in range(40)]
     duckdb_store.table("t", dict.fromkeys(("patient_id", "sex", "diagnosis"), "VARCHAR(9)"), rows)
     copying: dict[str, Any] = {"k": 7, "into": "copy", "replace": True}
-    copying |= {"by": "values"} if command == "protect" else {}
-    found = getattr(qidsql, command)(duckdb_store.url, "t", **copying)
+    found = work(command)(duckdb_store.url, "t", **copying)
     assert found.target is not None and found.verdict is not Verdict.INCONCLUSIVE
     assert "patient_id" not in found.copied
     assert not {f"ill {row}" for row in range(13)} & {cell for row in rows_of(duckdb_store.url) for cell in row}
     assert "proposed as sensitive" in found.to_markdown()
-    kept = getattr(qidsql, command)(duckdb_store.url, "t", sensitive="diagnosis", **copying)
+    kept = work(command)(duckdb_store.url, "t", sensitive="diagnosis", **copying)
     assert "diagnosis" in kept.copied
     assert len({row[kept.copied.index("diagnosis")] for row in rows_of(duckdb_store.url)}) == 13
 
@@ -129,7 +129,7 @@ def test_no_pass_rests_on_a_proposal(duckdb_store: DuckDBStore) -> None:
         "u", dict.fromkeys(("patient_id", "town"), "VARCHAR(9)"), [[row[0], "ab"[int(row[1])]] for row in rows]
     )
     for asked in (
-        lambda **more: qidsql.turns(duckdb_store.url, "t", k=2, **more),
+        lambda **more: qidsql.protect(duckdb_store.url, "t", k=2, **more, by="turns"),
         lambda **more: qidsql.link(duckdb_store.url, "t", "u", **more),
     ):
         open_, confirmed = asked(), asked(identifiers="patient_id")
@@ -145,5 +145,5 @@ def test_a_role_marked_check_is_a_proposal(duckdb_store: DuckDBStore, tmp_path: 
     text += '[tables.roles]\nx = "sensitive"'
     for mark, searched in (("  # CHECK", ("sex", "x")), ("", ("sex",))):
         policy.write_text(f"{text}{mark}\n")
-        found = qidsql.anonymize(duckdb_store.url, "t", k=2, policy_file=str(policy))
+        found = qidsql.protect(duckdb_store.url, "t", k=2, policy_file=str(policy), by="cells")
         assert found.account.columns == searched

@@ -12,8 +12,8 @@ from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.command import AuditRequest
 from qidsql.commands.keys.command import KeysRequest
 from qidsql.commands.keys.keys import keys
-from qidsql.commands.mask.command import MaskRequest
-from qidsql.commands.mask.mask import mask
+from qidsql.commands.protect.columns.columns import columns as masking
+from qidsql.commands.protect.columns.command import ColumnsRequest
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.errors import UsageError
@@ -81,7 +81,7 @@ def test_searches_find_what_trying_all_finds(store: Store, option: str, value: A
         assert least.cost == min(map(len, expected), default=None)
         one = keys(engine, KeysRequest("t", minimal=True, **given))
         assert {found.columns for found in one.column_sets} <= expected
-        plan = mask(engine, MaskRequest("t", exact=True, entity="row", **given))
+        plan = masking(engine, ColumnsRequest("t", exact=True, entity="row", **given))
     safe = [set(places) for size in range(4) for places in combinations(COLUMNS, size)]
     safe = [places for places in safe if not any(set(found) <= places for found in expected)]
     assert len(plan.published) == max(map(len, safe))

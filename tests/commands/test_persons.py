@@ -8,6 +8,7 @@ import pytest
 import qidsql
 from qidsql.core.results import Verdict
 from qidsql.errors import UsageError
+from tests.ways import work
 
 LIKE_PERSONS = "patient_id is named like the persons and repeats"
 
@@ -20,9 +21,9 @@ def visits(path: Path, each: int) -> str:
 
 
 SAFE = {
-    "mask": {"violates": 3, "columns": ("zip", "age")},
-    "suppress": {"k": 3, "columns": ("zip", "age")},
-    "anonymize": {"k": 3, "columns": ("zip", "age")},
+    "columns": {"violates": 3, "columns": ("zip", "age")},
+    "matching": {"k": 3, "columns": ("zip", "age")},
+    "identical": {"k": 3, "columns": ("zip", "age")},
     "turns": {"k": 3, "columns": ("zip", "age")},
 }
 
@@ -30,9 +31,9 @@ SAFE = {
 @pytest.mark.parametrize("command", SAFE)
 def test_rows_that_may_be_one_persons_do_not_pass(command: str, tmp_path: Path) -> None:
     """Each class is one patient's six rows; where each row is another person, or that is confirmed, they pass."""
-    run, options = getattr(qidsql, command), SAFE[command]
+    run, options = work(command), SAFE[command]
     several, one = visits(tmp_path / "several.csv", 6), visits(tmp_path / "one.csv", 1)
-    copy = {} if command == "mask" else {"into": str(tmp_path / "copy.csv")}
+    copy = {} if command == "columns" else {"into": str(tmp_path / "copy.csv")}
     refused = run(several, **options, **copy)
     assert refused.verdict is Verdict.INCONCLUSIVE and not refused.script
     [reason] = refused.account.unfinished
@@ -44,9 +45,9 @@ def test_rows_that_may_be_one_persons_do_not_pass(command: str, tmp_path: Path) 
 
 def test_a_column_of_persons_is_counted_or_must_tell_rows_apart(tmp_path: Path) -> None:
     several, one = visits(tmp_path / "several.csv", 6), visits(tmp_path / "one.csv", 1)
-    assert qidsql.mask(several, entity="patient_id", **SAFE["mask"]).published == ()
-    for command in ("suppress", "anonymize", "turns"):
-        run = getattr(qidsql, command)
+    assert qidsql.protect(several, entity="patient_id", **SAFE["columns"], by="columns").published == ()
+    for command in ("matching", "identical", "turns"):
+        run = work(command)
         refused = run(several, entity="patient_id", into=str(tmp_path / "copy.csv"), **SAFE[command])
         assert refused.verdict is Verdict.INCONCLUSIVE and not (tmp_path / "copy.csv").exists()
         assert "patient_id repeats or has NULLs" in refused.account.unfinished[0]
@@ -56,7 +57,7 @@ def test_a_column_of_persons_is_counted_or_must_tell_rows_apart(tmp_path: Path) 
 def test_a_row_without_a_person_may_be_anyones(tmp_path: Path) -> None:
     source = Path(visits(tmp_path / "one.csv", 1))
     source.write_text(source.read_text(encoding="utf-8").replace("p7,", ","), encoding="utf-8")
-    refused = qidsql.suppress(str(source), entity="patient_id", **SAFE["suppress"])
+    refused = qidsql.protect(str(source), entity="patient_id", **SAFE["matching"], by="cells")
     assert refused.verdict is Verdict.INCONCLUSIVE
 
 
@@ -81,7 +82,7 @@ def test_rows_that_others_are_matched_with_may_be_one_persons(tmp_path: Path) ->
 
 @pytest.mark.parametrize("command", ["keys", "risk", "uniques"])
 def test_commands_without_a_pass_note_it(command: str, tmp_path: Path) -> None:
-    run = getattr(qidsql, command)
+    run = work(command)
     for each, noted in ((6, True), (1, False)):
         notes = run(visits(tmp_path / f"{each}.csv", each), columns=("zip", "age")).account.notes
         assert any(LIKE_PERSONS in note for note in notes) is noted

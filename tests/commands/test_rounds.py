@@ -18,8 +18,8 @@ ROUNDS: dict[str, tuple[Call, int]] = {
     "smallest of five": (lambda engine: qidsql.keys(engine, **HALF), 6),
     "all": (lambda engine: qidsql.keys(engine, all=True, distinct=0.9), 10),
     "hundreds": (lambda engine: qidsql.keys(engine, all=True, **HALF), 16),
-    "to publish": (lambda engine: qidsql.mask(engine, distinct=0.5), 6),
-    "most to publish": (lambda engine: qidsql.mask(engine, distinct=0.5, exact=True), 8),
+    "to publish": (lambda engine: qidsql.protect(engine, distinct=0.5, by="columns"), 6),
+    "most to publish": (lambda engine: qidsql.protect(engine, distinct=0.5, exact=True, by="columns"), 8),
     "audit": (lambda engine: qidsql.audit(engine, k=2), 5),
 }
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-import qidsql
 from tests.exhaustive import always
 from tests.stores import DuckDBStore
+from tests.ways import work
 
 COMMANDS: dict[str, dict[str, Any]] = {
     "uniques": {},
-    "suppress": {},
-    "anonymize": {"method": "heuristic"},
+    "matching": {},
+    "identical": {"method": "heuristic"},
     "turns": {"turns": ["drop=a", "drop=b"]},
     "profile": {"columns": ["a", "b"]},
 }
@@ -24,7 +24,7 @@ def test_no_more_statements_than_allowed(command: str, duckdb_store: DuckDBStore
     duckdb_store.table("t", dict.fromkeys("abc", "INTEGER"), rows)
 
     def run(**options: Any) -> Any:
-        return getattr(qidsql, command)(duckdb_store.url, "t", k=3, **COMMANDS[command], **options)
+        return work(command)(duckdb_store.url, "t", k=3, **COMMANDS[command], **options)
 
     whole = run()
     for most in range(1, whole.account.statements + 1):

@@ -17,7 +17,7 @@ TABLE = {"a": [1, 2] * 9, "b": ["x"] * 18}
 
 def test_help_lists_the_functions_and_explains_no_internals() -> None:
     listed = pydoc.render_doc(qidsql, renderer=pydoc.plaintext)
-    for name in ("audit", "suppress", "verify"):
+    for name in ("audit", "protect", "verify"):
         assert f"    {name}(source" in listed
     for name in (each for each in dir(qidsql) if inspect.isfunction(getattr(qidsql, each))):
         text = inspect.getdoc(getattr(qidsql, name)) or ""

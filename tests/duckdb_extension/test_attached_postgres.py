@@ -157,7 +157,7 @@ def test_the_rows_are_grouped_inside_postgres(attaching: Attaching, postgres_sto
             f"SELECT rows, classes FROM qidsql.audit('{name}', k := 2, identifiers := ['id']) WHERE finding = 'table'",
             f"SELECT columns FROM qidsql.keys('{name}', columns := ['id', 'a'])",
             f"SELECT rows FROM qidsql.uniques('{name}', columns := ['a', 'b']) WHERE finding = 'table'",
-            f"SELECT cells FROM qidsql.suppress('{name}', columns := ['a', 'b']) WHERE finding = 'table'",
+            f"SELECT cells FROM qidsql.protect_cells('{name}', columns := ['a', 'b']) WHERE finding = 'table'",
         ],
     )
     assert isinstance(fetching, Refused)  # so the view tells
@@ -338,7 +338,7 @@ def test_no_password_is_shown(attaching: Attaching) -> None:
             [
                 "FROM qidsql.audit('pg.people')",
                 "FROM qidsql.audit('pg.people', trace := true)",
-                "FROM qidsql.mask('pg.people', violates := 3)",
+                "FROM qidsql.protect_columns('pg.people', violates := 3)",
                 "FROM qidsql.keys('pg.nobody')",
                 "FROM qidsql.keys('pg.closed')",
                 "FROM qidsql.keys('pg.people', where_ := 'a = b')",

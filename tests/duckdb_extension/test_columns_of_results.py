@@ -42,7 +42,8 @@ def sql_of(kind: Any) -> str | None:
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda each: each.macro)
 def test_a_column_has_the_type_of_the_field_of_its_name(function: TableFunction) -> None:
-    work = getattr(import_module(f"qidsql.commands.{function.command}.{function.command}"), function.command)
+    name = function.command.rpartition(".")[2]
+    work = getattr(import_module(f"qidsql.commands.{function.command}.{name}"), name)
     found = [(name, sql_of(kind)) for name, kind in inside(get_type_hints(work)["return"], set())]
     compared = {name: {kind for own, kind in found if own == name and kind} for name in function.columns}
     for name, kinds in compared.items():

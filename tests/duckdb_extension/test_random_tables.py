@@ -20,11 +20,11 @@ pytestmark = pytest.mark.exhaustive
 OPTIONS: dict[str, dict[str, Any]] = {
     "audit": {"k": 3, "keep_identifiers": True},
     "keys": {"all": True, "violates": 3},
-    "mask": {"violates": 3, "exact": True},
+    "protect_columns": {"violates": 3, "exact": True},
     "uniques": {"k": 3},
-    "suppress": {"k": 2, "keep_identifiers": True},
-    "anonymize": {"k": 2, "keep_identifiers": True},
-    "turns": {"k": 2},
+    "protect": {"k": 2, "by": "values", "keep_identifiers": True},
+    "protect_cells": {"k": 2, "keep_identifiers": True},
+    "protect_turns": {"k": 2},
     "risk": {"k": 3},
     "link": {"on": "first"},
     "kmap": {"on": "first", "k": 2},
@@ -77,7 +77,7 @@ def _expected(function: TableFunction, path: Path, table: RandomTable) -> list[s
     names = dict.fromkeys(function.tables, table.name)
     options = {**function.fixed, **_options(function, table)}
     try:
-        result = getattr(qidsql, function.command)(str(path), **names, **options)
+        result = getattr(qidsql, function.command.partition(".")[0])(str(path), **names, **options)
     except QidsqlError as error:
         return str(error)
     return list(_shown(function, function.rows(result)))

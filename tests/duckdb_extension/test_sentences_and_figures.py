@@ -31,13 +31,13 @@ QUERIES = [
     f"FROM qidsql.report('people', {ROLES})",
     f"FROM qidsql.verdict('people', {ROLES})",
     "FROM qidsql.verdict('people')",
-    f"FROM qidsql.anonymize('people', {ROLES}, k := 5)",
-    f"FROM qidsql.turns('people', {ROLES}, k := 5, turns := ['drop=town', 'age=width:4'])",
+    f"FROM qidsql.protect_cells('people', {ROLES}, k := 5)",
+    f"FROM qidsql.protect_turns('people', {ROLES}, k := 5, turns := ['drop=town', 'age=width:4'])",
     f"FROM qidsql.risk('people', {ROLES}, sampling_fraction := '0.5')",
     f"FROM qidsql.link('people', 'voters', {ON})",
     f"FROM qidsql.kmap('people', 'voters', {ON})",
     "FROM qidsql.impact('people', 'copied', k := 2)",
-    f"FROM qidsql.suppress('people', {ROLES}, k := 5)",
+    f"FROM qidsql.protect_cells('people', against := 'released-rows', {ROLES}, k := 5)",
     "FROM qidsql.graph(identifiers := ['voters.voter'], sensitive := ['people.income'], accept_names := true)",
 ]
 
@@ -83,13 +83,13 @@ def test_they_equal_the_command_lines(host: Host, tmp_path: Path) -> None:
         assert (only["reason"], only["columns"], only["left_out"]) == (audit.reason, ["age", "town"], ["id", "income"])
         assert proposed[0]["proposed"] == ["income"]
         assert (by_policy[0]["k"], by_policy[0]["proposed"], by_policy[0]["columns"]) == (6, [], ["age", "town"])
-        expected = qidsql.anonymize(engine, "people", k=5, **roles)
+        expected = qidsql.protect(engine, "people", k=5, **roles, by="cells")
         assert [anonymized[0][name] for name in ("cells", "cost", "verdict")] == [
             expected.cells,
             expected.cost,
             "finished",
         ]
-        turns = qidsql.turns(engine, "people", k=5, turns=["drop=town", "age=width:4"], **roles)
+        turns = qidsql.protect(engine, "people", k=5, turns=["drop=town", "age=width:4"], **roles, by="turns")
         assert [row["turn"] for row in turned] == [None, 0, 1, 2]
         assert (turned[0]["verdict"], turned[0]["reason"]) == (turns.verdict, turns.reason)
         assert [row["rows_below_k"] for row in turned[1:]] == [each.rows_below_k for each in turns.turns]

@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 import duckdb
 import pytest
 
-import qidsql
 from qidsql.duckdb_extension.functions import FUNCTIONS, MEASURES, OWN, in_sql
 from tests.duckdb_hosts import Answer, Host, Module, Refused, Shell
 from tests.exhaustive import always
+from tests.ways import work
 
 PEOPLE = """CREATE TABLE people AS SELECT i AS id, i % 7 AS a, CAST(i % 13 AS VARCHAR) AS b,
 CASE WHEN i % 5 = 0 THEN NULL ELSE i % 3 END AS c, hash(i // 4) % 10 AS d FROM range(300) AS r(i)"""
@@ -37,7 +37,7 @@ TRANSCRIPT: list[tuple[str, object]] = [
     ("SELECT columns FROM qidsql.keys('people', columns := ['n', 'a'], all_ := true)", [[["n"]]]),
     ("FROM qidsql.keys('people', columns := ['b', 'c'], violates := 2)", []),
     ("SELECT columns, rows, classes FROM qidsql.keys('people', columns := ['c', 'n'])", [[["n"], 300, 300]]),
-    ("SELECT published FROM qidsql.mask('people', distinct_ := 0.5, exact := true)", [[["a", "c"]]]),
+    ("SELECT published FROM qidsql.protect_columns('people', distinct_ := 0.5, exact := true)", [[["a", "c"]]]),
     ('CREATE SCHEMA "my schema"', None),
     ('CREATE TABLE "my schema"."a ""table""" ("x y" INTEGER, "all" VARCHAR)', None),
     ("INSERT INTO \"my schema\".\"a \"\"table\"\"\" VALUES (1, 'é'), (2, NULL), (2, NULL)", None),
@@ -148,7 +148,7 @@ RELATIONS: list[tuple[str, object]] = [
     ("FROM qidsql.verdict('SELECT 1 AS a; DROP TABLE p')", "the text cannot be read as one query"),
     ("FROM qidsql.verdict('SELECT random() AS a FROM p')", "random"),
     ("FROM qidsql.verdict('SELECT secret FROM p')", "the rows of this query cannot be read"),
-    ("FROM qidsql.suppress('SELECT s FROM p', sql := 'view')", "create a view of it"),
+    ("FROM qidsql.protect_cells('SELECT s FROM p', against := 'released-rows', sql := 'view')", "create a view of it"),
     ("FROM qidsql.protected('SELECT s FROM p')", "create a view of it"),
     ("FROM qidsql.verdict('nowhere.parquet')", "CREATE TABLE qidsql.copy AS FROM 'nowhere.parquet'"),
     ("PREPARE asked AS SELECT verdict FROM qidsql.verdict('SELECT s FROM p', k := $k)", None),
@@ -365,13 +365,12 @@ WRONG = {
     "FROM qidsql.keys('people', columns := NULL)": "columns must not be NULL; leave it out",
     "FROM qidsql.keys('people', distinct_ := 'many')": "distinct_ must be a ratio such as 0.9, 9/10 or 90%, got many",
     "FROM qidsql.keys('people', all_ := true, minimal := true)": "choose one of all_ and minimal",
-    "FROM qidsql.mask('people')": "distinct_ := '0.5', separation := '0.8', violates := 5 or rows_below_k := '0.01'",
     "FROM qidsql.keys('people', where_ := 'a = 1; DROP TABLE people')": "the where condition cannot be read as one",
     "FROM qidsql.keys('people', where_ := 'a > DATE ''2024-01-01''')": "the where condition has an operation that",
     "FROM qidsql.audit('people', where_ := 'random() > 0.5')": "the where condition calls random, which may return",
     "FROM qidsql.audit('people', where_ := 'aa = 1')": "no column aa (did you mean a?) in main.people",
-    "FROM qidsql.suppress('people', where_ := 'year(b) > 3')": "the where condition has an operation that",
-    "FROM qidsql.suppress('people', \"sql\" := 'poem')": "sql must be view, table, update; got poem",
+    "FROM qidsql.protect_cells('people', where_ := 'year(b) > 3')": "the where condition has an operation that",
+    "FROM qidsql.protect_cells('people', \"sql\" := 'poem')": "sql must be view, table, update; got poem",
 }  # fmt: skip
 
 
@@ -471,9 +470,7 @@ def of_command_line(source: str, verb: str, table: str | None = None, **options:
 @cache
 def _of_command_line(source: str, verb: str, table: str | None, options: str) -> dict[str, Any]:
     """The same for every host, so asked once."""
-    found: dict[str, Any] = json.loads(
-        json.dumps(getattr(qidsql, verb)(source, table, **json.loads(options)).to_dict())
-    )
+    found: dict[str, Any] = json.loads(json.dumps(work(verb)(source, table, **json.loads(options)).to_dict()))
     return found
 
 
@@ -491,13 +488,13 @@ CASES: Cases = [
     ("keys", {**SOME, "epsilon": 0.4, "delta": 0.1, "seed": 7}),
     ("keys", {"exclude": ["id"], "all": True, "violates": 3, "nulls": "wildcard"}),
     ("keys", {"columns": ["id", "a", "b"], "entity": "d", "all": True, "violates": 2, "max_size": 2}),
-    ("mask", {"violates": 3, "exact": True}),
-    ("mask", {"distinct": 0.2, "weights": "a=5,id=9", "where": "a > 1", "view": "shown", "role": "staff"}),
+    ("columns", {"violates": 3, "exact": True}),
+    ("columns", {"distinct": 0.2, "weights": "a=5,id=9", "where": "a > 1", "view": "shown", "role": "staff"}),
     ("uniques", {**SOME, "k": 3, "limit": 1000}),
     ("uniques", {**SOME, "scores": "dis", "sampling_fraction": 0.1, "key": "id", "where": "a < 4", "max_size": 3}),
-    ("suppress", {**SOME, "k": 3}),
-    ("suppress", {**SOME, "k": 2, "nulls": "wildcard", "weights": "b=4", "where": "a < 4"}),
-    ("suppress", {**SOME, "k": 2, "method": "shared"}),
+    ("matching", {**SOME, "against": "released-rows", "k": 3}),
+    ("matching", {**SOME, "against": "released-rows", "k": 2, "nulls": "wildcard", "weights": "b=4", "where": "a < 4"}),
+    ("matching", {**SOME, "against": "released-rows", "k": 2, "method": "shared"}),
 ]
 A_FEW = [CASES[place] for place in (1, 4, 9, 12, 13, 16)]  # of each verb at least one
 
@@ -510,11 +507,12 @@ def test_audits_equal_the_command_lines(host: Host, source: str, cases: Cases) -
 def call(verb: str, name: str, options: Mapping[str, Any]) -> str:
     """The call of a table function with these options of the library."""
     shown = [f", {NAMES.get(name, name)} := {json.dumps(each).translate(QUOTES)}" for name, each in options.items()]
-    return f"FROM qidsql.{verb}('{name}'{''.join(shown)})"
+    return f"FROM qidsql.{FUNCTIONS.get(verb, verb)}('{name}'{''.join(shown)})"
 
 
+FUNCTIONS = {"columns": "protect_columns", "matching": "protect_cells"}
 NAMES = {"l_diversity": "l", "t_closeness": "t", "all": "all_", "distinct": "distinct_", "limit": "limit_"}
-NAMES |= {"on": "on_", "order": "order_", "where": "where_"}
+NAMES |= {"by": "by_", "on": "on_", "order": "order_", "where": "where_"}
 QUOTES = str.maketrans('"', "'")
 
 
@@ -597,7 +595,7 @@ def keys_differences(found: list[dict[str, Any]], expected: dict[str, Any]) -> l
     )
 
 
-def mask_differences(found: list[dict[str, Any]], expected: dict[str, Any]) -> list[str]:
+def columns_differences(found: list[dict[str, Any]], expected: dict[str, Any]) -> list[str]:
     [plan] = found
     same = ("published", "withheld", "weight", "bound", "optimal", "safe", "criterion", "algorithm", "reason")
     return differences(
@@ -637,7 +635,7 @@ def uniques_differences(found: list[dict[str, Any]], expected: dict[str, Any]) -
     )
 
 
-def suppress_differences(found: list[dict[str, Any]], expected: dict[str, Any]) -> list[str]:
+def matching_differences(found: list[dict[str, Any]], expected: dict[str, Any]) -> list[str]:
     [whole] = (row for row in found if row["finding"] == "table")
     rest = parts(found, "columns", "cells", "rows", "values", "values_touched", "values_gone")
     return differences(

@@ -15,6 +15,7 @@ from qidsql.engines.spark.session import SparkSession
 from qidsql.errors import UsageError
 from tests.hostile_names import GIVEN
 from tests.stores import THREE_ENGINES, TWO_ENGINES, DuckDBStore, PostgresStore, SparkStore, SQLiteStore, Store, quoted
+from tests.ways import work
 
 ROWS = [("a", 1), ("a", 1), ("b", 2), ("b", 2)]
 
@@ -48,9 +49,14 @@ def test_random_values_behind_another_view(people: Store) -> None:
 @THREE_ENGINES
 def test_every_command_refuses_it_and_lists_call_it_an_obstacle(people: Store) -> None:
     people.execute("CREATE VIEW noisy AS SELECT name, RANDOM() AS age FROM people")
-    for command, options in (("profile", {"columns": "age"}), ("keys", {}), ("mask", {"violates": 2}), ("uniques", {})):
+    for command, options in (
+        ("profile", {"columns": "age"}),
+        ("keys", {}),
+        ("columns", {"violates": 2}),
+        ("uniques", {}),
+    ):
         with pytest.raises(UsageError, match=r"(?i)the view .*noisy uses random"):
-            getattr(qidsql, command)(people.url, "noisy", **options)
+            work(command)(people.url, "noisy", **options)
     with pytest.raises(UsageError, match=r"(?i)the view .*noisy uses random"):
         qidsql.link(people.url, "people", "noisy", on="age=age")
     found = {str(each.table).rpartition(".")[2]: each for each in qidsql.doctor(people.url).tables}

@@ -14,6 +14,7 @@ from qidsql.engines.postgres.condition import tokens
 from qidsql.errors import UnknownName, UsageError
 from tests.commandline import inside as run
 from tests.stores import TWO_ENGINES, DuckDBStore, PostgresStore, Store
+from tests.ways import words
 
 
 def rows(source: object, where: str, table: str = "people", column: str = "age") -> int | None:
@@ -44,12 +45,12 @@ def test_a_field_is_not_a_column_of_its_name(homes: DuckDBStore) -> None:
 
 def test_scripts_keep_the_fields(homes: DuckDBStore) -> None:
     asked = {"where": "home.city = 'Oslo' -- by home", "columns": ["age"]}
-    homes.run(qidsql.mask(homes.url, "people", distinct=0.9, weights={"age": 1}, **asked).script or ())  # type: ignore[arg-type]
-    homes.run(qidsql.suppress(homes.url, "people", k=5, sql="view", **asked).script)  # type: ignore[arg-type]
-    homes.run(qidsql.anonymize(homes.url, "people", k=5, sql="table", **asked).script)  # type: ignore[arg-type]
+    homes.run(qidsql.protect(homes.url, "people", distinct=0.9, weights={"age": 1}, **asked, by="columns").script or ())  # type: ignore[arg-type]
+    homes.run(qidsql.protect(homes.url, "people", k=5, sql="view", **asked, by="cells").script)  # type: ignore[arg-type]
+    homes.run(qidsql.protect(homes.url, "people", k=5, sql="table", **asked, by="cells").script)  # type: ignore[arg-type]
     for made in ("people_suppressed", "people_anonymized"):
         assert qidsql.profile(homes.url, made, columns=["age"]).column_sets[0].profile.rows == 20
-    homes.run(qidsql.suppress(homes.url, "people", k=5, sql="update", **asked).script)  # type: ignore[arg-type]
+    homes.run(qidsql.protect(homes.url, "people", k=5, sql="update", **asked, by="cells").script)  # type: ignore[arg-type]
     assert rows(homes.url, "age IS NULL") == 20
 
 
@@ -252,18 +253,18 @@ def test_a_condition_is_bound_once(store: Store) -> None:
         assert engine.statements == 0
 
 
-@pytest.mark.parametrize("verb", ["audit", "profile", "keys", "mask", "uniques", "suppress", "anonymize"])
+@pytest.mark.parametrize("verb", ["audit", "profile", "keys", "columns", "uniques", "matching", "identical"])
 def test_every_command_refuses_a_wrong_condition_before_its_work(duckdb_store: DuckDBStore, verb: str) -> None:
     duckdb_store.table("people", {"age": "INTEGER", "city": "VARCHAR"}, [(1, "cnry")] * 5)
-    more = {"mask": ["--distinct", "0.5"], "anonymize": ["-c", "age"], "profile": ["-c", "age"]}.get(verb, [])
-    for where, words in (
+    more = {"columns": ["--distinct", "0.5"], "identical": ["-c", "age"], "profile": ["-c", "age"]}.get(verb, [])
+    for where, said in (
         ("city > 1", "the where condition"),
         ("agge = 1", "did you mean age"),
         ("age = 1; --", "cannot be read"),
     ):
-        outcome = run(verb, duckdb_store.url, "people", *more, "--where", where, "--show-sql")
+        outcome = run(*words(verb), duckdb_store.url, "people", *more, "--where", where, "--show-sql")
         assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
-        assert words in outcome.err
+        assert said in outcome.err
         assert "cnry" not in outcome.err
 
 

@@ -600,7 +600,15 @@ def test_numbers_and_texts_of_json_come_out_as_they_went_in(tmp_path: Path) -> N
         '{"v": [1.50, "1.50", {"7": -1e3}], "n": 4.12345678901234567, "s": "x 1.50 -3 \\u0041", "b": true, "i": 12}'
     )
     source = written(tmp_path / "t.jsonl", f"{record}\n" * 2 + record.replace("567,", "568,") + "\n")
-    qidsql.suppress(source, k=2, columns=["n"], sensitive=["v", "s", "b", "i"], into=str(tmp_path / "safe.parquet"))
+    qidsql.protect(
+        source,
+        k=2,
+        columns=["n"],
+        sensitive=["v", "s", "b", "i"],
+        into=str(tmp_path / "safe.parquet"),
+        by="cells",
+        against="released-rows",
+    )
     [row] = duckdb.sql(f"SELECT DISTINCT v, s, b, i FROM '{tmp_path}/safe.parquet'").fetchall()
     assert row == ('[1.50,"1.50",{"7":-1e3}]', "x 1.50 -3 A", True, 12)
     found = duckdb.sql(f"SELECT n, count(*) FROM '{tmp_path}/safe.parquet' GROUP BY n ORDER BY n").fetchall()

@@ -144,7 +144,7 @@ def test_the_tables_of_a_connection_are_audited_in_place_and_its_state_is_kept()
             qidsql.audit(connection, "mine")
         with qidsql.connect(connection) as engine:  # one moment for all that is asked
             with pytest.raises(SourceError, match="opened for writing"):
-                qidsql.suppress(engine, "t", k=2, into="safe")
+                qidsql.protect(engine, "t", k=2, into="safe", by="cells", against="released-rows")
             rows = [qidsql.audit(engine, "t").account.rows]
             connection.execute("INSERT INTO t VALUES (1, 1)")
             assert [*rows, qidsql.audit(engine, "t").account.rows] == [1001, 1001]
@@ -155,29 +155,34 @@ def test_the_tables_of_a_connection_are_audited_in_place_and_its_state_is_kept()
 @pytest.mark.parametrize("frame", FRAMES, ids=["pandas", "polars", "relation"])
 def test_the_copy_of_a_frame_is_a_file(frame: Any, tmp_path: Any) -> None:
     copy = tmp_path / "copy.parquet"
-    result = qidsql.suppress(frame, k=2, into=str(copy))
+    result = qidsql.protect(frame, k=2, into=str(copy), by="cells", against="released-rows")
     assert (result.verdict, result.account.kind) == ("finished", "data frame")
     assert duckdb.sql(f"SELECT MIN(n) FROM (SELECT COUNT(*) AS n FROM '{copy}' GROUP BY ALL)").fetchall() >= [(2,)]
     listed = tmp_path / "list.csv"
     assert qidsql.uniques(frame, into=str(listed)).listed == len(listed.read_text().splitlines()) - 1
     with pytest.raises(UsageError, match=r"a data frame is a file: into takes a name that ends in \.parquet or \.csv"):
-        qidsql.suppress(frame, k=2, into="copy")
+        qidsql.protect(frame, k=2, into="copy", by="cells", against="released-rows")
     with pytest.raises(UsageError, match="a data frame takes no statements"):
-        qidsql.suppress(frame, k=2, sql="table")
+        qidsql.protect(frame, k=2, sql="table", by="cells", against="released-rows")
 
 
 def test_the_copy_of_a_table_of_a_connection_is_a_table(tmp_path: Any) -> None:
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE t AS SELECT i % 7 AS a, i AS b FROM range(70) AS r(i)")
-        assert qidsql.suppress(connection, "t", k=5, into="copy").verdict == "finished"
+        assert (
+            qidsql.protect(connection, "t", k=5, into="copy", by="cells", against="released-rows").verdict == "finished"
+        )
         with qidsql.connect(connection, writable=True) as engine:
-            assert qidsql.suppress(engine, "t", k=5, into="other").verdict == "finished"
+            assert (
+                qidsql.protect(engine, "t", k=5, into="other", by="cells", against="released-rows").verdict
+                == "finished"
+            )
         assert connection.execute("SELECT COUNT(*) FROM copy JOIN other USING (a)").fetchall() == [(700,)]
         connection.execute(f"ATTACH '{tmp_path / 'd.duckdb'}' AS d; CREATE TABLE d.t AS FROM t; DETACH d")
         connection.execute("SET enable_external_access = false")
         with pytest.raises(AccessError, match="the connection may not use files"):
-            qidsql.suppress(connection, "t", k=5, into="third")
+            qidsql.protect(connection, "t", k=5, into="third", by="cells", against="released-rows")
     with duckdb.connect(str(tmp_path / "d.duckdb"), read_only=True) as connection:
         with pytest.raises(SourceError, match="the DuckDB connection is read-only"):
-            qidsql.suppress(connection, "t", k=5, into="copy")
+            qidsql.protect(connection, "t", k=5, into="copy", by="cells", against="released-rows")
         assert qidsql.audit(connection, "t").verdict == "violation"

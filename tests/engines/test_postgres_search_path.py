@@ -102,7 +102,9 @@ def test_an_audit_calls_nobody_elses_functions(trap: Trap, snapshot: bool) -> No
             lambda: qidsql.keys(engine, trap.table, columns=["ward", "city"], all=True, violates=5),
             lambda: qidsql.profile(engine, trap.table, columns=["ward", "city"], nulls="wildcard"),
             lambda: qidsql.uniques(engine, trap.table, columns=["ward", "city"], max_size=2),
-            lambda: qidsql.suppress(engine, trap.table, columns=["ward", "city"], k=5),
+            lambda: qidsql.protect(
+                engine, trap.table, columns=["ward", "city"], k=5, by="cells", against="released-rows"
+            ),
         ):
             asked()
     assert trap.sprung == []
@@ -120,18 +122,20 @@ def test_copies_are_made_and_scripts_run_without_them(trap: Trap) -> None:
     """The scripts in a session of the auditor's own, with the role's own path."""
     url, names = trap.store.url, {"columns": ["ward", "city"], "k": 5}
     where = {"where": "city = CAST('Oslo' AS varchar)"}
-    published = qidsql.mask(url, trap.table, distinct=0.5, columns=["ward"], **where, view="published").script
-    views = qidsql.suppress(url, trap.table, **names, sql="view", **where).script
-    tables = qidsql.anonymize(url, trap.table, **names, sql="table", **where).script
+    published = qidsql.protect(
+        url, trap.table, distinct=0.5, columns=["ward"], **where, view="published", by="columns"
+    ).script
+    views = qidsql.protect(url, trap.table, **names, sql="view", **where, by="cells").script
+    tables = qidsql.protect(url, trap.table, **names, sql="table", **where, by="cells").script
     for script in ([line for line in published if not line.startswith("GRANT")], views, tables):
         for statement in script:
             trap.auditor.execute(statement.encode())
     for made in ("published", "people_suppressed", "people_anonymized"):
         assert trap.auditor.execute(f"SELECT COUNT(*) FROM {trap.clinic}.{made}".encode()).fetchone() == (20,)
     assert trap.auditor.execute("SHOW search_path").fetchone() == (trap.store.schema,)
-    qidsql.suppress(url, trap.table, **names, into=f"{trap.clinic}.safe")
+    qidsql.protect(url, trap.table, **names, into=f"{trap.clinic}.safe", by="cells")
     qidsql.uniques(url, trap.table, columns=["ward", "city"], into=f"{trap.clinic}.listed")
-    for statement in qidsql.suppress(url, trap.table, **names, sql="update", **where).script:
+    for statement in qidsql.protect(url, trap.table, **names, sql="update", **where, by="cells").script:
         trap.auditor.execute(statement.encode())
     assert trap.sprung == []
 

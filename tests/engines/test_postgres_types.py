@@ -247,7 +247,7 @@ def test_no_command_calls_what_whoever_made_a_type_has_defined(postgres_store: P
         assert qidsql.uniques(engine, "t", k=3).verdict == "finished"
         assert qidsql.tables(engine).tables
     shared = {"k": 3, "columns": ["m", "p", "ms", "a", "zip"]}
-    assert qidsql.suppress(postgres_store.url, "t", into="copy", **shared).verdict == "finished"
+    assert qidsql.protect(postgres_store.url, "t", into="copy", **shared, by="cells").verdict == "finished"
     assert published_lines(postgres_store, "m")
 
 

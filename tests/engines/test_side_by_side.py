@@ -42,7 +42,7 @@ def test_threads_work_on_one_file_at_the_same_time(database: Path) -> None:
         *[lambda: qidsql.audit(str(database), "t", k=100).verdict] * 3,
         lambda: qidsql.uniques(str(database), "u", k=2).verdict,
         lambda: qidsql.uniques(str(database), "u", k=3).verdict,
-        lambda: qidsql.suppress(str(database), "u", k=2, method="shared").verdict,
+        lambda: qidsql.protect(str(database), "u", k=2, method="shared", by="cells", against="released-rows").verdict,
         lambda: [str(each.table) for each in qidsql.tables(str(database)).tables],
     ]
     alone = [call() for call in calls]

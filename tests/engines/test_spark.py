@@ -96,9 +96,9 @@ COMMANDS: dict[str, Callable[[str, str], Any]] = {
     "keys": lambda source, table: qidsql.keys(source, table),
     "keys, all": lambda source, table: qidsql.keys(source, table, all=True),
     "keys by ratio": lambda source, table: qidsql.keys(source, table, distinct="0.5"),
-    "mask": lambda source, table: qidsql.mask(source, table, distinct="0.3"),
+    "columns": lambda source, table: qidsql.protect(source, table, distinct="0.3", by="columns"),
     "uniques": lambda source, table: qidsql.uniques(source, table, max_size=3),
-    "suppress": lambda source, table: qidsql.suppress(source, table, k=2),
+    "matching": lambda source, table: qidsql.protect(source, table, k=2, by="cells", against="released-rows"),
 }
 
 
@@ -128,7 +128,7 @@ def test_a_file_has_the_same_answer_as_in_duckdb(command: str, people: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("command", "told"), [("audit", "column_sets"), ("keys, all", "column_sets"), ("suppress", "by_cells")]
+    ("command", "told"), [("audit", "column_sets"), ("keys, all", "column_sets"), ("matching", "by_cells")]
 )
 def test_unsigned_numbers_have_the_same_answer_as_in_duckdb(command: str, told: str, tmp_path: Path) -> None:
     """Sail describes them as signed, but has no hash of them; Spark reads the largest as decimals."""
@@ -160,9 +160,9 @@ def adult_file(adult_path: Path, tmp_path_factory: pytest.TempPathFactory) -> st
 ADULT = {
     "audit": lambda source, table: qidsql.audit(source, table, k=2),
     "keys, all": lambda source, table: qidsql.keys(source, table, all=True, distinct="0.9"),
-    "mask": lambda source, table: qidsql.mask(source, table, distinct="0.5"),
+    "columns": lambda source, table: qidsql.protect(source, table, distinct="0.5", by="columns"),
     "uniques": lambda source, table: qidsql.uniques(source, table, max_size=3),
-    "suppress": lambda source, table: qidsql.suppress(source, table, k=2),
+    "matching": lambda source, table: qidsql.protect(source, table, k=2, by="cells", against="released-rows"),
 }
 
 
@@ -402,7 +402,7 @@ def test_what_it_cannot_do_is_refused(people: str) -> None:
         with pytest.raises(UsageError, match="only read"):
             connect(spark_url(), **options)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="only read"):
-        qidsql.suppress(spark_url(), people, k=2, into="other")
+        qidsql.protect(spark_url(), people, k=2, into="other", by="cells", against="released-rows")
 
 
 def test_types_without_equality(server: SparkSession) -> None:

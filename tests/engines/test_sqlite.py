@@ -23,6 +23,7 @@ from tests.definitions import profile_of
 from tests.exhaustive import always
 from tests.hostile_names import GIVEN
 from tests.stores import SQLiteStore, quoted
+from tests.ways import work
 
 ROWS = [("a", 1), ("a", 1), ("b", 1), ("b", 2)]
 
@@ -55,10 +56,10 @@ def test_it_is_known_by_its_first_bytes_and_by_its_url(people: SQLiteStore) -> N
             assert [str(name) for name in engine.table_names()] == ["main.people"]
 
 
-@pytest.mark.parametrize("command", ["audit", "profile", "keys", "mask", "uniques"])
+@pytest.mark.parametrize("command", ["audit", "profile", "keys", "columns", "uniques"])
 def test_the_file_is_the_same_afterwards_and_nothing_is_beside_it(people: SQLiteStore, command: str) -> None:
     before, beside = people.path.read_bytes(), names_beside(people)
-    getattr(qidsql, command)(str(people.path), "people", **({"violates": 2} if command == "mask" else {}))
+    work(command)(str(people.path), "people", **({"violates": 2} if command == "columns" else {}))
     assert people.path.read_bytes() == before
     assert names_beside(people) == beside
 
@@ -165,9 +166,9 @@ def test_what_it_cannot_do_is_refused(people: SQLiteStore) -> None:
     with pytest.raises(UsageError, match="create a view"):
         qidsql.audit(source, "people", where="age > 1")
     with pytest.raises(UsageError, match="only read"):
-        qidsql.suppress(source, "people", k=2, into="other")
+        qidsql.protect(source, "people", k=2, into="other", by="cells", against="released-rows")
     with pytest.raises(UsageError, match="by itself"):
-        qidsql.anonymize(source, "people", k=2, sql="table")
+        qidsql.protect(source, "people", k=2, sql="table", by="cells")
 
 
 def test_its_own_types_of_values(sqlite_store: SQLiteStore) -> None:

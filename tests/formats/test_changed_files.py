@@ -35,16 +35,16 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "audit": audit,
         "audit that passes": house.audit(source, k=2, columns="b"),
         "keys": house.keys(source),
-        "mask": house.mask(source, violates=5),
-        "suppress": house.suppress(source, k=2),
-        "turns": house.turns(source, k=5, turns="drop=a"),
+        "columns": house.protect(source, violates=5, by="columns"),
+        "matching": house.protect(source, k=2, by="cells", against="released-rows"),
+        "turns": house.protect(source, k=5, turns="drop=a", by="turns"),
         "risk": house.risk(source),
         "profile": house.profile(source, columns="a"),
     }
     return {name: plain(result) for name, result in {**found, "run": as_document(audit)}.items()}
 
 
-@pytest.mark.parametrize("name", ["audit", "run", "keys", "suppress"])
+@pytest.mark.parametrize("name", ["audit", "run", "keys", "matching"])
 def test_a_verdict_that_the_figures_contradict_is_refused(name: str, results: dict[str, Any], tmp_path: Path) -> None:
     document = results[name]
     other = "inconclusive" if document["verdict"] == "finished" else "pass"

@@ -119,13 +119,16 @@ def refused_record(folder: Path) -> str:
 def test_a_dossier_has_each_result_once_and_one_glossary(source: Path, tmp_path: Path) -> None:
     """From the finding to the remedy, in the order given, with a place to sign."""
     assert inside("audit", source, "--quiet", "-o", "audit.json", cwd=tmp_path).code == 1
-    assert inside("mask", source, "--violates", "5", "--quiet", "-o", "mask.json", cwd=tmp_path).code == 0
+    assert (
+        inside("protect", "--by", "columns", source, "--violates", "5", "--quiet", "-o", "mask.json", cwd=tmp_path).code
+        == 0
+    )
     assert inside("report", "audit.json", "mask.json", "-o", "dossier.html", cwd=tmp_path).code == 0
     page = lxml_html.document_fromstring((tmp_path / "dossier.html").read_bytes())
     targets = [link.get("href")[1:] for link in page.xpath("//ol[@class='contents']//a")]
     assert [page.get_element_by_id(each).text_content()[:2] for each in targets] == ["1.", "2."]
     assert len(page.xpath("//*[@id='glossary']")) == len(page.xpath("//*[@id='sign']")) == 1
-    reasons = [json.loads((tmp_path / f"{name}.json").read_text())["reason"] for name in ("audit", "mask")]
+    reasons = [json.loads((tmp_path / f"{name}.json").read_text())["reason"] for name in ("audit", "columns")]
     for text in (page.text_content(), inside("report", "audit.json", "mask.json", cwd=tmp_path).out):
         said = " ".join(text.replace("\xa0", " ").replace("\\", "").split())
         assert all(reason in said for reason in reasons)

@@ -7,6 +7,7 @@ import pytest
 
 import qidsql
 from qidsql.errors import UsageError
+from tests.ways import work
 
 POLICY = """\
 [sources.clinic]
@@ -44,7 +45,7 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("command", ["link", "kmap"])
 def test_identifiers_of_the_published_table_are_not_compared(clinic: Path, command: str) -> None:
-    run = getattr(qidsql, command)
+    run = work(command)
     found, without = (
         run("clinic.duckdb", "patients", "voters"),
         run("clinic.duckdb", "patients", "voters", no_policy=True),
@@ -64,7 +65,7 @@ def test_identifiers_of_the_published_table_are_not_compared(clinic: Path, comma
 @pytest.mark.parametrize("command", ["link", "kmap"])
 def test_a_role_that_nobody_confirmed_hides_nothing(clinic: Path, command: str) -> None:
     (clinic / "qidsql.toml").write_text(POLICY.format(check="  # CHECK a number?"))
-    found = getattr(qidsql, command)("clinic.duckdb", "patients", "voters")
+    found = work(command)("clinic.duckdb", "patients", "voters")
     assert found.verdict == "violation"
     assert any("marked CHECK" in note and "number" in note for note in found.account.notes)
 

@@ -11,6 +11,7 @@ import qidsql
 from qidsql.errors import TomlFileError, UsageError
 from tests.commandline import inside, refused
 from tests.exhaustive import always
+from tests.ways import words
 
 COLUMNS = ("visitor", "age", "sex", "town", "pay", "note")
 POLICY = """\
@@ -30,11 +31,11 @@ LEFT_OUT = ["--identifier", "visitor", "--sensitive", "pay", "--exclude", "note"
 COMMANDS = {  # with the options that say what the file says
     "audit": [*LEFT_OUT, "--k", "4"],
     "keys": [*LEFT_OUT, "--k", "4"],
-    "mask": [*LEFT_OUT, "--violates", "4"],
+    "columns": [*LEFT_OUT, "--violates", "4"],
     "uniques": [*LEFT_OUT, "--k", "4"],
     "turns": [*LEFT_OUT, "--k", "4"],
-    "suppress": [*LEFT_OUT, "--k", "4"],
-    "anonymize": [*LEFT_OUT, "--k", "4", "--method", "heuristic"],
+    "matching": [*LEFT_OUT, "--k", "4"],
+    "identical": [*LEFT_OUT, "--k", "4", "--method", "heuristic"],
     "profile": [*LEFT_OUT, "--k", "4"],
     "risk": [*LEFT_OUT, "--k", "4"],
 }
@@ -60,7 +61,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def document(*arguments: object, cwd: Path) -> dict[str, object]:
-    outcome = inside(*arguments, "--format", "json", cwd=cwd)
+    name, *rest = map(str, arguments)
+    outcome = inside(*words(name), *rest, "--format", "json", cwd=cwd)
     assert not outcome.err, outcome.err
     return dict(json.loads(outcome.out))
 
@@ -74,10 +76,10 @@ def what(result: dict[str, object]) -> dict[str, object]:
     return found
 
 
-@pytest.mark.parametrize("command", always("audit", "mask", longer=sorted({*COMMANDS} - {"audit", "mask"})))
+@pytest.mark.parametrize("command", always("audit", "columns", longer=sorted({*COMMANDS} - {"audit", "columns"})))
 def test_the_policy_beside_the_data_counts_like_the_same_options(command: str, folder: Path) -> None:
     options = [*COMMANDS[command], "--where", "age < 90"]
-    more = ["--method", "heuristic"] if command == "anonymize" else []
+    more = ["--method", "heuristic"] if command == "identical" else []
     by_file = document(command, "people.csv", *more, cwd=folder)
     by_hand = document(command, "people.csv", *options, "--no-policy", cwd=folder)
     assert what(by_file) == what(by_hand) != {}
@@ -115,9 +117,23 @@ def test_with_columns_given_no_other_is_audited(folder: Path) -> None:
 def test_the_entity_of_the_policy_is_counted_or_refused(folder: Path) -> None:
     (folder / "qidsql.toml").write_text(POLICY.replace("k = 4", 'k = 4\nentity = "visitor"'))
     assert document("audit", "people.csv", cwd=folder)["entities"] == 30
-    [stopped] = document("suppress", "people.csv", cwd=folder)["unfinished"]  # type: ignore[misc]
+    [stopped] = document(
+        "protect", "--by", "cells", "--against", "released-rows", "--k", "2", "people.csv", cwd=folder
+    )["unfinished"]  # type: ignore[misc]
     assert "visitor repeats" in stopped
-    by_rows = document("suppress", "people.csv", "--entity", "row", cwd=folder)
+    by_rows = document(
+        "protect",
+        "--by",
+        "cells",
+        "--against",
+        "released-rows",
+        "--k",
+        "2",
+        "people.csv",
+        "--entity",
+        "row",
+        cwd=folder,
+    )
     assert by_rows["columns"] == document("uniques", "people.csv", cwd=folder)["columns"] == ["age", "sex", "town"]
 
 
@@ -276,11 +292,11 @@ def test_rows_without_a_person_are_no_pass(tmp_path: Path) -> None:
     assert qidsql.audit(str(path), "t", entity="who", k=5, where="who IS NOT NULL").verdict == "violation"
 
 
-@pytest.mark.parametrize("command", always("suppress", longer=["protect", "anonymize"]))
+@pytest.mark.parametrize("command", always("matching", longer=["protect", "identical"]))
 def test_copies_have_the_columns_that_the_policy_keeps(command: str, folder: Path) -> None:
     """As with the option, which replaces them; other commands take no notice."""
-    more = {"anonymize": ["--method", "heuristic"], "protect": ["--by", "levels"]}.get(command, [])
-    call = [command, "people.csv", "--entity", "row", "--into", "copy.csv", "--replace", *more]
+    more = {"identical": ["--method", "heuristic"], "protect": ["--by", "levels"]}.get(command, [])
+    call = [*words(command), "people.csv", "--entity", "row", "--into", "copy.csv", "--replace", *more]
 
     def copied(*options: str) -> tuple[list[str], str]:
         found = document(*call, *options, cwd=folder)
@@ -301,4 +317,6 @@ def test_copies_have_the_columns_that_the_policy_keeps(command: str, folder: Pat
 def test_a_policy_keeps_no_column_that_is_protected_or_identifies(role: str, folder: Path) -> None:
     (folder / "qidsql.toml").write_text(POLICY.replace("k = 4", f'k = 4\nkeep = ["{role}"]'))
     with pytest.raises(TomlFileError, match=f":6: .*keep.*{role}"):
-        qidsql.suppress(str(folder / "people.csv"), policy_file=folder / "qidsql.toml")
+        qidsql.protect(
+            str(folder / "people.csv"), policy_file=folder / "qidsql.toml", by="cells", against="released-rows"
+        )

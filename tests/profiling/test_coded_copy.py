@@ -132,7 +132,7 @@ def test_the_other_searches_with_and_without(url: str) -> None:
         assert first.profile == second.profile
     sampled = [house.keys(url, "t", epsilon=0.2, seed=3, workspace=way) for way in (False, True)]
     assert sampled[0].column_sets == sampled[1].column_sets != ()
-    masked = [house.mask(url, "t", distinct="0.5", exact=True, workspace=way) for way in (False, True)]
+    masked = [house.protect(url, "t", distinct="0.5", exact=True, workspace=way, by="columns") for way in (False, True)]
     assert masked[0].published == masked[1].published != ()
     assert masked[0].script == masked[1].script
     assert masked[0].profile == masked[1].profile
@@ -159,7 +159,7 @@ def test_one_copy_per_engine_and_only_where_it_was_asked_for(store: Store, url: 
 
 
 def test_a_dry_run_shows_the_copy_and_makes_none(url: str) -> None:
-    for verb in (["keys"], ["mask", "--distinct", "0.5"], ["audit"]):
+    for verb in (["keys"], ["protect", "--by", "columns", "--distinct", "0.5"], ["audit"]):
         outcome = inside(verb[0], url, "t", *verb[1:], "--workspace", "--dry-run")
         assert outcome.code == 0
         assert outcome.out.count("CREATE TABLE") == 1

@@ -11,8 +11,8 @@ from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.command import AuditRequest
 from qidsql.commands.keys.command import KeysRequest
 from qidsql.commands.keys.keys import keys
-from qidsql.commands.mask.command import MaskRequest
-from qidsql.commands.mask.mask import mask
+from qidsql.commands.protect.columns.columns import columns as masking
+from qidsql.commands.protect.columns.command import ColumnsRequest
 from qidsql.core.results import Verdict
 from qidsql.core.tables import has_order
 from qidsql.engines.base import Engine
@@ -25,7 +25,7 @@ ORDERED: dict[str, Any] = {"t_ordered": "0.3"}
 COMMANDS: list[Callable[[Engine], Any]] = [
     lambda engine: audit(engine, AuditRequest("t", k=2, columns="zip", sensitive="income", **ORDERED)),
     lambda engine: keys(engine, KeysRequest("t", columns="zip", reveals="income", **ORDERED)),
-    lambda engine: mask(engine, MaskRequest("t", columns="zip", reveals="income", **ORDERED)),
+    lambda engine: masking(engine, ColumnsRequest("t", columns="zip", reveals="income", **ORDERED)),
 ]
 
 
@@ -118,7 +118,7 @@ def test_texts_have_the_order_that_is_given(store: Store, tmp_path: Path) -> Non
         found = keys(engine, KeysRequest("t", t_ordered="0.16", order=",".join(DEGREES), **options))
         assert found.criterion.startswith("column set with a class further than t = 0.16")
         assert len(found.column_sets) == 1
-        published = mask(engine, MaskRequest("t", t_ordered="0.17", order=str(file), **options))
+        published = masking(engine, ColumnsRequest("t", t_ordered="0.17", order=str(file), **options))
         assert published.published == ("zip",)
 
 

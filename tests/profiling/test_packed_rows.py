@@ -153,7 +153,7 @@ def test_a_search_uses_them_and_leaves_nothing(duckdb_store: DuckDBStore, small:
             assert result.complete
             assert result.account.bytes_read is not None  # also of statements on packed rows
             assert engine.table_names() == [engine.describe("t").name]
-        masked = house.mask(engine, "t", distinct="0.3")
+        masked = house.protect(engine, "t", distinct="0.3", by="columns")
         assert engine._connection.execute("SELECT COUNT(*) FROM duckdb_tables()").fetchall() == [(1,)]  # type: ignore[attr-defined]
     made = [sql for sql in sent if sql.startswith("CREATE TABLE")]
     assert len(made) >= 2

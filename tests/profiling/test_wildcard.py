@@ -227,7 +227,7 @@ def test_audit_keys_and_mask(store: Store) -> None:
         )
         no_key = api.keys(engine, "t", nulls="wildcard")
         assert no_key.impossible.endswith("match another in all columns searched")
-        plan = api.mask(engine, "t", violates=3, exact=True, nulls="wildcard")
+        plan = api.protect(engine, "t", violates=3, exact=True, nulls="wildcard", by="columns")
         safe = [p for p in subsets(4) if min(frequencies(projected(rows, p))) >= 3]
         assert plan.optimal and plan.weight == max((len(p) for p in safe), default=0)
 

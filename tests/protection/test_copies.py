@@ -12,14 +12,15 @@ from qidsql.errors import UnknownName, UsageError
 from tests.commandline import inside
 from tests.exhaustive import always, pairs
 from tests.stores import ONE_ENGINE, SAIL, PostgresStore, Store, quoted
+from tests.ways import work
 
 COLUMNS = {"a b": "VARCHAR", "age": "INTEGER", "diagnosis": "VARCHAR"}
 ROWS = [(letter, age, f"{letter}{age}{n}") for letter in "xyz" for age in (31, 32, 47) for n in range(9)]
 WAYS: list[tuple[str, dict[str, Any]]] = [
-    ("suppress", {}),
-    ("suppress", {"method": "shared"}),
-    ("suppress", {"against": "known-person"}),
-    ("anonymize", {}),
+    ("matching", {}),
+    ("matching", {"method": "shared"}),
+    ("matching", {"against": "known-person"}),
+    ("identical", {}),
     ("turns", {"turns": ["age=width:10"]}),
 ]
 TWO_WAYS = always(WAYS[0], WAYS[4], longer=WAYS[1:4])
@@ -58,17 +59,17 @@ def test_the_copy_of_a_table_can_be_a_file(store: Store, tmp_path: Path) -> None
     options: dict[str, Any] = {"k": 3, "sensitive": "diagnosis", "into": str(path)}
     if store.name == "postgres":
         with pytest.raises(UsageError, match="is a table there, and not a file"):
-            qidsql.suppress(store.url, "people", **options)
+            qidsql.protect(store.url, "people", **options, by="cells")
         return
-    verbs: dict[str, dict[str, Any]] = {"suppress": {}, "protect": {"by": "values"}}
+    verbs: dict[str, dict[str, Any]] = {"matching": {}, "protect": {"by": "values"}}
     for verb, more in verbs.items():
-        result = getattr(qidsql, verb)(store.url, "people", **options, **more)
+        result = work(verb)(store.url, "people", **options, **more)
         assert result.target == str(path)
         with duckdb.connect() as connection:
             copy = connection.execute(f"SELECT * FROM '{path}'").fetchall()
         assert sorted(row[2] for row in copy) == sorted(row[2] for row in ROWS)
         with pytest.raises(UsageError, match="exists already"):
-            getattr(qidsql, verb)(store.url, "people", **options, **more)
+            work(verb)(store.url, "people", **options, **more)
         path.unlink()
     with duckdb.connect(store.url) as connection:
         assert connection.execute("FROM duckdb_tables() SELECT table_name").fetchall() == [("people",)]
@@ -80,7 +81,7 @@ def test_a_copy_does_not_keep_the_order_of_its_source(store: Store, way: tuple[s
     verb, options = way
     orders = in_two_orders(store)
     for number in range(2):
-        getattr(qidsql, verb)(store.url, f"people{number}", k=3, sensitive="diagnosis", into=f"copy{number}", **options)
+        work(verb)(store.url, f"people{number}", k=3, sensitive="diagnosis", into=f"copy{number}", **options)
     assert tells_nothing(orders, [as_stored(store, f"copy{number}") for number in range(2)])
 
 
@@ -91,9 +92,9 @@ def test_a_printed_copy_does_not_either(store: Store, way: tuple[str, dict[str, 
     orders, copies = in_two_orders(store), []
     asked = options if verb == "turns" else {**options, "sql": kind}
     for number in range(2):
-        found = getattr(qidsql, verb)(store.url, f"people{number}", k=3, sensitive="diagnosis", **asked)
+        found = work(verb)(store.url, f"people{number}", k=3, sensitive="diagnosis", **asked)
         store.run(found.script)
-        ending = {"suppress": "suppressed", "anonymize": "anonymized", "turns": "recoded"}[verb]
+        ending = {"matching": "suppressed", "identical": "anonymized", "turns": "recoded"}[verb]
         copies.append(as_stored(store, f"people{number}_{ending}"))
         with store.connect() as engine:  # the order makes no audit of the view impossible
             assert qidsql.audit(engine, f"people{number}_{ending}", k=2, columns=("a b", "age")).profile is not None
@@ -110,14 +111,18 @@ def test_nor_does_a_file(store: Store, tmp_path: Path, way: tuple[str, dict[str,
         source, copy = tmp_path / f"people{number}.{ending}", tmp_path / f"copy{number}.{ending}"
         with duckdb.connect(store.url) as connection:
             connection.execute(f"COPY people{number} TO '{source}'")
-        getattr(qidsql, verb)(str(source), k=3, sensitive="diagnosis", into=str(copy), **options)
+        work(verb)(str(source), k=3, sensitive="diagnosis", into=str(copy), **options)
         copies.append(duckdb.sql(f"FROM '{copy}'").fetchall())
     assert tells_nothing(orders, copies)
 
 
 @ONE_ENGINE
 @pytest.mark.parametrize(
-    ("verb", "left_out"), pairs(["suppress", "anonymize", "turns"], ["exclude", "identifiers", "columns"])
+    ("verb", "left_out"),
+    pairs(
+        ["matching", "identical", "turns"],
+        ["exclude", "identifiers", "columns"],
+    ),
 )
 def test_a_copy_has_only_protected_and_sensitive_columns(store: Store, verb: str, left_out: str) -> None:
     """The number of a value gave every suppressed cell of it back."""
@@ -125,7 +130,7 @@ def test_a_copy_has_only_protected_and_sensitive_columns(store: Store, verb: str
     store.table("people", {"letter": "VARCHAR", "code": "INTEGER", "age": "INTEGER", "diagnosis": "VARCHAR"}, rows)
     options = {left_out: ("letter", "age") if left_out == "columns" else ("code",)}
     asked = {**options, "k": 2, "sensitive": "diagnosis", "into": "copy"}
-    found = getattr(qidsql, verb)(store.url, "people", **asked)
+    found = work(verb)(store.url, "people", **asked)
     assert found.copied == ("letter", "age", "diagnosis")
     assert [each.name for each in found.not_copied] == ["code"]
     with store.connect() as engine:
@@ -138,7 +143,21 @@ def test_the_report_names_a_column_that_the_policy_does_not_publish(store: Store
     store.table("people", {"letter": "VARCHAR", "code": "INTEGER", "age": "INTEGER"}, rows)
     policy = f'[sources.here]\nurl = "{store.url}"\n[[tables]]\ntable = "main.people"\nroles.code = "other"\n'
     (tmp_path / "qidsql.toml").write_text(policy, encoding="utf-8")
-    asked = ("suppress", store.url, "people", "--k", "2", "--policy", "qidsql.toml", "--into", "copy")
+    asked = (
+        "protect",
+        "--by",
+        "cells",
+        "--against",
+        "released-rows",
+        store.url,
+        "people",
+        "--k",
+        "2",
+        "--policy",
+        "qidsql.toml",
+        "--into",
+        "copy",
+    )
     said = " ".join(inside(*asked, cwd=tmp_path).out.split())
     assert "Not copied code: declared as other, not published" in said
     assert "Unprotected" not in said
@@ -156,10 +175,10 @@ def pupils(store: Store, odd: int = 0) -> None:
     store.table("pupils", EDUCATION, rows)
 
 
-@pytest.mark.parametrize("verb", always("suppress", longer=["anonymize"]))
+@pytest.mark.parametrize("verb", always("matching", longer=["identical"]))
 def test_cells_that_a_kept_column_gives_back_are_said_first(store: Store, verb: str) -> None:
     pupils(store)
-    found = getattr(qidsql, verb)(store.url, "pupils", k=2, keep="YEARS", into="copy")
+    found = work(verb)(store.url, "pupils", k=2, keep="YEARS", into="copy")
     [given] = [each for each in found.given_back if each.of == "school"]
     assert (given.column, given.cells, given.certain, given.blank) == ("years", 4, 4, 4)
     assert f"but {given}: leave years out, or protect it too" in found.reason
@@ -179,7 +198,7 @@ def test_nearly_determined_cells_are_counted_too(store: Store, case: tuple[int, 
     not."""
     odd, cells, certain = case
     pupils(store, odd)
-    found = qidsql.suppress(store.url, "pupils", k=2, keep="years", sql="view")
+    found = qidsql.protect(store.url, "pupils", k=2, keep="years", sql="view", by="cells", against="released-rows")
     shown = [(each.of, each.cells, each.certain) for each in found.given_back or ()]
     assert ("school", cells, certain) in shown
 
@@ -190,7 +209,9 @@ def test_columns_that_give_cells_back_together(store: Store) -> None:
     rows = [(GRADES[(n // 4 + n) % 4], n % 4, n // 4 % 4, "f" if n % 3 else "m") for n in range(160)]
     rows += [(GRADES[(n // 4 + n) % 4], n % 4, n // 4, "x") for n in range(16)]
     store.table("pupils", {"school": "VARCHAR", "tens": "INTEGER", "ones": "INTEGER", "sex": "VARCHAR"}, rows)
-    found = qidsql.suppress(store.url, "pupils", k=5, keep=["tens", "ones"], into="copy")
+    found = qidsql.protect(
+        store.url, "pupils", k=5, keep=["tens", "ones"], into="copy", by="cells", against="released-rows"
+    )
     given = {(each.column, each.cells == each.blank > 0) for each in found.given_back or () if each.of == "school"}
     assert given == {("tens, ones", True)}
     assert "tens, ones together give back" in found.reason
@@ -199,7 +220,7 @@ def test_columns_that_give_cells_back_together(store: Store) -> None:
 @pytest.mark.engines("sqlite", SAIL)
 def test_cells_that_a_printed_view_gives_back(store: Store) -> None:
     pupils(store)
-    found = qidsql.suppress(store.url, "pupils", k=2, keep="years", sql="view")
+    found = qidsql.protect(store.url, "pupils", k=2, keep="years", sql="view", by="cells", against="released-rows")
     assert [(each.column, each.cells) for each in found.given_back or () if each.of == "school"] == [("years", 4)]
     assert "the printed statement carries it out, but years gives back 4 of 4" in found.reason
 
@@ -207,10 +228,10 @@ def test_cells_that_a_printed_view_gives_back(store: Store) -> None:
 @pytest.mark.engines("duckdb")
 def test_without_unprotected_columns_the_headline_stands(store: Store) -> None:
     pupils(store)
-    found = qidsql.suppress(store.url, "pupils", k=2, into="copy")
+    found = qidsql.protect(store.url, "pupils", k=2, into="copy", by="cells", against="released-rows")
     assert found.given_back == ()
     assert found.reason.endswith("copy was written, and each row of it matches 1 other")
-    kept = qidsql.suppress(store.url, "pupils", k=2, keep="sex", into="other")
+    kept = qidsql.protect(store.url, "pupils", k=2, keep="sex", into="other", by="cells", against="released-rows")
     assert "matches 1 other on the 2 protected columns" in kept.reason
 
 
@@ -219,16 +240,16 @@ def test_a_kept_column_has_one_role(store: Store) -> None:
     pupils(store)
     for options in ({"identifiers": "sex"}, {"columns": ("sex", "school")}):
         with pytest.raises(UsageError, match="keep sex: "):
-            qidsql.suppress(store.url, "pupils", keep="sex", into="copy", **options)
+            qidsql.protect(store.url, "pupils", keep="sex", into="copy", **options, by="cells")
     with pytest.raises(UnknownName):
-        qidsql.anonymize(store.url, "pupils", keep="none_such")
-    found = qidsql.turns(store.url, "pupils", k=2, keep="years", turns="drop=sex", into="copy")
+        qidsql.protect(store.url, "pupils", keep="none_such", by="cells")
+    found = qidsql.protect(store.url, "pupils", k=2, keep="years", turns="drop=sex", into="copy", by="turns")
     assert found.copied == ("school", "years")
 
 
 @pytest.mark.engines("duckdb")
 def test_an_order_that_is_kept_is_said(store: Store) -> None:
     pupils(store)
-    for verb, options in (("suppress", ("--sql", "update")), ("mask", ("--violates", "2"))):
+    for verb, options in (("matching", ("--sql", "update")), ("columns", ("--violates", "2"))):
         told = inside(verb, store.url, "pupils", *options)
         assert "order" in told.out.partition("To carry it out")[2].partition("\n")[0]

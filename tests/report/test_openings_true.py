@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 import qidsql
-from qidsql.commands.suppress import report as suppression
+from qidsql.commands.protect.cells import matching_report as suppression
 from qidsql.commands.tables.report import opening
 
 
@@ -22,8 +22,8 @@ def test_nobody_is_found_by_the_protected_columns_alone(tmp_path: Path) -> None:
     place = tmp_path / "t.duckdb"
     with duckdb.connect(str(place)) as connection:
         connection.execute("CREATE TABLE t AS SELECT i % 2 AS a, i // 2 AS b, i AS c FROM range(8) AS r(i)")
-    found = qidsql.suppress(
-        str(place), "t", columns=["a", "b"], k=2, against="known-person", sensitive=["c"], into="safe"
+    found = qidsql.protect(
+        str(place), "t", columns=["a", "b"], k=2, against="known-person", sensitive=["c"], into="safe", by="cells"
     )
     said = suppression.opening(found)
     assert "By the 2 protected columns alone, nobody is found by exactly one row" in said
@@ -43,7 +43,7 @@ def test_the_page_of_a_suppression_says_what_is_emptied_and_who_is_still_found(
     """Rows (1, 1), (1, 1) and (1, 2): by the optimum the third loses its b, and nobody else can be the third person."""
     place = tmp_path / "t.csv"
     place.write_text("a,b\n1,1\n1,1\n1,2\n")
-    found = qidsql.suppress(str(place), k=2, against=against, columns=["a", "b"])
+    found = qidsql.protect(str(place), k=2, against=against, columns=["a", "b"], by="cells")
     said = suppression.opening(found)
     assert said.startswith(f"{found.cells} value")
     assert f"must be emptied; {safe}" in said

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from qidsql.commands.mask.command import MaskRequest
-from qidsql.commands.mask.mask import mask
+from qidsql.commands.protect.columns.columns import columns as masking
+from qidsql.commands.protect.columns.command import ColumnsRequest
 from qidsql.commands.table_search import TableSearch
 from qidsql.core.policy import Policy
 from qidsql.measures.criteria import RowsBelowK, Violates
@@ -156,11 +156,11 @@ def duplicated(store: Store) -> None:
 @pytest.mark.engines("duckdb")
 def test_a_command_reports_the_sets_that_witnesses_decided(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     duplicated(store)
-    request = MaskRequest("t", violates=5, exact=True)
+    request = ColumnsRequest("t", violates=5, exact=True)
     with store.connect() as engine:
-        helped = mask(engine, request)
+        helped = masking(engine, request)
         monkeypatch.setattr(TableSearch, "witnesses", lambda search, criterion: None)
-        plain = mask(engine, request)
+        plain = masking(engine, request)
     assert helped.reason == plain.reason
     assert not plain.account.notes
     [note] = helped.account.notes

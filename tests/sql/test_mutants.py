@@ -704,7 +704,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     ),
 }
 # Printed for the user to run, or for values that the user asks for: tests/sql/test_publication.py and
-# tests/commands/suppress run them.
+# tests/commands/protect run them.
 PRINTED = {"copies/publish_view", "copies/suppress_in_place", "row_codes/values_at"}
 # Run by the tests of the rooms that fill them.
 ELSEWHERE = {

@@ -76,7 +76,7 @@ def test_a_view_beside_a_table_with_a_long_name(postgres_store: PostgresStore, n
     """Postgres cuts names at 63 bytes: the script would have been for the table itself."""
     rows = [(1, number % 2, number) for number in range(9)]
     postgres_store.table(name, {"a": "INTEGER", "b": "INTEGER", "c": "INTEGER"}, rows)
-    script = qidsql.mask(postgres_store.url, f'"{name}"', distinct=0.5).script
+    script = qidsql.protect(postgres_store.url, f'"{name}"', distinct=0.5, by="columns").script
     [view] = [statement for statement in script if statement.startswith("CREATE VIEW")]
     postgres_store.execute(view)
     with postgres_store.connect() as engine:
@@ -85,6 +85,6 @@ def test_a_view_beside_a_table_with_a_long_name(postgres_store: PostgresStore, n
         assert len(made.encode()) <= 63
         assert [column.name for column in engine.describe(f'"{made}"').columns] == ["a", "b"]
     with pytest.raises(UsageError, match="is the table itself, or longer than"):
-        qidsql.mask(postgres_store.url, f'"{name}"', distinct=0.5, view="v" * 64)
+        qidsql.protect(postgres_store.url, f'"{name}"', distinct=0.5, view="v" * 64, by="columns")
     with pytest.raises(UsageError, match="is the table itself, or longer than"):
-        qidsql.mask(postgres_store.url, f'"{name}"', distinct=0.5, view=name)
+        qidsql.protect(postgres_store.url, f'"{name}"', distinct=0.5, view=name, by="columns")

@@ -105,4 +105,4 @@ def _bound(bench: Workbench, random: Random) -> str | None:
     return None if bound <= least else f"bound {bound}, where {least} is the least"
 
 
-TRIALS = Trials("the search of anonymize, ended anywhere", 2_000, 24, anonymizations)
+TRIALS = Trials("the search for cells that make rows identical, ended anywhere", 2_000, 24, anonymizations)

@@ -20,6 +20,7 @@ import qidsql
 from qidsql.errors import QidsqlError
 from tests.stores import DuckDBStore, PostgresStore, Store, quoted
 from tests.trials import Ground, Trials
+from tests.ways import work
 
 Cell = str | None
 Rows = list[tuple[Cell, ...]]
@@ -86,9 +87,9 @@ class _Trial:
 
     def _asked(self) -> tuple[str, dict[str, Any]]:
         random = self.random
-        verb = random.choice(("suppress", "suppress", "suppress", "anonymize", "turns"))
+        verb = random.choice(("matching", "matching", "matching", "identical", "turns"))
         options: dict[str, Any] = {"k": self.k}
-        if verb == "suppress":
+        if verb == "matching":
             options |= random.choice(
                 ({}, {}, {"method": "shared"}, {"nulls": "wildcard"}, {"against": "unique-combinations"})
             )
@@ -116,14 +117,14 @@ class _Trial:
     # the ways to a copy: the result, the names of its columns, its rows
 
     def _table(self) -> Any:
-        result = getattr(qidsql, self.verb)(self.store.url, "t", into="copy", replace=True, **self.options)
+        result = work(self.verb)(self.store.url, "t", into="copy", replace=True, **self.options)
         if result.target is None:
             return f"no copy: {result.reason}"
         return result, *self._read('SELECT * FROM "copy"')
 
     def _printed(self) -> Any:
         asked = {} if self.verb == "turns" else {"sql": self.random.choice(("view", "table"))}
-        result = getattr(qidsql, self.verb)(self.store.url, "t", **self.options, **asked)
+        result = work(self.verb)(self.store.url, "t", **self.options, **asked)
         if not result.script:
             return f"no script: {result.reason}"
         [made] = [each for each in result.script if each.startswith("CREATE")]
@@ -138,7 +139,7 @@ class _Trial:
             connection.execute(f"CREATE TABLE t ({columns})")
             connection.executemany(f"INSERT INTO t VALUES ({marks})", self.rows)
             connection.execute(f"COPY t TO '{source}'")
-            result = getattr(qidsql, self.verb)(str(source), into=str(copy), replace=True, **self.options)
+            result = work(self.verb)(str(source), into=str(copy), replace=True, **self.options)
             if result.target is None:
                 return f"no copy: {result.reason}"
             read = f"read_csv('{copy}', all_varchar=true, header=true)" if ending == "csv" else f"'{copy}'"

@@ -179,9 +179,13 @@ class _Place:
         found = []
         with self.store.connect() as engine:
             view, role = f"m{self.name[:30]}", "pg_monitor"  # a role that is there
-            masked = qidsql.mask(engine, self.typed, distinct="0.5", columns=self.columns, view=view, role=role)
-            suppressed = qidsql.suppress(engine, self.typed, columns=self.columns, sql="view")
-            anonymized = qidsql.anonymize(engine, self.typed, k=2, columns=self.columns, sql="table")
+            masked = qidsql.protect(
+                engine, self.typed, distinct="0.5", columns=self.columns, view=view, role=role, by="columns"
+            )
+            suppressed = qidsql.protect(
+                engine, self.typed, columns=self.columns, sql="view", by="cells", against="released-rows", k=2
+            )
+            anonymized = qidsql.protect(engine, self.typed, k=2, columns=self.columns, sql="table", by="cells")
             beside = engine.dialect.name_beside
         for made, script in (
             (view, masked.script),
@@ -192,7 +196,7 @@ class _Place:
             found += _differ(f"rows of {made}", self._rows(made), len(ROWS))
         into = f"i{self.name[:30]}"
         options = {"columns": self.columns, "into": f"{quoted(self.schema)}.{quoted(into)}"}
-        result = qidsql.suppress(self.store.url, self.typed, **options)  # type: ignore[arg-type]
+        result = qidsql.protect(self.store.url, self.typed, **options, by="cells")  # type: ignore[arg-type]
         return found + _differ("--into", (result.verdict, self._rows(into)), ("finished", len(ROWS)))
 
     def _rows(self, table: str) -> int:

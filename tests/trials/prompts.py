@@ -40,8 +40,8 @@ CALLS = {  # the function, and what it claims about p for k
     "profile": "SELECT rows_below_k = 0, smallest, rows FROM qidsql.profile({name}, k := {k})",
     "violations": "SELECT false, class_size, NULL FROM qidsql.violations({name}, k := {k})",
     "columns": "SELECT rows_below_k = 0, smallest, rows FROM qidsql.columns({name}, k := {k})",
-    "suppress": "SELECT cells = 0, NULL, NULL FROM qidsql.suppress({name}, k := {k}, keep_identifiers := true) "
-    "WHERE finding = 'table'",
+    "protect_cells": "SELECT cells = 0, NULL, NULL FROM qidsql.protect_cells({name}, against := 'released-rows', "
+    "k := {k}, keep_identifiers := true) WHERE finding = 'table'",
     "keys": "SELECT false, NULL, NULL FROM qidsql.keys({name}, violates := {k}, columns := ['a'])",
     "query": "SELECT verdict = 'pass', smallest, rows FROM qidsql.verdict('SELECT * FROM {raw}', k := {k}, "
     + ALL
@@ -57,7 +57,7 @@ CALLS = {  # the function, and what it claims about p for k
     "roles": "SELECT percent_below_k = 0, smallest, NULL FROM qidsql.roles({name}, k := {k}) WHERE column_name = 'a'",
     "uniques": "SELECT combinations = 0, NULL, NULL FROM qidsql.uniques({name}, k := {k}) WHERE finding = 'table'",
     "risk": "SELECT rows_below_k = 0, NULL, rows FROM qidsql.risk({name}, k := {k}) WHERE finding = 'table'",
-    "anonymize": "SELECT cells = 0, NULL, NULL FROM qidsql.anonymize({name}, k := {k}, keep_identifiers := true) "
+    "protect": "SELECT cells = 0, NULL, NULL FROM qidsql.protect_cells({name}, k := {k}, keep_identifiers := true) "
     "WHERE finding = 'table'",
     "link": "SELECT matching_below_k = 0, NULL, rows FROM qidsql.link({name}, 'memory.s.q', on_ := ['a=a'], "
     "k := {k}) WHERE finding = 'join'",

@@ -5,10 +5,10 @@ from random import Random
 
 import duckdb
 
-import qidsql
 from qidsql.errors import UsageError
 from tests.trials import Ground, Trials
 from tests.trials.proposed_roles import People, people
+from tests.ways import work
 
 
 def proposed_copies(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
@@ -24,17 +24,17 @@ def proposed_copies(number: int, seed: int, ground: Ground) -> Iterator[str | No
 
 def _resting_copy(path: str, table: People, chance: Random) -> str | None:
     """What is wrong: a row of the copy that has fewer than k - 1 others like it on all that is copied."""
-    command, k = chance.choice(("suppress", "anonymize", "protect", "turns")), chance.randint(2, 4)
+    command, k = chance.choice(("matching", "identical", "protect", "turns")), chance.randint(2, 4)
     way = {"by": "values"} if command == "protect" else {}
     try:
-        found = getattr(qidsql, command)(path, table.name, k=k, entity="row", into="copied", replace=True, **way)
+        found = work(command)(path, table.name, k=k, entity="row", into="copied", replace=True, **way)
     except UsageError as error:  # nothing is written
         return None if "every column is a direct identifier" in str(error) else f"{command}: {error}"
     if found.target is None or (command == "turns" and found.verdict != "pass"):
         return None
     with duckdb.connect(path) as connection:
         rows = connection.execute("SELECT * FROM copied").fetchall()
-    alike = _fit if command == "suppress" else tuple.__eq__
+    alike = _fit if command == "matching" else tuple.__eq__
     alone = sum(sum(alike(row, other) for other in rows) < k for row in rows)
     return f"{command}, k = {k}: {alone} rows of the copy stand out by {found.copied}" if alone else None
 

@@ -50,7 +50,7 @@ def _suppress(engine: Engine, table: RandomTable, options: dict[str, Any], rando
     weights = _weights(table, random)
     options |= {"weights": weights, "method": random.choice(("optimal", "optimal", "shared"))}
     options["nulls"] = random.choice(("equal", "equal", "wildcard"))
-    result = qidsql.suppress(engine, table.name, columns=table.names, entity="row", **options)
+    result = qidsql.protect(engine, table.name, columns=table.names, entity="row", **options, by="cells")
     if len(table.rows) < options["k"]:
         outcome = "violation" if table.rows else "inconclusive"
         return None if result.verdict == outcome else f"outcome {result.verdict}, not {outcome}"
@@ -85,7 +85,7 @@ def _least_loss(row: Values, rows: Sequence[Values], weights: Sequence[int], opt
 def _anonymize(engine: Engine, table: RandomTable, options: dict[str, Any], random: Random) -> str | None:
     weights = _weights(table, random)
     options |= {"weights": weights, "method": random.choice(("auto", "exact", "heuristic"))}
-    result = qidsql.anonymize(engine, table.name, columns=table.names, entity="row", **options)
+    result = qidsql.protect(engine, table.name, columns=table.names, entity="row", **options, by="cells")
     if len(table.rows) < options["k"]:
         outcome = "violation" if table.rows else "inconclusive"
         return None if result.verdict == outcome else f"outcome {result.verdict}, not {outcome}"
@@ -155,4 +155,4 @@ def _weights(table: RandomTable, random: Random) -> dict[str, int]:
     return {name: random.randint(1, 3) for name in table.names} if random.random() < 0.4 else {}
 
 
-TRIALS = Trials("suppress, anonymize, uniques by every method", 5_000, 12, protections)
+TRIALS = Trials("plans by cells and uniques, by every method", 5_000, 12, protections)

@@ -42,8 +42,16 @@ def _false_key(engine: Engine, table: str, seed: int, **criterion: str) -> bool:
 
 def _false_mask(engine: Engine, table: str, seed: int, **criterion: str) -> bool:
     """Whether column a is published although its ratio is above the one given."""
-    result = qidsql.mask(
-        engine, table, columns=["a", "b"], epsilon=EPSILON, delta=DELTA, seed=seed, verify=False, **criterion
+    result = qidsql.protect(
+        engine,
+        table,
+        columns=["a", "b"],
+        epsilon=EPSILON,
+        delta=DELTA,
+        seed=seed,
+        verify=False,
+        **criterion,
+        by="columns",
     )
     return "a" in result.published
 

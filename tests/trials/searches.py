@@ -9,7 +9,7 @@ from typing import Any
 import qidsql
 from qidsql.commands.keys.algorithms import ALGORITHMS
 from qidsql.commands.keys.command import KeysResult
-from qidsql.commands.mask.command import MaskResult
+from qidsql.commands.protect.columns.command import ColumnsResult
 from qidsql.core.options import Wanted
 from qidsql.engines.base import Engine
 from qidsql.errors import QidsqlError, UsageError
@@ -132,7 +132,7 @@ def _wrong_minimum(
 def _mask(engine: Engine, table: RandomTable, options: dict[str, Any], random: Random) -> str | None:
     options |= {"exact": random.random() < 0.5, "weights": weights_of(table, random)}
     by_rows = {"entity": "row", **options}  # a person has several rows
-    result: MaskResult = qidsql.mask(engine, table.name, columns=table.names, **by_rows)
+    result: ColumnsResult = qidsql.protect(engine, table.name, columns=table.names, **by_rows, by="columns")
     if not table.rows:
         return None if result.verdict == "inconclusive" else f"outcome {result.verdict} of an empty table"
     if result.verdict != "finished":
@@ -171,7 +171,7 @@ def criterion_of(table: RandomTable, options: dict[str, Any], above: bool = Fals
             return profile.smallest < k
         if "rows_below_k" in options:
             return _reaches(_at_risk(profile), options["rows_below_k"], False)
-        return profile.colliding_pairs == 0
+        return profile.smallest < 5 if above else profile.colliding_pairs == 0  # the defaults of protect and of keys
 
     return meets
 

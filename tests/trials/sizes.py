@@ -171,7 +171,7 @@ def _uniques(url: str, names: Sequence[str], rows: Rows, k: int) -> str | None:
 
 
 def _suppress(url: str, names: Sequence[str], rows: Rows, k: int) -> str | None:
-    result = qidsql.suppress(url, "t", k=k, columns=names)
+    result = qidsql.protect(url, "t", k=k, columns=names, by="cells", against="released-rows")
     sizes, least = Counter(rows), dict.fromkeys(rows, len(names))
     for places in _subsets(len(names)):
         crowds = _crowds(rows, places)

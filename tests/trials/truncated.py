@@ -111,7 +111,7 @@ def _wrong_bound(result: KeysResult, table: RandomTable, right: set[Places], wei
 
 def _mask(engine: Engine, table: RandomTable, budget: dict[str, Any], random: Random) -> str | None:
     budget |= options_of(random) | {"exact": random.random() < 0.7}
-    result = qidsql.mask(engine, table.name, columns=table.names, **budget)
+    result = qidsql.protect(engine, table.name, columns=table.names, **budget, by="columns")
     if not table.rows:
         return None if result.verdict == "inconclusive" else f"outcome {result.verdict} of an empty table"
     meets = criterion_of(table, budget, above=True)
@@ -133,4 +133,4 @@ def _hitting(columns: int, sets: set[Places]) -> Iterator[Places]:
             yield places
 
 
-TRIALS = Trials("audits, keys and mask whose budget ends early", 5_000, 12, truncated)
+TRIALS = Trials("audits, keys and columns to publish whose budget ends early", 5_000, 12, truncated)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from qidsql.errors import QidsqlError
-from tests.commands.turns.test_turns import check_table
+from tests.commands.protect.test_turns import check_table
 from tests.stores import DuckDBStore, PostgresStore
 from tests.trials import Ground, Trials
 

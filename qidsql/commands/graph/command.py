@@ -21,8 +21,8 @@ class Then(StrEnum):
     """The commands that can run on the table to be published."""
 
     AUDIT = "audit"
-    MASK = "mask"
-    SUPPRESS = "suppress"
+    CELLS = "cells"  # protect --by cells
+    COLUMNS = "columns"  # protect --by columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +74,9 @@ class GraphRequest(PolicyOptions):
     then: Annotated[
         str | None,
         Option(
-            "run this command on the one table of --protect, with the columns to protect as its quasi-identifiers",
-            "audit|mask|suppress",
+            "audit the one table of --protect, or protect it by cells or columns; the columns to protect are its "
+            "quasi-identifiers",
+            "audit|cells|columns",
             panel=FOLLOWING,
         ),
     ] = None
@@ -107,9 +108,9 @@ class GraphRequest(PolicyOptions):
             raise UsageError(f"--max-paths must be at least 1, got {self.max_paths}")
         if self.following is not None and len(self.published) != 1:
             raise UsageError(f"--then {self.then} works on one table: name it with --protect TABLE")
-        if self.entity is not None and self.following not in (Then.AUDIT, Then.MASK):
+        if self.entity is not None and self.following not in (Then.AUDIT, Then.COLUMNS):
             raise UsageError(
-                "--entity counts persons in --then audit and --then mask; leave it out, or choose one of them"
+                "--entity counts persons in --then audit and --then columns; leave it out, or choose one of them"
             )
 
     @property

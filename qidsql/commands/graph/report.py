@@ -11,13 +11,14 @@ from qidsql.commands.audit.command import AuditRequest, AuditResult
 from qidsql.commands.audit.report import report as audit_report
 from qidsql.commands.graph.command import GraphRequest, Then
 from qidsql.commands.graph.result import Followed, GraphResult, Part, PathFinding, ProtectedTable, Protection
-from qidsql.commands.mask.command import MaskRequest, MaskResult
-from qidsql.commands.mask.mask import mask
-from qidsql.commands.mask.report import report as mask_report
-from qidsql.commands.suppress.command import SuppressRequest
-from qidsql.commands.suppress.report import report as suppress_report
-from qidsql.commands.suppress.result import SuppressResult
-from qidsql.commands.suppress.suppress import suppress
+from qidsql.commands.protect.cells.cells import cells
+from qidsql.commands.protect.cells.command import CellsRequest
+from qidsql.commands.protect.cells.identical_result import IdenticalRows
+from qidsql.commands.protect.cells.matching_result import MatchingRows
+from qidsql.commands.protect.cells.report import report as cells_report
+from qidsql.commands.protect.columns.columns import columns
+from qidsql.commands.protect.columns.command import ColumnsRequest, ColumnsResult
+from qidsql.commands.protect.columns.report import report as columns_report
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
@@ -50,10 +51,10 @@ def report(result: GraphResult) -> Report:
         yield from _then(result.then.result)
 
 
-def _then(result: AuditResult | MaskResult | SuppressResult) -> Report:
+def _then(result: AuditResult | ColumnsResult | IdenticalRows | MatchingRows) -> Report:
     if isinstance(result, AuditResult):
         return audit_report(result)
-    return mask_report(result) if isinstance(result, MaskResult) else suppress_report(result)
+    return columns_report(result) if isinstance(result, ColumnsResult) else cells_report(result)
 
 
 def _facts(result: GraphResult) -> Fields:
@@ -294,9 +295,9 @@ def _run(
         "each_row": request.each_row,
         "max_seconds": request.max_seconds,
     }
-    if verb is Then.SUPPRESS:
-        return Followed(verb, suppress(engine, SuppressRequest(table.table, k=request.k, **options), on_stage))
+    if verb is Then.CELLS:
+        return Followed(verb, cells(engine, CellsRequest(table.table, k=request.k, **options), on_stage))
     options |= {"max_statements": request.max_statements}
-    if verb is Then.MASK:
-        return Followed(verb, mask(engine, MaskRequest(table.table, violates=request.k, **options), on_stage))
+    if verb is Then.COLUMNS:
+        return Followed(verb, columns(engine, ColumnsRequest(table.table, k=request.k, **options), on_stage))
     return Followed(verb, audit(engine, AuditRequest(table.table, k=request.k, **options), on_stage))

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 from qidsql.commands.audit.command import AuditResult
 from qidsql.commands.graph.command import Then
-from qidsql.commands.mask.command import MaskResult
-from qidsql.commands.suppress.result import SuppressResult
+from qidsql.commands.protect.cells.identical_result import IdenticalRows
+from qidsql.commands.protect.cells.matching_result import MatchingRows
+from qidsql.commands.protect.columns.command import ColumnsResult
 from qidsql.core.results import Result, Verdict
 from qidsql.declarations.results import FLAT, Rounded, reported
 from qidsql.wording.texts import few
@@ -121,7 +122,7 @@ class Followed:
     """A command that was run on the table to be published, with the columns to protect as its quasi-identifiers."""
 
     verb: Then
-    result: AuditResult | MaskResult | SuppressResult
+    result: AuditResult | ColumnsResult | IdenticalRows | MatchingRows
 
     def to_plain(self) -> dict[str, Any]:
         return {"verb": str(self.verb), "result": self.result.to_dict()}

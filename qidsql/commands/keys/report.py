@@ -72,8 +72,8 @@ def _steps(result: KeysResult) -> list[tuple[str, str]]:
         steps.append((command("keys", work, f" --all{chosen}{roles(policy)}"), "every minimal set"))
     steps.append((command("profile", work, column_set(result.column_sets[0].columns)), "the first set's class sizes"))
     limited = result.column_sets[0].profile is not None and result.column_sets[0].profile.disclosing
-    forbidden = chosen if limited else f" --violates {policy.k}"
-    steps.append((command("mask", work, f"{forbidden}{roles(policy)}"), "what can be published"))
+    forbidden = chosen if limited else f" --k {policy.k}"
+    steps.append((command("protect", work, f" --by columns{forbidden}{roles(policy)}"), "what can be published"))
     return [*steps, *_with_left_out(result)]
 
 

@@ -72,8 +72,8 @@ def _steps(result: LinkResult, link: Join) -> Report:
         )
     elif left.matching_below_k:
         columns = column_set([pair.left for pair in link.columns])
-        typed = f"qidsql suppress {source} {shlex.quote(result.left)}{columns}"
-        yield Next([(typed, "the fewest cells to suppress so that these columns single out no row")])
+        typed = f"qidsql protect {source} {shlex.quote(result.left)}{columns} --k {result.k}"
+        yield Next([(typed, "what would keep these columns from singling out rows")])
     elif right.matching_below_k:
         typed = f"qidsql link {source} {shlex.quote(result.right)} {shlex.quote(result.left)}"
         if result.columns_given:

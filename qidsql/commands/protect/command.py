@@ -1,12 +1,12 @@
 """The request of `protect`: how safe the copy shall be, by which means, where to write it."""
 
 from dataclasses import KW_ONLY, dataclass
-from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, ClassVar
 
+from qidsql.commands.protect.way import WAY, By, Way
 from qidsql.core.copies import CopyOptions, Script
 from qidsql.core.options import (
     COPY,
@@ -37,28 +37,17 @@ from qidsql.wording.texts import setting
 SUPPRESS = Fraction(1, 100)  # of the rows, by default
 
 
-class Way(StrEnum):
-    """What is changed so that each row equals k - 1 others."""
-
-    VALUES = "values"  # each row gets coarser where it needs to
-    LEVELS = "levels"  # each column gets coarser as a whole
-    CELLS = "cells"  # some cells are blanked: qidsql anonymize
-    COLUMNS = "columns"  # some columns are withheld: qidsql mask
-
-
-DOORS = {Way.CELLS: "qidsql anonymize", Way.COLUMNS: "qidsql mask --violates K"}  # ways that are other commands
-
-
 @dataclass(frozen=True)
 class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
-    """Coarser values, so that each row equals k - 1 others: birth years for birth dates, areas for zip codes.
+    """What makes each row equal to k - 1 others: coarser values, blank cells or withheld columns, and what that keeps.
 
-    By levels, each column gets one level: its values as they are, coarser ones (5-year steps, months, first characters,
-    levels of a file), or nothing. Of all choices that reach k, the one is found and proved that keeps most; a few rows
-    that stay alone are left out. By values, each row is only as coarse as it needs to be: no row is left out, and much
-    more is kept, but a column then mixes levels. Without --by both are compared, with blanked cells and withheld
-    columns. Whichever it is, nobody is found in the copy, not even by someone who knows everybody. Without --into
-    nothing is written; a copy is audited before it is kept. Counts leave the engine, for blanked cells rows as codes.
+    Without --by the ways are compared. By values, each row is only as coarse as it needs to be (birth years for birth
+    dates, areas for zip codes): no row is left out, and most is kept, but a column then mixes levels. By levels, each
+    column gets one level; of all choices that reach k, the one is found and proved that keeps most; a few rows that
+    stay alone are left out. By turns, you say what is recoded or dropped. By cells, the fewest cells are blanked; by
+    columns, the fewest are withheld. Whichever it is, nobody is found in the copy, not even by someone who knows
+    everybody, unless you ask for less. Without --into nothing is written; a copy is audited before it is kept.
+    Counts leave the engine, for blanked cells rows as codes.
     """
 
     scripts: ClassVar[tuple[Script, ...]] = (Script.VIEW, Script.TABLE, Script.MATERIALIZED_VIEW, Script.DBT)
@@ -66,25 +55,23 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     table: TableName = None
     _: KW_ONLY
     k: K = 5
-    by: Annotated[
-        str | None,
-        Option(
-            "values: each row as fine as it can be; levels: one level for all values of a column; default: these ways "
-            "are compared, with blanked cells and withheld columns",
-            "values|levels",
-        ),
-    ] = None
+    by: By = None
     l_diversity: LValues = None
     suppress: Annotated[
-        Ratio, Option("leave out at most this share of the rows, which stay in classes below k; default: 1%", "SHARE")
+        Ratio,
+        Option(
+            "leave out at most this share of the rows, which stay in classes below k; default: 1%", "SHARE", panel=WAY
+        ),
     ] = SUPPRESS
     hierarchies: Annotated[
         FileName,
         Option(
-            "a folder with hierarchies as in ARX: COLUMN.csv or NAME_COLUMN.csv, a line value;coarser;...;* for each "
-            "value; other columns get levels by their type",
-            "DIR",
+            "hierarchies of columns: a folder with files COLUMN.csv or NAME_COLUMN.csv as in ARX, a line "
+            "value;coarser;...;* for each value, or a .toml file with SQL, groups of values, tables or such files; "
+            "other columns get levels by their type",
+            "DIR|FILE",
             in_shells=False,
+            panel=WAY,
         ),
     ] = None
     levels: Annotated[
@@ -92,16 +79,18 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
         Option(
             "measure these levels of columns, and search none; the others stay as they are; repeat, to compare",
             "COLUMN=LEVEL,...",
+            panel=WAY,
         ),
     ] = ()
     frontier: Annotated[
-        bool, Option("with --by: also show what is kept against k, for k = 2, 3, 5, 10, 20, 50 and 100")
+        bool, Option("with --by: also show what is kept against k, for k = 2, 3, 5, 10, 20, 50 and 100", panel=WAY)
     ] = False
     measure: Annotated[
         str,
         Option(
             "what is kept: by loss, of the detail, rows left out charged; by precision, of the levels, not charged",
             "loss|precision",
+            panel=WAY,
         ),
     ] = Measure.LOSS
     weights: ColumnWeights = None
@@ -125,8 +114,8 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
 
     def check(self) -> None:
         self.check_copy()
-        if self.way in DOORS:
-            raise UsageError(f"by {self.way} it is done by {DOORS[self.way]}")
+        if self.way in COMMAND.ways:
+            raise UsageError(f"{setting('by')} {self.by} has options of its own: in SQL it is protect_{self.by}")
         if self.way is None and (self.into is not None or self.script is not None):
             raise UsageError("without --by the ways are only compared: choose one for the copy, such as --by values")
         if self.way is Way.VALUES and self.script is not None:
@@ -181,7 +170,7 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
 
     @property
     def folder(self) -> Path | None:
-        """The folder of hierarchies."""
+        """Where hierarchies are declared."""
         return None if self.hierarchies is None else Path(self.hierarchies).expanduser()
 
 
@@ -191,14 +180,17 @@ COMMAND = Command(
         "qidsql protect clinic.duckdb patients --k 5",
         "qidsql protect clinic.duckdb patients --k 5 --by levels --suppress 0 --into patients_public",
         "qidsql protect clinic.duckdb patients --k 5 --by values --into patients_public",
+        "qidsql protect clinic.duckdb patients --k 5 --by cells --into patients_public",
+        "qidsql protect clinic.duckdb patients --k 5 --by columns",
         "qidsql protect clinic.duckdb patients --k 5 --levels birth_date=year,zip_code=3 --levels birth_date=10",
         "qidsql protect adult.csv --k 11 --by levels --hierarchies hierarchies/ -c age -c sex --into adult_public.csv",
     ),
     exit_codes="0 finished, 1 impossible, 2 error, 3 inconclusive",
     without=("workers",),
+    ways=(Way.TURNS, Way.CELLS, Way.COLUMNS),
     shown=(
-        "k",
         "by",
+        "k",
         "suppress",
         "levels",
         "hierarchies",

@@ -5,12 +5,13 @@ from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from qidsql.commands.anonymize.anonymize import anonymize
-from qidsql.commands.anonymize.command import AnonymizeRequest
-from qidsql.commands.mask.command import MaskRequest
-from qidsql.commands.mask.mask import mask
-from qidsql.commands.protect.command import ProtectRequest, Way
+from qidsql.commands.protect.cells.command import CellsRequest
+from qidsql.commands.protect.cells.identical import identical_rows
+from qidsql.commands.protect.columns.columns import columns
+from qidsql.commands.protect.columns.command import ColumnsRequest
+from qidsql.commands.protect.command import ProtectRequest
 from qidsql.commands.protect.result import ProtectResult, WayFound, in_words, judged
+from qidsql.commands.protect.way import Way
 from qidsql.commands.table_protection import TableProtection
 from qidsql.core.results import SearchAccount, Verdict
 from qidsql.engines.base import Engine
@@ -68,7 +69,7 @@ def _each_way(
 ) -> Iterator[tuple[WayFound, int | None]]:
     """What each way keeps, and the rows counted. Raises Stopped where no further way can be tried."""
     for way, tried in TRIED.items():
-        seconds = SECONDS[way] if request.max_seconds is None else max(1, request.max_seconds // len(Way))
+        seconds = SECONDS[way] if request.max_seconds is None else max(1, request.max_seconds // len(TRIED))
         on_stage(f"comparing the ways: {way}")
         if request.l_diversity is not None and way is not Way.VALUES:
             yield WayFound(way=way, reason=f"it does not hold {setting('l_diversity')}"), None
@@ -82,7 +83,7 @@ def _each_way(
 
 
 def _shared(kind: Callable[..., Request], request: ProtectRequest, **changes: Any) -> Request:
-    """Another command's request on the same columns and rows."""
+    """The request of another way on the same columns and rows."""
     given = {each.name: getattr(request, each.name) for each in fields(kind) if hasattr(request, each.name)}  # type: ignore[arg-type]
     return kind(**(given | changes))
 
@@ -111,9 +112,9 @@ def _levels(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[W
 
 
 def _columns(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[WayFound, int | None]:
-    asked = _shared(MaskRequest, request, violates=request.k, k=None, exact=True)
+    asked = _shared(ColumnsRequest, request, by=Way.COLUMNS, exact=True)
     asked.check()
-    result = mask(engine, asked)
+    result = columns(engine, asked)
     account = result.account
     if not result.safe or not account.rows:
         return _none(Way.COLUMNS, result), account.rows
@@ -126,9 +127,9 @@ def _columns(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[
 
 
 def _cells(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[WayFound, int | None]:
-    asked = _shared(AnonymizeRequest, request, into=None)
+    asked = _shared(CellsRequest, request, by=Way.CELLS, into=None)
     asked.check()
-    result = anonymize(engine, asked)
+    result = identical_rows(engine, asked)
     account = result.account
     if result.cells is None or not account.rows or result.verdict is not Verdict.FINISHED:
         return _none(Way.CELLS, result), account.rows

@@ -6,7 +6,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from qidsql.commands.protect.command import ProtectRequest, Way
+from qidsql.commands.protect.command import ProtectRequest
 from qidsql.commands.protect.comparison import compared
 from qidsql.commands.protect.frontier import frontier_of_levels, frontier_of_values
 from qidsql.commands.protect.lattice import Lattice, codes_of
@@ -18,6 +18,7 @@ from qidsql.commands.protect.result import (
     UnsafeNode,
     judged,
 )
+from qidsql.commands.protect.way import Way
 from qidsql.commands.table_protection import Printed, TableProtection, printed
 from qidsql.commands.table_search import one_answer
 from qidsql.core.copies import Script

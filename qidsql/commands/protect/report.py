@@ -4,8 +4,9 @@ import shlex
 from dataclasses import replace
 from fractions import Fraction
 
-from qidsql.commands.protect.command import SUPPRESS, Way
-from qidsql.commands.protect.result import ProtectResult, found_by, gone
+from qidsql.commands.protect.command import SUPPRESS
+from qidsql.commands.protect.result import ProtectResult, gone
+from qidsql.commands.protect.way import Way, nobody_found
 from qidsql.core.copies import Script, names_a_file
 from qidsql.core.results import Verdict
 from qidsql.generalization.local_recoding import LocalFigures
@@ -98,9 +99,9 @@ def _comparison(result: ProtectResult, rows: Fields) -> Report:
 def _carried_out(result: ProtectResult, way: Way) -> tuple[str, str]:
     work, k = result.account, result.account.policy.k
     if way is Way.COLUMNS:
-        return command("mask", work, f" --violates {k}{roles(work.policy)}"), "the columns to publish"
+        return command("protect", work, f" --by columns --k {k}{roles(work.policy)}"), "the columns to publish"
     if way is Way.CELLS:
-        return copy_step("anonymize", work, f" --k {k}")
+        return copy_step("protect", work, f" --by cells --k {k}")
     return _copy(replace(result, by=way))
 
 
@@ -195,7 +196,7 @@ def opening(result: ProtectResult) -> str:
         return _opening_of_ways(result)
     if result.rows_left_out is None or result.verdict is Verdict.VIOLATION:
         return "No coarser values protect this table: do not release it on this ground."
-    found = found_by(result)
+    found = nobody_found(result.account, result.target)
     made = f" The copy {result.target} is made that way." if result.target else ""
     if result.recoded is not None:
         touched = [each.name for each in result.recoded.columns if not each.untouched]

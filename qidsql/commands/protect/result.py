@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated
 
-from qidsql.commands.protect.command import Way
+from qidsql.commands.protect.way import Way, nobody_found
 from qidsql.core.copies import Script
 from qidsql.core.results import LeftOut, Result, SearchAccount, Verdict
 from qidsql.declarations.results import FLAT, OMITTED, reported
@@ -24,7 +24,7 @@ class PublishedColumn:
     level: Annotated[int, "0: its values as they are"]
     height: Annotated[int, "the level on which all values are the same; 0: the column has one value"]
     becomes: Annotated[str, "the level in words"]
-    hierarchy: Annotated[str, "where its levels are from: a file, or a proposal by its type and values"]
+    hierarchy: Annotated[str, "where its levels are from: what declares them, or a proposal by its type and values"]
     levels: Annotated[tuple[str, ...], "between the values and nothing, the finest first"]
     values: Annotated[int, "distinct values before, of the hierarchy; NULL is one"]
     left: Annotated[int, "labels that these have at this level"]
@@ -94,7 +94,7 @@ class ProtectResult(Result):
     by: Annotated[Way | None, "null: the ways are compared"]
     measure: Measure
     suppress: Annotated[Fraction, "the share of the rows that may be left out"]
-    hierarchies: Annotated[str | None, "the folder with those of some columns"]
+    hierarchies: Annotated[str | None, "the folder or file that declares those of some columns"]
     ways: Annotated[tuple[WayFound, ...], "compared, the one that keeps most first"] = ()
     turns: Annotated[tuple[AskedLevels, ...], "the choices of levels that were asked for"] = ()
     frontier: Annotated[tuple[FrontierPoint, ...], "what is kept against k"] = ()
@@ -163,7 +163,8 @@ def _judged(result: ProtectResult) -> tuple[Verdict, str]:
         faults = "; ".join([*below, *exceeding]) or f"{plural(result.after.rows, 'row')}"
         return Verdict.VIOLATION, f"the copy failed its audit ({faults}), so it was not kept"
     written = "" if result.target is None else f"; {result.target} was written and passed its audit"
-    return Verdict.FINISHED, f"{found_by(result)}: {_kept(result)}{written}{in_the_headline(result.given_back)}"
+    given_back = in_the_headline(result.given_back)
+    return Verdict.FINISHED, f"{nobody_found(result.account, result.target)}: {_kept(result)}{written}{given_back}"
 
 
 def _judged_ways(result: ProtectResult) -> tuple[Verdict, str]:
@@ -173,14 +174,8 @@ def _judged_ways(result: ProtectResult) -> tuple[Verdict, str]:
             return Verdict.VIOLATION, "no way that was compared protects this table"
         return Verdict.INCONCLUSIVE, "no way that was compared came to an end: none is known to protect this table"
     without = f", with {plural(best.rows_left_out, 'row')} left out" if best.rows_left_out else ", with every row"
-    return Verdict.FINISHED, f"{found_by(result)}: by {best.way} it keeps {percent(best.kept)} of the detail{without}"
-
-
-def found_by(result: ProtectResult) -> str:
-    """Who can still be found, and by whom."""
-    policy, names = result.account.policy, few(result.account.columns)
-    copy = "this copy" if result.target else "such a copy"
-    return f"in {copy} nobody is found by {names}, not even by someone who knows everybody (k = {policy.k})"
+    kept = f"by {best.way} it keeps {percent(best.kept)} of the detail{without}"
+    return Verdict.FINISHED, f"{nobody_found(result.account, result.target)}: {kept}"
 
 
 def _kept(result: ProtectResult) -> str:

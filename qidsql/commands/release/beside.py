@@ -10,7 +10,7 @@ from typing import Any
 
 from qidsql.commands.audit.command import AuditResult
 from qidsql.commands.impact.result import ImpactResult
-from qidsql.commands.judgement import class_of_command, judged_again
+from qidsql.commands.judgement import class_of, judged_again
 from qidsql.commands.protect.result import ProtectResult
 from qidsql.commands.release.command import Evidence, ReleaseRequest, ReleaseResult, SourceRead
 from qidsql.commands.release.subject import subject_of
@@ -47,7 +47,7 @@ def evidence(request: ReleaseRequest, audit: AuditResult) -> tuple[Evidence, ...
 def _evidence(path: Path, of: str, audit: AuditResult) -> Evidence:
     document = read_json(path, EXPECTED)
     command = str(document.get("command")) if isinstance(document, dict) else ""
-    kind: Any = class_of_command(command)
+    kind: Any = class_of(document) if isinstance(document, dict) else None
     try:
         found = None if kind is None or kind is ReleaseResult else judged_again(loaded(kind, document))
     except (*MISMATCH, QidsqlError):

@@ -1,4 +1,4 @@
-"""The claims of suppress and anonymize, checked on the codes of the rows by the plan and the prices in the result.
+"""The claims of protect by cells, checked on the codes of the rows by the plan and the prices in the result.
 
 The plan is carried out on the codes: its figures are counted anew, and so are the rows and the people that it leaves.
 A bound follows from prices, or from what each row must lose, computed here from the codes. A copy is the plan if both,
@@ -11,12 +11,12 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from qidsql.commands.anonymize.anonymize import anonymizing
-from qidsql.commands.anonymize.result import AnonymizeResult
+from qidsql.commands.protect.cells.command import Attack, CellsMethod
+from qidsql.commands.protect.cells.identical import anonymizing
+from qidsql.commands.protect.cells.identical_result import IdenticalRows
+from qidsql.commands.protect.cells.matching import suppressing
+from qidsql.commands.protect.cells.matching_result import MatchingRows
 from qidsql.commands.protect.result import ProtectResult
-from qidsql.commands.suppress.command import Attack, SuppressionMethod
-from qidsql.commands.suppress.result import SuppressResult
-from qidsql.commands.suppress.suppress import suppressing
 from qidsql.commands.table_protection import Printed, TableProtection
 from qidsql.commands.verify.command import CODED, Claim, Holds, held, same
 from qidsql.commands.verify.copies import WrittenCopy
@@ -57,7 +57,7 @@ class CellClaims:
 
     def __init__(
         self,
-        claimed: SuppressResult | AnonymizeResult,
+        claimed: MatchingRows | IdenticalRows,
         protection: TableProtection,
         engine: Engine,
         protected: str | None,
@@ -71,7 +71,7 @@ class CellClaims:
 
     @property
     def rule(self) -> str:
-        against = self._claimed.against if isinstance(self._claimed, SuppressResult) else "identical rows"
+        against = self._claimed.against if isinstance(self._claimed, MatchingRows) else "identical rows"
         return f"k = {self._k}, {against}"
 
     def checked(self) -> Iterator[Claim]:
@@ -87,7 +87,7 @@ class CellClaims:
         with RowPatterns.of(self._profiler) as patterns:
             self.rows = patterns.rows
             figures: dict[str, tuple[object, object]] = {"rows": (claimed.account.rows, patterns.rows)}
-            if isinstance(claimed, SuppressResult):
+            if isinstance(claimed, MatchingRows):
                 figures["k"] = claimed.k, self._k
             yield self._same("it is about all rows of the table", figures)
             if claimed.cost is None:
@@ -118,7 +118,7 @@ class CellClaims:
             yield Claim("the plan is one for these rows", Holds.NO, "it names other rows or columns")
             return
         self._on_stage("carrying out the plan")
-        if isinstance(claimed, SuppressResult):
+        if isinstance(claimed, MatchingRows):
             yield from self._of_suppression(claimed, patterns, shares)
         else:
             yield from self._of_anonymization(claimed, records, shares)
@@ -139,7 +139,7 @@ class CellClaims:
             yield self._of_given_back(found)
 
     def _printed(self, kind: Script, patterns: RowPatterns, shares: "Shares") -> Printed:
-        if isinstance(self._claimed, SuppressResult):
+        if isinstance(self._claimed, MatchingRows):
             masks = set(shares.mask.tolist())
             return suppressing(self._engine, self._protection, masks, self._k, kind)
         everything = (1 << len(patterns.names)) - 1
@@ -156,7 +156,7 @@ class CellClaims:
         figures = {"given_back": (self._claimed.given_back, found)}
         return same("so many cells are given back by other columns", figures, "counted in the table and the copy")
 
-    def _of_suppression(self, claimed: SuppressResult, patterns: RowPatterns, shares: "Shares") -> Iterator[Claim]:
+    def _of_suppression(self, claimed: MatchingRows, patterns: RowPatterns, shares: "Shares") -> Iterator[Claim]:
         deadline, names = self._profiler.deadline, patterns.names
         values, weights = patterns.values, self._protection.weights
         found = shares.lost_cells(len(names))
@@ -197,7 +197,7 @@ class CellClaims:
             rule = f"{plural(self._k, 'row')} show each combination of values that a row shows"
             yield Claim(rule, held(safe), f"counted {CODED}")
 
-    def _of_anonymization(self, claimed: AnonymizeResult, records: Records, shares: "Shares") -> Iterator[Claim]:
+    def _of_anonymization(self, claimed: IdenticalRows, records: Records, shares: "Shares") -> Iterator[Claim]:
         names, lost = self._profiler.names, shares.lost(records.columns)
         everything = (1 << records.columns) - 1
         cost = sum(weight * cells for weight, cells in zip(self._protection.weights, lost, strict=True))
@@ -243,7 +243,7 @@ class CellClaims:
             self._k,
             self._protection.weights,
             wildcard=self._claimed.account.policy.nulls == Nulls.WILDCARD or (self._combinations and records.has_null),
-            null_shows=isinstance(claimed, AnonymizeResult),
+            null_shows=isinstance(claimed, IdenticalRows),
             check=self._check,
         )
         if found is None:
@@ -254,22 +254,22 @@ class CellClaims:
         elif solver:
             yield Claim(claim, Holds.UNKNOWN, f"{PROOFS[proof.by]}; without it {count(found)} is proved")
         else:
-            exact = isinstance(claimed, SuppressResult) and proof.by is ProvedBy.ROWS and self._alone
+            exact = isinstance(claimed, MatchingRows) and proof.by is ProvedBy.ROWS and self._alone
             how = f"{PROOFS[proof.by]}, no more than {count(found)} follows"
             yield Claim(claim, Holds.NO if exact else Holds.UNKNOWN, how)
 
     @property
     def _alone(self) -> bool:
         """Whether the bound is of plans in which each row is safe by its own suppressed cells."""
-        return isinstance(self._claimed, SuppressResult) and self._claimed.against is Attack.RELEASED_ROWS
+        return isinstance(self._claimed, MatchingRows) and self._claimed.against is Attack.RELEASED_ROWS
 
     @property
     def _combinations(self) -> bool:
-        return isinstance(self._claimed, SuppressResult) and self._claimed.against is Attack.UNIQUE_COMBINATIONS
+        return isinstance(self._claimed, MatchingRows) and self._claimed.against is Attack.UNIQUE_COMBINATIONS
 
     @property
     def _kind(self) -> str:
-        if isinstance(self._claimed, AnonymizeResult):
+        if isinstance(self._claimed, IdenticalRows):
             return "every anonymization"
         if self._alone:
             return "every plan in which each row is safe by its own cells"
@@ -280,10 +280,10 @@ class CellClaims:
     def _applies(self, proof: BoundProof, records: Records) -> bool:
         """Whether such a proof is one of this kind of bound."""
         claimed = self._claimed
-        if isinstance(claimed, AnonymizeResult):
+        if isinstance(claimed, IdenticalRows):
             return True
         if self._alone:
-            return proof.by is ProvedBy.ROWS and claimed.method is SuppressionMethod.OPTIMAL
+            return proof.by is ProvedBy.ROWS and claimed.method is CellsMethod.OPTIMAL
         if self._combinations:  # a row that is safe in such a plan is safe on its own
             return proof.by is ProvedBy.ROWS
         by_rows = proof.by is ProvedBy.ROWS and not records.has_null  # a row that shows NULL fits more people
@@ -321,7 +321,7 @@ class CellClaims:
             yield same(f"{name} has the columns that were copied, and no others", columns, "by the catalog")
             given_back = self._protection.given_back
             yield self._of_given_back(given_back(copy.rows, self._blank(shares), None))
-        if isinstance(claimed, AnonymizeResult):
+        if isinstance(claimed, IdenticalRows):
             profiler = TableProfiler(self._engine, written, names, self._k)
             after = profiler.profile(profiler.everything)
             yield self._after(claimed.after, after, name)
@@ -339,7 +339,7 @@ class CellClaims:
 
 
 def of_columns(
-    claimed: SuppressResult | AnonymizeResult | ProtectResult, kept: KeptColumns, protection: TableProtection
+    claimed: MatchingRows | IdenticalRows | ProtectResult, kept: KeptColumns, protection: TableProtection
 ) -> Claim:
     """The columns that follow from the policy, and, where it does not name them, from their values."""
     copied = tuple(column.name for column in protection.copied) if claimed.target is not None else ()

@@ -1,4 +1,4 @@
-"""The claims of keys and mask, checked by the column sets that the result lists.
+"""The claims of keys and of protect by columns, checked by the column sets that the result lists.
 
 Every criterion of a search is monotone: a column more never makes a set miss it. So sets that are known to miss it, or
 to meet it, decide all their subsets or supersets, and a few measured sets prove a claim about all.
@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from qidsql.commands.keys.command import KeysRequest, KeysResult
-from qidsql.commands.mask.command import MaskRequest, MaskResult
-from qidsql.commands.mask.mask import publishing
+from qidsql.commands.protect.columns.columns import publishing
+from qidsql.commands.protect.columns.command import ColumnsRequest, ColumnsResult
 from qidsql.commands.table_search import TableSearch
 from qidsql.commands.verify.command import Claim, Holds, held
 from qidsql.core.options import Wanted
@@ -42,12 +42,12 @@ DOUBTFUL = 16  # sets that are measured where the proof leaves some open
 
 
 class ColumnSetClaims:
-    """The claims of one result of keys or mask. `rows` are those of the table, once they are measured."""
+    """The claims of one result. `rows` are those of the table, once they are measured."""
 
     def __init__(
         self,
-        claimed: KeysResult | MaskResult,
-        asked: KeysRequest | MaskRequest,
+        claimed: KeysResult | ColumnsResult,
+        asked: KeysRequest | ColumnsRequest,
         search: TableSearch,
         engine: Engine,
         on_stage: Callable[[str], None],
@@ -76,7 +76,7 @@ class ColumnSetClaims:
         if isinstance(claimed, KeysResult):
             yield from _of_keys(claimed, facts)
             return
-        yield from _of_mask(claimed, facts)
+        yield from _of_masking(claimed, facts)
         shown = claimed.algorithm != "none" and claimed.safe is not False
         printed = publishing(self._engine, search.table, claimed.published, claimed.view, claimed.role) if shown else ()
         if claimed.script or printed:
@@ -196,7 +196,7 @@ def _theorems(claimed: KeysResult) -> Iterator[Claim]:
         yield Claim(f"the set weighs {claimed.guarantee}", Holds.UNKNOWN, "not shown by the result")
 
 
-def _of_mask(claimed: MaskResult, facts: _Facts) -> Iterator[Claim]:
+def _of_masking(claimed: ColumnsResult, facts: _Facts) -> Iterator[Claim]:
     published, withheld = facts.masks([claimed.published, claimed.withheld])
     if published:
         [profile] = facts.profiles([published], "published set")

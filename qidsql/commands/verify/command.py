@@ -17,11 +17,11 @@ from qidsql.wording.texts import few, moment
 
 @dataclass(frozen=True)
 class VerifyRequest:
-    """Does an earlier result of audit, uniques, keys, mask, protect, suppress, anonymize or release still hold?
+    """Does an earlier result of audit, uniques, keys, protect or release still hold?
 
     The result, as --format json wrote it, has what proves it: for audit, its lists of minimal column sets; for keys,
-    the column sets that miss the criterion; for mask, those that meet it; for protect, choices of levels that do not
-    reach k; for suppress and anonymize, the plan and prices of rows. What is claimed must follow from them and from the
+    the column sets that miss the criterion; for protect by columns, those that meet it; by levels, choices of levels
+    that do not reach k; by cells, the plan and prices of rows. What is claimed must follow from them and from the
     table, the verdict and its reason too; a copy must be what the plan makes of the table. A violation: some claim does
     not hold, or no longer. Cells and combinations are checked on codes of the distinct rows, which leave the engine.
     What a result says of its own work (algorithm, statements, time, notes) is not checked.
@@ -32,8 +32,7 @@ class VerifyRequest:
     protected: Annotated[
         str | None,
         Option(
-            "the copy that protect, suppress or anonymize wrote, in the same source; default: the table that the "
-            "result names",
+            "the copy that protect wrote, in the same source; default: the table that the result names",
             "TABLE",
         ),
     ] = None

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from qidsql.commands.protect.command import Way
 from qidsql.commands.protect.frontier import frontier_of_levels, frontier_of_values
 from qidsql.commands.protect.lattice import Lattice, codes_of
 from qidsql.commands.protect.protect import generalizing
 from qidsql.commands.protect.result import FrontierPoint, ProtectResult
+from qidsql.commands.protect.way import Way
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.verify.cells import of_columns
 from qidsql.commands.verify.command import Claim, Holds, held, same

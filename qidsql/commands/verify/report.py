@@ -19,7 +19,7 @@ def report(result: VerifyResult) -> Report:
         for check in result.checks:
             checks.add(MARKS[check.holds], f"{check.text}: {check.how}")
         yield checks
-    values = CODES_LEFT if result.verified in ("uniques", "suppress", "anonymize") else NOTHING_LEFT
+    values = CODES_LEFT if result.verified in ("uniques", "protect by cells") else NOTHING_LEFT
     yield from cost(result.account, values=values)
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from qidsql.column_roles.resolution import given_columns, stated_columns
-from qidsql.commands.anonymize.result import AnonymizeResult
 from qidsql.commands.audit.command import AuditRequest, AuditResult, UndeclaredRoles
 from qidsql.commands.judgement import JUDGED
 from qidsql.commands.keys.command import KeysRequest, KeysResult
-from qidsql.commands.mask.command import MaskRequest, MaskResult
+from qidsql.commands.protect.cells.identical_result import IdenticalRows
+from qidsql.commands.protect.cells.matching_result import MatchingRows
+from qidsql.commands.protect.columns.command import ColumnsRequest, ColumnsResult
 from qidsql.commands.protect.result import ProtectResult
 from qidsql.commands.release.command import ReleaseResult
-from qidsql.commands.suppress.result import SuppressResult
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
 from qidsql.commands.uniques.command import UniquesResult
@@ -41,22 +41,21 @@ from qidsql.wording.texts import count, few, plural
 
 
 Claimed: TypeAlias = (
-    AuditResult | UniquesResult | KeysResult | MaskResult | ProtectResult | SuppressResult | AnonymizeResult
+    AuditResult | UniquesResult | KeysResult | ColumnsResult | ProtectResult | MatchingRows | IdenticalRows
 )
 
-EXPECTED = (
-    "expected a result of audit, uniques, keys, mask, protect, suppress, anonymize or release that qidsql wrote with "
-    "--format json"
-)
-KINDS: tuple[tuple[str, type[Claimed | ReleaseResult], str], ...] = (  # command, its result, a key of this one only
+EXPECTED = "expected a result of audit, uniques, keys, protect or release that qidsql wrote with --format json"
+KINDS: tuple[
+    tuple[str, type[Claimed | ReleaseResult], str], ...
+] = (  # what wrote it, its result, a key of this one only
     ("release", ReleaseResult, "predicateType"),
     ("audit", AuditResult, "searches"),
     ("uniques", UniquesResult, "by_smallest"),
     ("keys", KeysResult, "failing"),
-    ("mask", MaskResult, "quasi_identifiers"),
+    ("protect by columns", ColumnsResult, "quasi_identifiers"),
     ("protect", ProtectResult, "columns_published"),
-    ("suppress", SuppressResult, "losses"),
-    ("anonymize", AnonymizeResult, "row_patterns"),
+    ("protect by cells", MatchingRows, "losses"),
+    ("protect by cells", IdenticalRows, "row_patterns"),
 )
 FROM_POLICY = ("where", "entity", "nulls", "k")
 
@@ -79,10 +78,10 @@ def read_result(path: str) -> tuple[str, Claimed | ReleaseResult, list[str]]:
     raise UsageError(f"{path} is no such result: {EXPECTED}{others}")
 
 
-def request_of(claimed: KeysResult | MaskResult, request: VerifyRequest) -> KeysRequest | MaskRequest:
+def request_of(claimed: KeysResult | ColumnsResult, request: VerifyRequest) -> KeysRequest | ColumnsRequest:
     """The request that asks for the criterion of the result, on its columns."""
     account = claimed.account
-    kind = KeysRequest if isinstance(claimed, KeysResult) else MaskRequest
+    kind = KeysRequest if isinstance(claimed, KeysResult) else ColumnsRequest
     try:
         given = _options(kind, claimed.options)
     except ValueError:  # a quote that is not closed, a word in place of a number
@@ -140,14 +139,14 @@ def verify(
 ) -> VerifyResult:
     """Whether the claims of a result hold on the table as it is now.
 
-    Of keys and mask, measures the column sets that the result lists and those that prove it, one statement each or
-    fewer, and derives from these alone what is claimed: minimal sets, a complete list, a bound. Of an audit, the
-    figures behind the verdict, the listed sets and the largest ones that contain none of these. Of uniques, codes the
-    rows in one statement and counts combinations by their definition. Of suppress and anonymize, carries out the plan
-    on such codes and computes the bound of its proof; a copy takes one statement more, which reads both. Of protect,
-    counts the levels and their proof, or makes the plan again, and compares the copy. Verdicts and their reasons are
-    derived again. A stop makes the verdict inconclusive. Raises UsageError (no such result),
-    UnknownName, AccessError, StatementError.
+    Of keys and of protect by columns, measures the column sets that the result lists and those that prove it, one
+    statement each or fewer, and derives from these alone what is claimed: minimal sets, a complete list, a bound. Of an
+    audit, the figures behind the verdict, the listed sets and the largest ones that contain none of these. Of uniques,
+    codes the rows in one statement and counts combinations by their definition. Of protect by cells, carries out the
+    plan on such codes and computes the bound of its proof; a copy takes one statement more, which reads both. Of
+    protect by values and levels, counts the levels and their proof, or makes the plan again, and compares the copy.
+    Verdicts and their reasons are derived again. A stop makes the verdict inconclusive. Raises UsageError (no such
+    result), UnknownName, AccessError, StatementError.
     """
     on_stage("reading the result")
     command, claimed, contradicting = read_result(request.result)
@@ -181,7 +180,7 @@ def verify(
 def _of_release(claims: ReleaseClaims, contradicting: Sequence[str], request: VerifyRequest) -> VerifyResult:
     """The claims of a statement about a release."""
     if request.protected is not None:
-        raise UsageError("--protected is the copy of protect, suppress or anonymize; a release names its own bytes")
+        raise UsageError("--protected is the copy of protect; a release names its own bytes")
     checks = [_contradiction(contradicting)] if contradicting else []
     unfinished: list[str] = []
     try:
@@ -221,7 +220,7 @@ def _claims(
 ) -> tuple[TableSearch | TableProtection, Claims]:
     """The table, and the claims about it."""
     account = claimed.account
-    if isinstance(claimed, SuppressResult | AnonymizeResult):
+    if isinstance(claimed, MatchingRows | IdenticalRows):
         policy, weights = limited(account.policy, request), claimed.account.weights
         stated, kept = claimed.account.left_out, claimed.kept or ()
         protection = TableProtection(engine, account.table, policy, weights, None, False, kept, stated)
@@ -233,8 +232,8 @@ def _claims(
         protection = TableProtection(engine, account.table, policy, weights, None, False, kept, stated)
         return protection, PlanClaims(claimed, protection, request.protected, on_stage)
     if request.protected is not None:
-        raise UsageError("--protected is the copy of protect, suppress or anonymize; other commands write none")
-    if isinstance(claimed, KeysResult | MaskResult):
+        raise UsageError("--protected is the copy of protect; other commands write none")
+    if isinstance(claimed, KeysResult | ColumnsResult):
         asked = request_of(claimed, request)
         search = TableSearch(engine, asked.table, asked.policy, asked.column_weights)
         return search, ColumnSetClaims(claimed, asked, search, engine, on_stage)
@@ -264,7 +263,7 @@ def _stated(claimed: Claimed, table: Table, engine: Engine) -> Iterator[Claim]:
         "reason": (claimed.reason, judged.reason),
     }
     if not isinstance(
-        claimed, ProtectResult | SuppressResult | AnonymizeResult
+        claimed, ProtectResult | MatchingRows | IdenticalRows
     ):  # whose columns also depend on their values
         anew = stated_columns(table, account.policy, account.left_out)
         searched = [column.name for column in anew.searched if column.name not in new]

@@ -118,7 +118,7 @@ class HostEngine(InSessionEngine):
         if kind is duckdb.PermissionException:
             return StatementError(
                 f"this database may not use files ({purpose}): enable_external_access is off, and the codes of the "
-                f"rows go through a private temporary file; use the command line: qidsql uniques, qidsql suppress"
+                f"rows go through a private temporary file; use the command line: qidsql uniques, qidsql protect"
             )
         return super().translate(kind(str(error)), purpose)
 

@@ -279,7 +279,7 @@ def error_of(error: Exception, purpose: str) -> QidsqlError:
     if isinstance(error, FilesForbidden):
         return StatementError(
             f"this database may not use files ({purpose}): enable_external_access is off, and the codes of the rows "
-            f"go through a private temporary file; use the command line: qidsql uniques, qidsql suppress"
+            f"go through a private temporary file; use the command line: qidsql uniques, qidsql protect"
         )
     return translate(error, purpose)
 

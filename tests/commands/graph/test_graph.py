@@ -377,7 +377,7 @@ def test_then_runs_on_what_is_to_be_protected(duckdb_store: DuckDBStore, tmp_pat
     failing = inside(*asked, "--protect", "visits", "--then", "audit", "--k", "4", "--entity", "row")
     assert failing.code == 1
     assert "main.visits is 3-anonymous on the one column audited (patient)" in failing.out
-    for verb in ("mask", "suppress"):
+    for verb in ("columns", "cells"):
         options = {
             "identifiers": "full_name",
             "sensitive": "visits.diagnosis",
@@ -478,7 +478,7 @@ def test_no_value_in_any_output(duckdb_store: DuckDBStore, tmp_path: Path) -> No
     asked = ["graph", str(duckdb_store.path), "--identifier", "full_name", "--sensitive", "visits.diagnosis"]
     kinds = ("json", "html", "dot", "mermaid")
     runs = [[*asked, "--show-sql"], *([*asked, "--protect", "visits", "--format", kind] for kind in kinds)]
-    runs += [[*asked, "--protect", "visits", "--then", verb] for verb in ("audit", "mask", "suppress")]
+    runs += [[*asked, "--protect", "visits", "--then", verb] for verb in ("audit", "columns", "cells")]
     outcome = several([*runs, [*asked, "--dry-run"], [*asked, "--max-statements", "1"]], tmp_path)
     assert outcome.out.count("exit code") == len(runs) + 2
     assert "internal error" not in outcome.err

@@ -339,7 +339,7 @@ def test_a_file_gives_a_column_its_levels_with_either_separator(people: Store, t
 
 @pytest.mark.engines("duckdb")
 def test_a_folder_without_a_file_for_any_column_is_refused(people: Store, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="has no file for a column that is protected"):
+    with pytest.raises(UsageError, match="has none for a column that is protected"):
         qidsql.protect(people.url, "people", by="levels", hierarchies=written(tmp_path, "a;*\n", "other.csv"))
     with pytest.raises(UsageError, match="is no folder"):
         qidsql.protect(people.url, "people", by="levels", hierarchies=tmp_path / "gone")

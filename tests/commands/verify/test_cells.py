@@ -18,23 +18,24 @@ from qidsql.protection.row_patterns import Records
 from tests.commandline import inside
 from tests.exhaustive import always
 from tests.stores import DuckDBStore, Store
+from tests.ways import work
 
 Document = dict[str, Any]
 NAMES = ("a", 'b "c"', "d")
 TYPES = dict.fromkeys(NAMES, "VARCHAR(9)")
 PLANS: dict[str, tuple[str, dict[str, Any]]] = {
-    "optimal": ("suppress", {"k": 2}),
-    "optimal, weighted": ("suppress", {"k": 3, "weights": {"d": 3}}),
-    "optimal, wildcard": ("suppress", {"k": 2, "nulls": "wildcard"}),
-    "optimal, wildcard, k = 3": ("suppress", {"k": 3, "nulls": "wildcard"}),
-    "shared": ("suppress", {"k": 3, "method": "shared"}),
-    "known person": ("suppress", {"k": 2, "against": "known-person"}),
-    "known person, k = 3": ("suppress", {"k": 3, "against": "known-person"}),
-    "unique combinations": ("suppress", {"k": 2, "against": "unique-combinations"}),
-    "unique combinations, k = 3": ("suppress", {"k": 3, "against": "unique-combinations"}),
-    "identical": ("anonymize", {"k": 3, "method": "heuristic"}),
-    "identical, k = 2": ("anonymize", {"k": 2, "method": "heuristic", "weights": {"a": 2}}),
-    "identical, exact": ("anonymize", {"k": 3, "method": "exact", "where": "a IS NOT NULL"}),
+    "optimal": ("matching", {"k": 2}),
+    "optimal, weighted": ("matching", {"k": 3, "weights": {"d": 3}}),
+    "optimal, wildcard": ("matching", {"k": 2, "nulls": "wildcard"}),
+    "optimal, wildcard, k = 3": ("matching", {"k": 3, "nulls": "wildcard"}),
+    "shared": ("matching", {"k": 3, "method": "shared"}),
+    "known person": ("matching", {"k": 2, "against": "known-person"}),
+    "known person, k = 3": ("matching", {"k": 3, "against": "known-person"}),
+    "unique combinations": ("matching", {"k": 2, "against": "unique-combinations"}),
+    "unique combinations, k = 3": ("matching", {"k": 3, "against": "unique-combinations"}),
+    "identical": ("identical", {"k": 3, "method": "heuristic"}),
+    "identical, k = 2": ("identical", {"k": 2, "method": "heuristic", "weights": {"a": 2}}),
+    "identical, exact": ("identical", {"k": 3, "method": "exact", "where": "a IS NOT NULL"}),
 }
 # Keys of the work done, of texts and of what a plan was asked for: no claims about the table.
 HISTORY = ("statements", "rounds", "scans", "sets_profiled", "seconds", "max_size", "max_statements", "max_seconds")
@@ -54,7 +55,7 @@ def url(store: Store) -> str:
 
 def protected(url: str, plan: str, **options: Any) -> Document:
     command, given = PLANS[plan]
-    found: Document = getattr(house, command)(url, "t", columns=NAMES, **given, **options).to_dict()
+    found: Document = work(command)(url, "t", columns=NAMES, **given, **options).to_dict()
     return found
 
 
@@ -217,7 +218,20 @@ def test_too_few_rows(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
 @pytest.mark.engines("duckdb")
 def test_the_copy_of_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("a,b\nx,1\nx,2\ny,1\ny,1\nz,3\n", encoding="utf-8")
-    asked = ("suppress", "people.csv", "--k", "2", "--into", "public.parquet", "--output", "plan.json")
+    asked = (
+        "protect",
+        "--by",
+        "cells",
+        "--against",
+        "released-rows",
+        "people.csv",
+        "--k",
+        "2",
+        "--into",
+        "public.parquet",
+        "--output",
+        "plan.json",
+    )
     assert inside(*asked, cwd=tmp_path).code == 0
     seen = inside("verify", "plan.json", "people.csv", cwd=tmp_path)
     assert seen.code == 3 and "name it with --protected" in seen.out

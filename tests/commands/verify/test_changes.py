@@ -21,9 +21,9 @@ RESULTS: dict[str, Callable[[str], Any]] = {
     "audit": lambda url: house.audit(url, "t", k=3, distinct=0.5, max_size=3),
     "uniques": lambda url: house.uniques(url, "t", scores="suda", key="e"),
     "keys": lambda url: house.keys(url, "t", distinct=0.5, weights={"a": 3}),
-    "mask": lambda url: house.mask(url, "t", violates=3, exact=True, view="v", role="readers"),
-    "suppress": lambda url: house.suppress(url, "t", k=2, sql="view"),
-    "anonymize": lambda url: house.anonymize(url, "t", k=2, method="heuristic", sql="table"),
+    "columns": lambda url: house.protect(url, "t", violates=3, exact=True, view="v", role="readers", by="columns"),
+    "matching": lambda url: house.protect(url, "t", k=2, sql="view", by="cells", against="released-rows"),
+    "identical": lambda url: house.protect(url, "t", k=2, method="heuristic", sql="table", by="cells"),
     "audit that passes": lambda url: house.audit(url, "t", k=2, columns=["a"]),
     "audit of entities": lambda url: house.audit(url, "t", k=2, entity="e", sensitive="b"),
     "audit without identifiers": lambda url: house.audit(
@@ -38,12 +38,14 @@ RESULTS: dict[str, Callable[[str], Any]] = {
     "all keys": lambda url: house.keys(url, "t", all=True, separation=0.9),
     "no key": lambda url: house.keys(url, "t", exclude="e"),
     "one minimal": lambda url: house.keys(url, "t", minimal=True, violates=3),
-    "greedy mask": lambda url: house.mask(url, "t", separation=0.8),
-    "weighted": lambda url: house.suppress(url, "t", k=3, weights={"a": 2}, into="copy", replace=True),
-    "known person": lambda url: house.suppress(url, "t", k=2, against="known-person"),
-    "unique combinations": lambda url: house.suppress(url, "t", k=2, against="unique-combinations"),
-    "shared": lambda url: house.suppress(url, "t", k=2, method="shared"),
-    "identical": lambda url: house.anonymize(url, "t", k=3, into="copy", replace=True),
+    "greedy mask": lambda url: house.protect(url, "t", separation=0.8, by="columns"),
+    "weighted": lambda url: house.protect(
+        url, "t", k=3, weights={"a": 2}, into="copy", replace=True, by="cells", against="released-rows"
+    ),
+    "known person": lambda url: house.protect(url, "t", k=2, against="known-person", by="cells"),
+    "unique combinations": lambda url: house.protect(url, "t", k=2, against="unique-combinations", by="cells"),
+    "shared": lambda url: house.protect(url, "t", k=2, method="shared", by="cells", against="released-rows"),
+    "identical, copied": lambda url: house.protect(url, "t", k=3, into="copy", replace=True, by="cells"),
 }
 # Where, when, how and by what means it was found; other prices can prove the same bound.
 OF_THE_WORK = (
@@ -110,9 +112,9 @@ def with_known_rows(document: Document, **figures: Any) -> Document:
 
 
 WRONG: dict[str, tuple[str, Callable[[Document], Document]]] = {
-    "the printed view is gone": ("suppress", lambda document: {**document, "script": []}),
-    "the printed table is gone": ("anonymize", lambda document: {**document, "script": []}),
-    "the view to publish is gone": ("mask", lambda document: {**document, "script": []}),
+    "the printed view is gone": ("matching", lambda document: {**document, "script": []}),
+    "the printed table is gone": ("identical", lambda document: {**document, "script": []}),
+    "the view to publish is gone": ("columns", lambda document: {**document, "script": []}),
     "a search is gone": ("audit", lambda document: without_one(document, document["searches"][-1]["criterion"])),
     "more columns than there are": ("no key", lambda document: {**document, "complete_to_size": 9}),
     "another weight": ("keys", lambda document: {**document, "weights": {"a": 7}}),

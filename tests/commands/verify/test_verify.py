@@ -61,7 +61,7 @@ def verified(url: str, folder: Path, document: Document, **options: Any) -> Veri
 @ONE_ENGINE
 def test_results_hold_as_they_are_written(url: str, tmp_path: Path) -> None:
     found = [house.keys(url, "t", **options) for options in SEARCHES.values()]
-    found += [house.mask(url, "t", **options) for options in MASKS.values()]
+    found += [house.protect(url, "t", **options, by="columns") for options in MASKS.values()]
     for name, result in zip((*SEARCHES, *MASKS), found, strict=True):
         again = verified(url, tmp_path, result.to_dict())
         wrong = [check for check in again.checks if check.holds is not Holds.YES]
@@ -139,7 +139,7 @@ def test_what_is_changed_in_keys_is_noticed(change: str, url: str, tmp_path: Pat
 
 @pytest.mark.engines("duckdb")
 def test_what_is_changed_in_a_mask_is_noticed(url: str, tmp_path: Path) -> None:
-    document = house.mask(url, "t", violates=3, exact=True).to_dict()
+    document = house.protect(url, "t", violates=3, exact=True, by="columns").to_dict()
     assert document["published"] and document["withheld"]
     more = {**document, "published": [*document["published"], document["withheld"][0]]}
     assert verified(url, tmp_path, more).verdict == "violation"
@@ -252,5 +252,7 @@ def test_random_tables(seed: int, duckdb_store: DuckDBStore, tmp_path: Path) -> 
             weaker = {**found, "failing": found["failing"][:place] + found["failing"][place + 1 :]}
             assert verified(duckdb_store.url, tmp_path, weaker).verdict in ("pass", "inconclusive"), options
         for exact in (True, False):
-            mask = house.mask(duckdb_store.url, "r", exact=exact, **(options or {"violates": 3})).to_dict()
+            mask = house.protect(
+                duckdb_store.url, "r", exact=exact, **(options or {"violates": 3}), by="columns"
+            ).to_dict()
             assert verified(duckdb_store.url, tmp_path, mask).verdict == "pass", options

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from qidsql.commands import gate
-from qidsql.commands.anonymize.command import AnonymizationMethod, AnonymizeRequest
-from qidsql.commands.anonymize.result import AnonymizeResult, judged
+from qidsql.commands.protect.cells.command import CellsMethod, CellsRequest
+from qidsql.commands.protect.cells.identical_result import IdenticalRows, judged
 from qidsql.commands.table_protection import Printed, TableProtection, printed, refuse_files
 from qidsql.commands.table_search import one_answer
 from qidsql.core.copies import Script
@@ -48,7 +48,7 @@ def anonymizing(engine: Engine, protection: TableProtection, patterns: RowPatter
     if len(rows) > MAX_LINES:
         raise UsageError(
             f"the plan has {count(len(rows))} lines, too many for one statement ({count(MAX_LINES)}); write the "
-            f"copy with --into, or anonymize fewer columns (--column)"
+            f"copy with --into, or protect fewer columns (--column)"
         )
     lines = [tuple(map(integer, row)) for row in rows] or [(0,) * (len(codes) + 3)]
     plan = exp.values(lines, alias="lines", columns=["mask", *codes, *ends])
@@ -60,9 +60,9 @@ MEMORY = 1 << 30  # bytes, if the source runs in another process
 
 
 @one_answer
-def anonymize(
-    engine: Engine, request: AnonymizeRequest, on_stage: Callable[[str], None] = lambda stage: None
-) -> AnonymizeResult:
+def identical_rows(
+    engine: Engine, request: CellsRequest, on_stage: Callable[[str], None] = lambda stage: None
+) -> IdenticalRows:
     """The cheapest anonymization found, with the proved bound, and the copy if one was requested.
 
     One statement codes the rows; all else is computed on a local workbench. A copy is written and audited in one
@@ -77,9 +77,9 @@ def anonymize(
 
 
 class _Anonymization:
-    """One run of `anonymize`; collects its result."""
+    """One run; collects its result."""
 
-    def __init__(self, engine: Engine, request: AnonymizeRequest, on_stage: Callable[[str], None]) -> None:
+    def __init__(self, engine: Engine, request: CellsRequest, on_stage: Callable[[str], None]) -> None:
         self._engine, self._request, self._on_stage = engine, request, on_stage
         self._protection = TableProtection.of(engine, request)
         self._rows: int | None = None
@@ -91,7 +91,7 @@ class _Anonymization:
         self._given_back: tuple[GivenBack, ...] | None = None
         self._written = False
 
-    def run(self) -> AnonymizeResult:
+    def run(self) -> IdenticalRows:
         try:
             return self._run()
         except Stopped as stop:
@@ -99,7 +99,7 @@ class _Anonymization:
         except KeyboardInterrupt:
             return self._result("interrupted")
 
-    def _run(self) -> AnonymizeResult:
+    def _run(self) -> IdenticalRows:
         protection, request = self._protection, self._request
         protection.recognise(self._on_stage)
         self._on_stage("coding the rows")
@@ -129,7 +129,7 @@ class _Anonymization:
         k, weights = request.policy.k, protection.weights
         anonymizer = Anonymizer(patterns, k, weights, memory, deadline, self._on_stage, request.work)
         method = request.chosen_method
-        exact = method is AnonymizationMethod.EXACT or (method is AnonymizationMethod.AUTO and anonymizer.small)
+        exact = method is CellsMethod.EXACT or (method is CellsMethod.AUTO and anonymizer.small)
         if exact and not anonymizer.solvable:
             raise UsageError(
                 f"{plural(patterns.patterns, 'distinct row')} of {plural(len(patterns.names), 'column')} are too many "
@@ -138,7 +138,7 @@ class _Anonymization:
         found = anonymizer.run(exact)
         return gate.anonymization(found, anonymizer)
 
-    def _write(self, copy: ProtectedCopy, patterns: RowPatterns) -> AnonymizeResult:
+    def _write(self, copy: ProtectedCopy, patterns: RowPatterns) -> IdenticalRows:
         """Write the copy, audit it, and keep it only if it passes."""
         profiler, k = self._protection.profiler, self._request.policy.k
         assert self._found is not None
@@ -159,13 +159,13 @@ class _Anonymization:
         """The blank cells of each column."""
         return dict(zip(self._protection.names, found.cells, strict=True))
 
-    def _result(self, unfinished: str = "") -> AnonymizeResult:
+    def _result(self, unfinished: str = "") -> IdenticalRows:
         """The result so far. `unfinished`: why the work ended before its plan, or its copy, was complete."""
         found, protection = self._found, self._protection
         stopped = bool(unfinished)
         if found and found.stopped and not found.optimal:
             unfinished = unfinished or str(found.stopped)
-        result = AnonymizeResult(
+        result = IdenticalRows(
             verdict=Verdict.INCONCLUSIVE if stopped else Verdict.FINISHED,
             reason="",
             algorithm=found.algorithm if found else "none",

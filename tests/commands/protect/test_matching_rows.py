@@ -10,9 +10,9 @@ import duckdb
 import pytest
 
 import qidsql as house
-from qidsql.commands.suppress.command import SuppressionMethod, SuppressRequest
-from qidsql.commands.suppress.result import SuppressResult
-from qidsql.commands.suppress.suppress import suppress
+from qidsql.commands.protect.cells.command import CellsMethod, CellsRequest
+from qidsql.commands.protect.cells.matching import matching_rows
+from qidsql.commands.protect.cells.matching_result import MatchingRows
 from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
 from qidsql.engines.base import ExecutedStatement
@@ -25,6 +25,7 @@ from tests.commandline import inside, refused
 from tests.exhaustive import always, pairs
 from tests.protection.suppression.known import rarest
 from tests.stores import ONE_ENGINE, PostgresStore, Store, quoted
+from tests.ways import work
 
 Record = tuple[object, ...]
 HOSTILE = 'we"ird; --'
@@ -70,17 +71,19 @@ def lightest(rows: Sequence[Record], row: Record, k: int, weights: Sequence[int]
 def test_no_bound_is_claimed_for_blank_cells_that_protect_others(store: Store) -> None:
     store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(2, 0), (1, 2), (1, 2), (2, 0), (2, 0)])
     with store.connect() as engine:  # one row of (2, 0) all blank would do: 2 cells
-        result = suppress(engine, SuppressRequest("t", k=3, method=SuppressionMethod.SHARED))
-        by_row = suppress(engine, SuppressRequest("t", k=3))
+        result = matching_rows(engine, CellsRequest("t", k=3, method=CellsMethod.SHARED, against="released-rows"))
+        by_row = matching_rows(engine, CellsRequest("t", k=3, against="released-rows"))
     assert (result.cost, result.lower_bound, result.optimal) == (4, None, False)
     assert "fewer may suffice" in result.reason
     assert (by_row.cost, by_row.lower_bound, by_row.optimal) == (4, 4, True)
 
 
-def ask(store: Store, table: str = "people", **options: Any) -> SuppressResult:
-    request = SuppressRequest(table, **{"columns": NAMES, "sensitive": ("note", "person"), **options})
+def ask(store: Store, table: str = "people", **options: Any) -> MatchingRows:
+    request = CellsRequest(
+        table, **{"k": 2, "against": "released-rows", "columns": NAMES, "sensitive": ("note", "person"), **options}
+    )
     with store.connect(writable=request.writable) as engine:
-        return suppress(engine, request)
+        return matching_rows(engine, request)
 
 
 def content(store: Store, table: str) -> list[Record]:
@@ -159,7 +162,7 @@ def test_a_copy_too_large_to_be_counted_is_compared_with_its_plan(
     fitting = [[fits(row, person[:3]) for row in copy] for person in people(11, 40)]
     assert min(map(sum, fitting)) >= 3 and min(map(sum, zip(*fitting, strict=True))) >= 3
     assert "not counted: combinations of values" in rendering.render(result, 200)
-    monkeypatch.setattr("qidsql.commands.suppress.suppress.sizes_of_copy", lambda written: [])
+    monkeypatch.setattr("qidsql.commands.protect.cells.matching.sizes_of_copy", lambda written: [])
     assert ask(store, k=3, against="known-person", into="other").verdict is Verdict.INCONCLUSIVE
     assert "other" not in tables(store)
 
@@ -184,8 +187,8 @@ def test_a_search_that_ends_at_once_leaves_a_plan(store: Store, monkeypatch: pyt
     monkeypatch.setattr("qidsql.core.budget.MILLION", 0)
     store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(1, 2), (5, 2), (5, 7)])
     with store.connect() as engine:
-        hasty = suppress(engine, SuppressRequest("t", against="unique-combinations", max_work=1))
-        text = rendering.render(suppress(engine, SuppressRequest("t", against="unique-combinations")), 200)
+        hasty = matching_rows(engine, CellsRequest("t", against="unique-combinations", max_work=1, k=2))
+        text = rendering.render(matching_rows(engine, CellsRequest("t", against="unique-combinations", k=2)), 200)
     assert (hasty.verdict, hasty.cells, hasty.lower_bound) == (Verdict.FINISHED, 6, 3)
     assert "--max-work" in hasty.account.unfinished[0]
     assert "4 cells in 3 rows" in text and "proved: at least 3 are needed" in text
@@ -196,8 +199,8 @@ def test_a_search_that_ends_at_once_leaves_a_plan(store: Store, monkeypatch: pyt
 def test_the_report_of_a_plan_against_someone_who_knows_a_person(store: Store) -> None:
     store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(1, 2), (5, 2), (5, 7)])
     with store.connect() as engine:
-        text = rendering.render(suppress(engine, SuppressRequest("t", against="known-person")), 200)
-        wilson = rendering.render(suppress(engine, SuppressRequest("t")), 200)
+        text = rendering.render(matching_rows(engine, CellsRequest("t", against="known-person", k=2)), 200)
+        wilson = rendering.render(matching_rows(engine, CellsRequest("t", against="released-rows", k=2)), 200)
     assert "4 cells in 3 rows" in text and "proved for disjoint matchings: no fewer suffice" in text
     assert "someone who knows everybody: at least 2 rows can be anyone's" in text
     assert "--against known-person --into NAME" in text
@@ -210,7 +213,7 @@ def test_time_spent_on_counting_people_does_not_take_the_plan(store: Store, monk
     def late(*_: object) -> None:
         raise BudgetSpent("the time budget (--max-seconds) is used up")
 
-    monkeypatch.setattr("qidsql.commands.suppress.suppress.known_people", late)
+    monkeypatch.setattr("qidsql.commands.protect.cells.matching.known_people", late)
     store.table("people", COLUMNS, people())
     result = ask(store)
     assert (result.verdict, result.known) == (Verdict.FINISHED, None) and result.optimal
@@ -220,7 +223,7 @@ def test_time_spent_on_counting_people_does_not_take_the_plan(store: Store, monk
 
 
 @ONE_ENGINE
-@pytest.mark.parametrize("script", SuppressRequest.scripts)
+@pytest.mark.parametrize("script", CellsRequest.scripts)
 def test_the_printed_statement_does_what_into_does(store: Store, script: Script) -> None:
     store.table("people", COLUMNS, people(2))
     ask(store, into="safe", k=3)
@@ -267,8 +270,8 @@ def test_nulls_that_match_anything_save_cells(store: Store) -> None:
 def test_direct_identifiers_are_left_out(store: Store) -> None:
     store.table("people", COLUMNS, people(7))
     with store.connect(writable=True) as engine:
-        request = SuppressRequest("people", k=2, identifiers=("note",), into="safe")
-        result = suppress(engine, request)
+        request = CellsRequest("people", k=2, identifiers=("note",), into="safe", against="released-rows")
+        result = matching_rows(engine, request)
     assert result.copied == NAMES
     [person] = (each for each in result.not_copied if each.name == "person")
     assert person.reason.startswith("recognised as a direct identifier")
@@ -326,7 +329,16 @@ def test_a_target_that_may_not_be_seen_or_removed(postgres_store: PostgresStore,
             ("theirs", True, AccessError, "must own what --replace removes"),
         ):
             with pytest.raises(kind, match=words):
-                house.suppress(engine, "people", columns=NAMES, into=into, replace=replace)
+                house.protect(
+                    engine,
+                    "people",
+                    columns=NAMES,
+                    into=into,
+                    replace=replace,
+                    by="cells",
+                    against="released-rows",
+                    k=2,
+                )
         assert engine.statements == 0
 
 
@@ -337,8 +349,10 @@ def test_a_name_as_long_as_postgres_keeps_names(postgres_store: PostgresStore, s
     for name in ("t" * 63, "é" * 31 + "t", "t" * 52 + "_suppressed"):
         postgres_store.table(name, COLUMNS, people())
         with postgres_store.connect() as engine:
-            request = SuppressRequest(quoted(name), k=2, columns=NAMES, sensitive=("note", "person"), sql=script)
-            postgres_store.execute(";\n".join(suppress(engine, request).script))
+            request = CellsRequest(
+                quoted(name), k=2, columns=NAMES, sensitive=("note", "person"), sql=script, against="released-rows"
+            )
+            postgres_store.execute(";\n".join(matching_rows(engine, request).script))
         made = [each for each in tables(postgres_store) if "_suppressed" in each and each != name]
         assert len(made) == 1
         check(people(), content(postgres_store, made[0]), 2)
@@ -366,9 +380,9 @@ def test_targets_are_checked_before_any_work(store: Store) -> None:
         with store.connect(writable=True) as engine:
             asked: list[ExecutedStatement] = []
             engine.watchers.append(asked.append)
-            for verb in (house.suppress, house.anonymize):
+            for way in ("matching", "identical"):
                 with pytest.raises(UsageError, match=words):
-                    verb(engine, "people", columns=NAMES, into=into)
+                    work(way)(engine, "people", columns=NAMES, into=into)
             with pytest.raises(UsageError, match=words):
                 house.uniques(engine, "people", columns=NAMES, into=into)
             assert asked == []
@@ -411,9 +425,17 @@ def test_a_failed_write_leaves_nothing_behind(store: Store, moment: str, error: 
         engine.watchers.append(fail)
         if moment == "commit":
             engine.commit = lambda: (_ for _ in ()).throw(error)  # type: ignore[method-assign]
-        request = SuppressRequest("people", k=2, columns=NAMES, sensitive=("note", "person"), into="safe", replace=True)
+        request = CellsRequest(
+            "people",
+            k=2,
+            columns=NAMES,
+            sensitive=("note", "person"),
+            into="safe",
+            replace=True,
+            against="released-rows",
+        )
         try:
-            result = suppress(engine, request)
+            result = matching_rows(engine, request)
             assert result.verdict is Verdict.INCONCLUSIVE
             assert result.target is None
         except (Breaks, QidsqlError):
@@ -433,8 +455,11 @@ def test_a_killed_connection_leaves_nothing_behind(postgres_store: PostgresStore
                 )
 
         engine.watchers.append(kill)
-        result = suppress(
-            engine, SuppressRequest("people", columns=NAMES, sensitive=("note", "person"), k=2, into="safe")
+        result = matching_rows(
+            engine,
+            CellsRequest(
+                "people", columns=NAMES, sensitive=("note", "person"), k=2, into="safe", against="released-rows"
+            ),
         )
     assert result.verdict is Verdict.INCONCLUSIVE
     assert "safe" not in tables(postgres_store)
@@ -444,13 +469,17 @@ def test_a_killed_connection_leaves_nothing_behind(postgres_store: PostgresStore
 def test_a_role_that_may_only_read(postgres_store: PostgresStore, reader: str) -> None:
     postgres_store.table("people", COLUMNS, people())
     postgres_store.execute(f"GRANT SELECT ON people TO {reader}")
-    request = SuppressRequest("people", columns=NAMES, sensitive=("note", "person"), k=2, into="safe")
+    request = CellsRequest(
+        "people", columns=NAMES, sensitive=("note", "person"), k=2, into="safe", against="released-rows"
+    )
     with postgres_store.connect_as(reader, writable=True) as engine, pytest.raises(AccessError, match="needs CREATE"):
-        suppress(engine, request)
+        matching_rows(engine, request)
     for script in (None, Script.VIEW, Script.TABLE):
         with postgres_store.connect_as(reader) as engine:
-            request = SuppressRequest("people", columns=NAMES, sensitive=("note", "person"), k=2, sql=script)
-            assert suppress(engine, request).verdict is Verdict.FINISHED
+            request = CellsRequest(
+                "people", columns=NAMES, sensitive=("note", "person"), k=2, sql=script, against="released-rows"
+            )
+            assert matching_rows(engine, request).verdict is Verdict.FINISHED
 
 
 @pytest.mark.exhaustive
@@ -464,7 +493,20 @@ def test_files_get_files(tmp_path: Path) -> None:
     for name in ("safe.parquet", "safe.csv"):
         goal = tmp_path / name
         columns = [*(f"--column={each}" for each in NAMES), "--sensitive=note", "--sensitive=person"]
-        arguments = ["suppress", source, *columns, "--into", goal, "-q"]
+        arguments = [
+            "protect",
+            "--by",
+            "cells",
+            "--against",
+            "released-rows",
+            "--k",
+            "2",
+            source,
+            *columns,
+            "--into",
+            goal,
+            "-q",
+        ]
         assert inside(*arguments).code == 0
         reading = "read_csv(?, nullstr='', quote='\"')" if name.endswith("csv") else "read_parquet(?)"
         with duckdb.connect() as connection:
@@ -474,15 +516,34 @@ def test_files_get_files(tmp_path: Path) -> None:
         assert len(copy) == len(rows)
         assert "exists already" in refused(*arguments)
         assert inside(*arguments, "--replace").code == 0
-    assert "is the source itself" in refused("suppress", source, "--into", source, "--replace")
-    assert "ends in" in refused("suppress", source, "--into", tmp_path / "safe.txt")
+    assert "is the source itself" in refused(
+        "protect", "--by", "cells", "--against", "released-rows", "--k", "2", source, "--into", source, "--replace"
+    )
+    assert "ends in" in refused(
+        "protect", "--by", "cells", "--against", "released-rows", "--k", "2", source, "--into", tmp_path / "safe.txt"
+    )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.parquet", "safe.csv", "safe.parquet"]
 
 
 def test_a_csv_of_one_column_has_a_line_for_each_row(tmp_path: Path) -> None:
     """Readers skip an empty line: a suppressed cell is an empty text in quotes."""
     (tmp_path / "one.csv").write_text("age\n31\n31\n45\n", encoding="utf-8")
-    assert inside("suppress", tmp_path / "one.csv", "--into", tmp_path / "safe.csv", "-q").code == 0
+    assert (
+        inside(
+            "protect",
+            "--by",
+            "cells",
+            "--against",
+            "released-rows",
+            "--k",
+            "2",
+            tmp_path / "one.csv",
+            "--into",
+            tmp_path / "safe.csv",
+            "-q",
+        ).code
+        == 0
+    )
     head, *lines = (tmp_path / "safe.csv").read_text(encoding="utf-8").splitlines()
     assert head == "age" and sorted(lines) == ['""', "31", "31"]
 
@@ -511,7 +572,7 @@ def test_the_report_and_json(store: Store) -> None:
 
 @ONE_ENGINE
 def test_too_many_column_sets_for_a_statement(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("qidsql.commands.suppress.suppress.MAX_WINDOWS", 2)
+    monkeypatch.setattr("qidsql.commands.protect.cells.matching.MAX_WINDOWS", 2)
     store.table("people", COLUMNS, people())
     with pytest.raises(UsageError, match="--into"):
         ask(store, sql=Script.VIEW)
@@ -522,27 +583,31 @@ def test_too_many_column_sets_for_a_statement(store: Store, monkeypatch: pytest.
     [
         ({"into": "a", "sql": Script.VIEW}, "choose one"),
         ({"replace": True}, "needs --into"),
-        ({"method": SuppressionMethod.SHARED, "sql": Script.VIEW}, "--into"),
-        ({"nulls": "wildcard", "sql": Script.VIEW}, "--into"),
+        ({"against": "released-rows", "method": CellsMethod.SHARED, "sql": Script.VIEW}, "--into"),
+        ({"against": "released-rows", "nulls": "wildcard", "sql": Script.VIEW}, "--into"),
+        ({"method": "shared"}, "is not one against anyone"),
+        ({"nulls": "wildcard"}, "takes no NULL for a match"),
+        ({"show_values": True}, "not for --against anyone"),
+        ({"sql": Script.VIEW}, "--sql table"),
         ({"method": "greedy"}, "method"),
         ({"against": "everybody"}, "against"),
-        ({"against": "known-person", "method": "shared"}, "released rows only"),
+        ({"against": "known-person", "method": "shared"}, "is not one against known-person"),
         ({"against": "known-person", "sql": Script.VIEW}, "--into"),
         ({"against": "known-person", "nulls": "wildcard"}, "wildcard"),
         ({"against": "unique-combinations", "sql": Script.VIEW}, "--into"),
         ({"against": "unique-combinations", "max_work": 0}, "more than 0"),
-        ({"max_work": 5}, "to its end"),
+        ({"against": "released-rows", "max_work": 5}, "to its end"),
     ],
 )
 def test_options_that_cannot_be_right(options: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        SuppressRequest(**options)
+        CellsRequest(**options)
 
 
 def test_figures_of_adult(shared: Path) -> None:
     """Each of the 5,926 records with an unsafe combination [sdcMicro's count] loses a cell at least."""
     with connect(str(shared / "adult.csv")) as engine:
-        result = suppress(engine, SuppressRequest(k=2, columns=SIX))
+        result = matching_rows(engine, CellsRequest(k=2, columns=SIX, against="released-rows"))
     assert (result.cells, result.records, result.by_cells) == (6295, 5926, {0: 26635, 1: 5561, 2: 361, 3: 4})
 
 
@@ -552,10 +617,10 @@ def test_shared_suppression_of_adult_needs_fewer_cells_than_sdcmicro(
     shared: Path, tmp_path: Path, k: int, sdcmicro: int
 ) -> None:
     with connect(str(shared / "adult.csv")) as engine:
-        request = SuppressRequest(
-            k=k, columns=SIX, method=SuppressionMethod.SHARED, into=str(tmp_path / "safe.parquet")
+        request = CellsRequest(
+            k=k, columns=SIX, method=CellsMethod.SHARED, into=str(tmp_path / "safe.parquet"), against="released-rows"
         )
-        result = suppress(engine, request)
+        result = matching_rows(engine, request)
     assert result.cells is not None and result.cells < sdcmicro / 3
     assert (result.verdict, result.rows_below_k, result.optimal) == (Verdict.FINISHED, 0, False)
 
@@ -563,4 +628,9 @@ def test_shared_suppression_of_adult_needs_fewer_cells_than_sdcmicro(
 def test_an_engine_that_only_reads_writes_nothing(store: Store) -> None:
     store.table("people", COLUMNS, people())
     with store.connect() as engine, pytest.raises(QidsqlError, match="not opened for writing"):
-        suppress(engine, SuppressRequest("people", columns=NAMES, sensitive=("note", "person"), into="safe"))
+        matching_rows(
+            engine,
+            CellsRequest(
+                "people", columns=NAMES, sensitive=("note", "person"), into="safe", against="released-rows", k=2
+            ),
+        )

@@ -1,9 +1,10 @@
-"""The request of `mask`: the forbidden criterion, and how far to search."""
+"""The request of `protect --by columns`: the forbidden criterion, and how far to search."""
 
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
+from qidsql.commands.protect.way import WAY, By, Way
 from qidsql.core.options import (
     COPY,
     DELTA,
@@ -28,25 +29,27 @@ from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.declarations.results import FLAT, OMITTED, reported
 from qidsql.errors import UsageError
-from qidsql.measures.criteria import Criterion
+from qidsql.measures.criteria import Criterion, Violates
 from qidsql.measures.profiles import ClassProfile
 from qidsql.search.result import Certificate
 from qidsql.wording.texts import count, decimal, plural
 
 
 @dataclass(frozen=True)
-class MaskRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
+class ColumnsRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
     """Which columns can be published together?
 
     Prints the columns to publish and to withhold, the distance from the optimum, and statements to carry it out; runs
-    none of them. A ratio of exactly --distinct or --separation may be published.
+    none of them. By default the published columns have no class below k. Other criteria have to be asked for; a ratio
+    of exactly --distinct or --separation may be published.
     """
 
     weighs: ClassVar[bool] = True
 
     table: TableName = None
     _: KW_ONLY
-    exact: Annotated[bool, Option("prove that no choice publishes more")] = False
+    by: By = Way.COLUMNS
+    exact: Annotated[bool, Option("prove that no choice publishes more", panel=WAY)] = False
     weights: ColumnWeights = None
     view: Annotated[str | None, Option("the view's name; default: TABLE_published", "NAME", panel=COPY)] = None
     role: Annotated[str, Option("the role that may read it, in the script", "NAME", panel=COPY)] = "reader"
@@ -87,10 +90,11 @@ class MaskRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
     def policy(self) -> Policy:
         return Policy.of(self, k=self.violates or self.k, **self.disclosure)
 
-    def settings_of(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """The k of the policy is the criterion if none is given: it forbids more than keys."""
-        forbids = "k" in settings and not given_criteria(self) and self.reveals is None
-        return {**settings, "violates": settings["k"]} if forbids else settings
+    @property
+    def criterion(self) -> Criterion:
+        """What is asked for: classes below k by default. Raises UsageError if there are several."""
+        plain = not given_criteria(self) and self.reveals is None
+        return Violates(self.k) if plain else super().criterion
 
     @cached_property
     def forbidden(self) -> Criterion:
@@ -105,13 +109,14 @@ class MaskRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
 
 
 COMMAND = Command(
-    MaskRequest,
+    ColumnsRequest,
     examples=(
-        "qidsql mask warehouse.duckdb patients --violates 5",
-        "qidsql mask warehouse.duckdb patients --separation 0.8 --exact --weights zip_code=3",
+        "qidsql protect clinic.duckdb patients --by columns --k 5",
+        "qidsql protect clinic.duckdb patients --by columns --separation 0.8 --exact --weights zip_code=3",
     ),
     exit_codes="0 finished, 2 error, 3 inconclusive",
     shown=(
+        "by",
         "k",
         "distinct",
         "separation",
@@ -124,20 +129,20 @@ COMMAND = Command(
         "entity",
         "exact",
         "view",
-        "policy_file",
         "format",
         "output",
     ),
 )
 
 
-# The result of `mask`: the columns to publish, how good that choice is, and the script for it.
+# The result: the columns to publish, how good that choice is, and the script for it.
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class MaskResult(Result):
+class ColumnsResult(Result):
     """Which columns can be published together."""
 
+    by: Annotated[Way, "what is changed"] = Way.COLUMNS
     account: Annotated[SearchAccount, FLAT]
     criterion: Annotated[str, "must not hold for the published columns"]
     options: Annotated[str, "the options that ask for the criterion"]
@@ -167,10 +172,10 @@ class MaskResult(Result):
         return self.safe is True and self.weight == self.bound
 
 
-# The verdict of `mask` and the sentence that gives its reason: both follow from the other facts of the result.
+# The verdict and the sentence that gives its reason: both follow from the other facts of the result.
 
 
-def judged(result: MaskResult) -> MaskResult:
+def judged(result: ColumnsResult) -> ColumnsResult:
     """The result with its verdict and reason."""
     account = result.account
     rows = account.rows if account.policy.entity is None else account.entities
@@ -179,7 +184,7 @@ def judged(result: MaskResult) -> MaskResult:
     return replace(result, verdict=Verdict.INCONCLUSIVE if open_ else Verdict.FINISHED, reason=reason)
 
 
-def _reason(result: MaskResult) -> str:
+def _reason(result: ColumnsResult) -> str:
     if result.algorithm == "none" or result.bound is None:
         return "the search did not finish: no columns are known to be safe"
     published = len(result.published)

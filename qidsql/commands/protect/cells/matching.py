@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from sqlglot import exp
 
 from qidsql.commands import gate
-from qidsql.commands.suppress.command import Attack, SuppressionMethod, SuppressRequest
-from qidsql.commands.suppress.result import ColumnLoss, SuppressResult, ValueLoss, judged
+from qidsql.commands.protect.cells.command import Attack, CellsMethod, CellsRequest
+from qidsql.commands.protect.cells.matching_result import ColumnLoss, MatchingRows, ValueLoss, judged
 from qidsql.commands.table_protection import Printed, TableProtection, printed, refuse_files
 from qidsql.commands.table_search import one_answer
 from qidsql.core.budget import WorkLimit
@@ -69,9 +69,9 @@ DIVIDED = exp.select("pattern", "mask", "size").from_("shares")  # rows of one p
 
 
 @one_answer
-def suppress(
-    engine: Engine, request: SuppressRequest, on_stage: Callable[[str], None] = lambda stage: None
-) -> SuppressResult:
+def matching_rows(
+    engine: Engine, request: CellsRequest, on_stage: Callable[[str], None] = lambda stage: None
+) -> MatchingRows:
     """The lightest cells to suppress so that every row matches k - 1 others, and the copy if one was requested.
 
     One statement codes the rows, and a local workbench computes the plan; a copy is written and audited in one
@@ -84,9 +84,9 @@ def suppress(
 
 
 class _Suppression:
-    """One run of `suppress`; collects its result."""
+    """One run; collects its result."""
 
-    def __init__(self, engine: Engine, request: SuppressRequest, on_stage: Callable[[str], None]) -> None:
+    def __init__(self, engine: Engine, request: CellsRequest, on_stage: Callable[[str], None]) -> None:
         self._engine, self._request, self._on_stage = engine, request, on_stage
         self._protection = TableProtection.of(engine, request)
         self._rows: int | None = None
@@ -100,7 +100,7 @@ class _Suppression:
         self._script: tuple[str, ...] = ()
         self._given_back: tuple[GivenBack, ...] | None = None
 
-    def run(self) -> SuppressResult:
+    def run(self) -> MatchingRows:
         try:
             return self._run()
         except Stopped as stop:
@@ -108,7 +108,7 @@ class _Suppression:
         except KeyboardInterrupt:
             return self._result("interrupted")
 
-    def _run(self) -> SuppressResult:
+    def _run(self) -> MatchingRows:
         request = self._request
         self._protection.recognise(self._on_stage)
         self._on_stage("coding the rows")
@@ -136,12 +136,12 @@ class _Suppression:
     def _planned(self, patterns: RowPatterns, coding: float) -> SuppressionPlan:
         """The checked plan against the requested attack. `coding` is how long the coding of the rows took."""
         match self._request.attack:
-            case Attack.RELEASED_ROWS:
-                return self._against_released_rows(patterns)
             case Attack.UNIQUE_COMBINATIONS:
                 return self._against_unique_combinations(patterns, coding)
             case Attack.KNOWN_PERSON:
                 return self._against_known_person(patterns, coding)
+            case _:
+                return self._against_released_rows(patterns)
 
     def _against_released_rows(self, patterns: RowPatterns) -> SuppressionPlan:
         """The checked plan by which each released row fits k people."""
@@ -155,7 +155,7 @@ class _Suppression:
             deadline=deadline,
             on_stage=self._on_stage,
         )
-        optimal = request.chosen_method is SuppressionMethod.OPTIMAL
+        optimal = request.chosen_method is not CellsMethod.SHARED
         if not optimal:
             self._on_stage("searching rows that suppressed cells of others protect")
             plan = shared(plan, deadline=deadline)
@@ -235,7 +235,7 @@ class _Suppression:
         texts = {integer(code): str(value) for code, value in self._profiler.ask([statement])[0]}
         return tuple(ValueLoss(texts.get(loss.code), loss.cells, loss.of) for loss in most)
 
-    def _write(self, copy: ProtectedCopy, patterns: RowPatterns) -> SuppressResult:
+    def _write(self, copy: ProtectedCopy, patterns: RowPatterns) -> MatchingRows:
         """Write the copy, audit it, and keep it only if it passes."""
         k, attack = self._request.policy.k, self._request.attack
         assert self._plan is not None
@@ -279,16 +279,16 @@ class _Suppression:
         with RowPatterns.of(both) as patterns:
             return people_of_copy(patterns, both.k, self._deadline)
 
-    def _result(self, unfinished: str = "") -> SuppressResult:
+    def _result(self, unfinished: str = "") -> MatchingRows:
         """The result so far. `unfinished`: why the work ended before its plan, or its copy, was complete."""
         plan, request = self._plan, self._request
         stopped = bool(unfinished)
         unfinished = unfinished or (str(self._spent) if self._spent else "")
-        found = SuppressResult(
+        found = MatchingRows(
             verdict=Verdict.INCONCLUSIVE if stopped else Verdict.FINISHED,
             reason="",
             k=request.policy.k,
-            method=request.chosen_method,
+            method=CellsMethod.SHARED if request.chosen_method is CellsMethod.SHARED else CellsMethod.OPTIMAL,
             against=request.attack,
             cost=plan.weight if plan else None,
             lower_bound=plan.lower_bound if plan else None,

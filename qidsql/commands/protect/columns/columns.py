@@ -6,7 +6,7 @@ from functools import partial
 
 from qidsql.column_roles.resolution import columns_of
 from qidsql.commands import gate
-from qidsql.commands.mask.command import MaskRequest, MaskResult, judged
+from qidsql.commands.protect.columns.command import ColumnsRequest, ColumnsResult, judged
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
 from qidsql.core.options import DELTA
 from qidsql.core.results import Verdict
@@ -16,7 +16,7 @@ from qidsql.errors import Stopped, UsageError
 from qidsql.protection.masking import MaskingPlan, exact_masking, greedy_masking, sampled_masking
 from qidsql.sql.copies import granting_columns, publishing_view
 
-# Statements that publish columns of a table, printed by `mask`.
+# Statements that publish columns of a table, printed.
 
 
 def publishing(engine: Engine, table: Table, published: Sequence[str], view: str | None, role: str) -> tuple[str, ...]:
@@ -32,7 +32,9 @@ def publishing(engine: Engine, table: Table, published: Sequence[str], view: str
 
 
 @one_answer
-def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] = lambda stage: None) -> MaskResult:
+def columns(
+    engine: Engine, request: ColumnsRequest, on_stage: Callable[[str], None] = lambda stage: None
+) -> ColumnsResult:
     """Which columns to publish so that they do not meet the criterion, measured on the full table.
 
     Greedy unless an exact or a sampled plan is requested. A stop (budget, lost connection, Ctrl-C, a statement that
@@ -64,7 +66,7 @@ def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] =
         plan, published, measured = None, 0, None
     names = search.names(published)
     shown = plan is not None and plan.safe is not False
-    found = MaskResult(
+    found = ColumnsResult(
         verdict=Verdict.INCONCLUSIVE,
         reason="",
         criterion=request.forbidden.name,
@@ -86,7 +88,7 @@ def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] =
     return judged(found)
 
 
-def _plan(search: TableSearch, request: MaskRequest) -> MaskingPlan:
+def _plan(search: TableSearch, request: ColumnsRequest) -> MaskingPlan:
     criterion, sampling = request.forbidden, request.sampling
     if request.exact or not request.sampled:
         with suppress(Stopped):  # a stop shows again at the next profile

@@ -1,6 +1,6 @@
-"""The report of `turns`: the table of turns, and what could be done next."""
+"""The report of `protect --by turns`: the table of turns, and what could be done next."""
 
-from qidsql.commands.turns.command import Turn, TurnsResult
+from qidsql.commands.protect.turns.command import Turn, TurnsResult
 from qidsql.core.results import Verdict
 from qidsql.report.blocks import Grid, Head, Next, Outcome, Report, Sentence
 from qidsql.report.next_steps import column_set, command
@@ -74,7 +74,7 @@ def _next(result: TurnsResult) -> Report:
         yield Sentence(f"{last.worst} is in {share_of} unsafe combinations: recode or drop it next.", close=True)
     recoded = any(turn.change and turn.values_after is not None for turn in result.turns)
     if recoded:
-        then = "audit" if result.verdict is Verdict.PASS else "suppress or anonymize"
+        then = "audit" if result.verdict is Verdict.PASS else "protect"
         what = result.target or "the view, or a copy (--into NAME)"
         yield Sentence(f"Then {then} {what}.", close=True)
         return
@@ -83,7 +83,7 @@ def _next(result: TurnsResult) -> Report:
         yield Next([(command("audit", work, options), "the columns left, audited")])
     elif last.cells is not None:
         words = f"blanks {plural(last.cells, 'cell')}"
-        yield Next([(command("suppress", work, options), words)])
+        yield Next([(command("protect", work, f" --by cells --against released-rows{options}"), words)])
 
 
 def opening(result: TurnsResult) -> str:

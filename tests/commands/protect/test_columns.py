@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 import qidsql as house
-from qidsql.commands.mask.command import MaskRequest, MaskResult
-from qidsql.commands.mask.mask import mask
+from qidsql.commands.protect.columns.columns import columns as masking
+from qidsql.commands.protect.columns.command import ColumnsRequest, ColumnsResult
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Distinct, RowsBelowK, Separation, Violates
 from tests import rendering
-from tests.commandline import inside, refused
+from tests.commandline import inside
 from tests.commands.keys.test_keys import NAMES, ROWS, TYPES
 from tests.criterion_options import options_of
 from tests.search.small_tables import Definition, class_sizes, distinct_ratio, separation_ratio, share_below
@@ -44,11 +44,11 @@ def engine(module_store: Store) -> Engine:
         yield engine  # type: ignore[misc]
 
 
-def ask(engine: Engine, criterion: Criterion, table: str = "t", **options: Any) -> MaskResult:
-    return mask(engine, MaskRequest(table, **{"k": 3, **options_of(criterion), **options}))
+def ask(engine: Engine, criterion: Criterion, table: str = "t", **options: Any) -> ColumnsResult:
+    return masking(engine, ColumnsRequest(table, **{"k": 3, **options_of(criterion), **options}))
 
 
-def published(result: MaskResult) -> int:
+def published(result: ColumnsResult) -> int:
     return sum(1 << NAMES.index(name) for name in result.published)
 
 
@@ -143,7 +143,7 @@ def test_a_spent_budget_publishes_what_is_known_to_be_safe(engine: Engine) -> No
 @pytest.mark.parametrize("exact", [False, True])  # each on a file of its own: the first may still be about to open it
 def test_no_bound_is_claimed_where_the_columns_are_not_known(store: Store, exact: bool) -> None:
     store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(1, 2), (3, 4)])
-    result = house.mask(store.url, "t", violates=2, exact=exact, max_seconds=1e-9)
+    result = house.protect(store.url, "t", violates=2, exact=exact, max_seconds=1e-9, by="columns")
     assert (result.verdict, result.optimal) == (Verdict.INCONCLUSIVE, False)
     assert result.bound == (2 if result.account.columns else None)
 
@@ -175,7 +175,6 @@ def test_the_report_says_what_to_publish(engine: Engine) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "what may not be published"),
         ({"separation": 1}, "which is a key"),
         ({"distinct": HALF, "exact": True, "epsilon": HALF}, "choose one"),
         ({"distinct": HALF, "seed": 1}, "give --epsilon"),
@@ -188,26 +187,26 @@ def test_the_report_says_what_to_publish(engine: Engine) -> None:
 )
 def test_options_that_contradict_each_other_are_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        MaskRequest(**options)
+        ColumnsRequest(**options)
 
 
 def test_exit_codes(tmp_path: Path) -> None:
     people = tmp_path / "people.csv"
     people.write_text("a,b,c\n" + "".join(f"{i % 5},{i // 5},{i % 2}\n" for i in range(20)))
-    outcome = inside("mask", people, "--violates", 5, "--exact", "--format", "json")
+    outcome = inside("protect", "--by", "columns", people, "--violates", 5, "--exact", "--format", "json")
     report = json.loads(outcome.out)
     assert (outcome.code, report["optimal"], len(report["published"])) == (0, True, 1)
     assert report["published"] in (["b"], ["c"])
     assert report["script"] == []  # a file has no views
-    assert "publish a copy" in inside("mask", people, "--violates", 5).out
-    assert inside("mask", people, "--distinct", 0.5, "--max-statements", 1, "--exact").code == 3
-    assert "name what may not be published" in refused("mask", people)
+    assert "publish a copy" in inside("protect", "--by", "columns", people, "--violates", 5).out
+    assert inside("protect", "--by", "columns", people, "--distinct", 0.5, "--max-statements", 1, "--exact").code == 3
+    assert "Forbidden      column set below k = 5" in inside("protect", "--by", "columns", people).out
 
 
 def test_the_published_columns_are_audited_with_the_limit(tmp_path: Path) -> None:
     people = tmp_path / "people.csv"
     people.write_text("a,b,d\n" + "".join(f"{i % 5},{i // 5},{i // 5 % 2}\n" for i in range(20)))
-    shown = inside("mask", people, "--reveals", "d", "--t", "0.3").out
+    shown = inside("protect", "--by", "columns", people, "--reveals", "d", "--t", "0.3").out
     assert "Publish        a\n" in shown
     step = next(line for line in shown.splitlines() if " audit " in line)
     arguments = shlex.split(step.split("qidsql ", 1)[1], comments=True)
@@ -221,7 +220,7 @@ def test_figures_of_adult(adult_path: Path) -> None:
         every = tuple(column.name for column in engine.describe("adult").columns)  # also those that look sensitive
         for exact in (False, True):
             twelve, five = (
-                mask(engine, MaskRequest("adult", exact=exact, columns=every, **options_of(asked)))
+                masking(engine, ColumnsRequest("adult", exact=exact, columns=every, **options_of(asked)))
                 for asked in (Distinct(HALF), Separation(FOUR_FIFTHS))
             )
             assert (len(twelve.published), len(five.published)) == (12, 5)

@@ -1,16 +1,18 @@
-"""The result of `suppress`."""
+"""The result of `protect --by cells` against a weaker attacker: each row matches k - 1 others."""
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Annotated
 
-from qidsql.commands.suppress.command import Attack, SuppressionMethod
+from qidsql.commands.protect.cells.command import Attack, CellsMethod
+from qidsql.commands.protect.way import Way
 from qidsql.core.copies import Script
 from qidsql.core.results import LeftOut, Result, SearchAccount, Verdict
 from qidsql.declarations.results import FLAT, OMITTED, reported
 from qidsql.protection.certificates import BoundProof, CellPlan
 from qidsql.protection.copies import CellsGivenBack, KeptColumns, in_the_headline
 from qidsql.protection.suppression.known_people import KnownPeople
-from qidsql.wording.texts import are, count, plural
+from qidsql.wording.texts import are, count, few, percent, plural
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,13 @@ class ColumnLoss:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SuppressResult(Result):
+class MatchingRows(Result):
     """The lightest suppression. Without a plan (inconclusive, violation) the figures are null or empty."""
 
+    by: Annotated[Way, "what is changed"] = Way.CELLS
     account: Annotated[SearchAccount, FLAT]
     k: int
-    method: SuppressionMethod
+    method: CellsMethod
     against: Annotated[Attack, "the attack that the plan is made to withstand"]
     cost: Annotated[int | None, "the weight of the suppressed cells"]
     lower_bound: Annotated[
@@ -79,10 +82,10 @@ class SuppressResult(Result):
         return self.cost is not None and self.cost == self.lower_bound
 
 
-# The verdict of `suppress` and the sentence that gives its reason: both follow from the other facts of the result.
+# The verdict and the sentence that gives its reason: both follow from the other facts of the result.
 
 
-def judged(result: SuppressResult) -> SuppressResult:
+def judged(result: MatchingRows) -> MatchingRows:
     """The result with its verdict and reason. It stays inconclusive if its work ended early."""
     if result.verdict is Verdict.INCONCLUSIVE and result.account.unfinished:
         reason = "the plan was not finished, and nothing was written"
@@ -91,17 +94,17 @@ def judged(result: SuppressResult) -> SuppressResult:
     return replace(result, verdict=verdict, reason=reason)
 
 
-def _judged(result: SuppressResult) -> tuple[Verdict, str]:
+def _judged(result: MatchingRows) -> tuple[Verdict, str]:
     k, rows, policy = result.k, result.account.rows or 0, result.account.policy
     if not rows:
-        return Verdict.INCONCLUSIVE, f"there is nothing to suppress: {policy.why_no_rows}"
+        return Verdict.INCONCLUSIVE, f"there is nothing to protect: {policy.why_no_rows}"
     if rows < k:
         few = f"{plural(rows, 'row')} {are(rows)}"
         return Verdict.VIOLATION, f"no suppression helps: {few} fewer than k = {k}, even if all are blank"
     if result.rows_below_k is not None and result.target is None:
         below = plural(result.rows_below_k, "row")
         return Verdict.VIOLATION, f"the copy failed its audit ({below} below k), so it was not kept"
-    reason = _reason(result)
+    reason = f"{_found_by(result)}: {_reason(result)}"
     gives_back = in_the_headline(result.given_back)
     if result.target is not None:
         protected = result.account.columns
@@ -113,7 +116,26 @@ def _judged(result: SuppressResult) -> tuple[Verdict, str]:
     return Verdict.FINISHED, reason + gives_back
 
 
-def _reason(result: SuppressResult) -> str:
+def _found_by(result: MatchingRows) -> str:
+    """Who can still be found, and by whom."""
+    known, names = result.known, few(result.account.columns)
+    if known is None:
+        return f"whom someone who knows people finds by {names} was not counted"
+    if known.alone:
+        part = percent(Fraction(known.alone, known.people or 1))
+        found = plural(known.alone, "person", "people")
+        return f"{found} ({part}) can still be found by {names} by someone who knows them"
+    if known.below_k or known.rows_below_k:
+        return f"nobody is found by {names} by exactly one row, but some people fit fewer than {result.k} rows"
+    if known.admissible_below_k:
+        left = plural(known.admissible_below_k, "person", "people")
+        return f"someone who knows everybody is left with fewer than {result.k} rows for {left} by {names}"
+    if known.admissible_below_k == 0:
+        return f"nobody is found by {names}, not even by someone who knows everybody (k = {result.k})"
+    return f"nobody is found by {names} by someone who knows a person (k = {result.k})"
+
+
+def _reason(result: MatchingRows) -> str:
     k, cells, attack = result.k, result.cells or 0, result.against
     if not cells and attack is Attack.KNOWN_PERSON:
         return f"nothing needs to be suppressed: {k} rows or more can be each person's"

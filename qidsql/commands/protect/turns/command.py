@@ -1,9 +1,10 @@
-"""The request of `turns`: what is recoded or dropped, turn by turn."""
+"""The request of `protect --by turns`: what is recoded or dropped, turn by turn."""
 
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Annotated, Self
 
+from qidsql.commands.protect.way import WAY, By, Way
 from qidsql.core.copies import CopyOptions
 from qidsql.core.options import (
     Columns,
@@ -65,7 +66,8 @@ class TurnsRequest(CopyOptions, PolicyOptions, Audited, Weighted):
 
     table: TableName = None
     _: KW_ONLY
-    k: K = 2
+    by: By = Way.TURNS
+    k: K = 5
     turns: Annotated[
         Names,
         Option(
@@ -73,6 +75,7 @@ class TurnsRequest(CopyOptions, PolicyOptions, Audited, Weighted):
             "floor(x / N) * N); repeat, in order",
             "CHANGE",
             ("--turn",),
+            panel=WAY,
         ),
     ] = ()
     max_size: Annotated[int, Option("count unsafe combinations of up to so many columns; default: 3", "N", least=1)] = 3
@@ -100,12 +103,13 @@ class TurnsRequest(CopyOptions, PolicyOptions, Audited, Weighted):
 COMMAND = Command(
     TurnsRequest,
     examples=(
-        "qidsql turns warehouse.duckdb patients --k 3 --turn birth_date=year --turn drop=occupation",
-        "qidsql turns people.parquet --k 5 --turn age=width:5 --turn zip_code=prefix:3 --into people_recoded.parquet",
+        "qidsql protect clinic.duckdb patients --by turns --k 3 --turn birth_date=year --turn drop=occupation",
+        "qidsql protect people.csv --by turns --turn age=width:5 --turn zip_code=prefix:3 --into people_recoded.csv",
     ),
     exit_codes="0 no row is below k after the last turn, 1 some are, 2 error, 3 inconclusive",
     without=("workers", "snapshot"),
     shown=(
+        "by",
         "turns",
         "k",
         "columns",
@@ -116,7 +120,6 @@ COMMAND = Command(
         "entity",
         "into",
         "keep",
-        "policy_file",
         "max_size",
         "max_seconds",
         "format",
@@ -125,7 +128,7 @@ COMMAND = Command(
 )
 
 
-# The result of `turns`: a line for each turn.
+# The result: a line for each turn.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,6 +157,7 @@ class Turn:
 class TurnsResult(Result):
     """What was still unsafe at each turn."""
 
+    by: Annotated[Way, "what is changed"] = Way.TURNS
     account: Annotated[SearchAccount, FLAT]
     k: int
     max_size: int

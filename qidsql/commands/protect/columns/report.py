@@ -1,15 +1,15 @@
-"""The mask report: the answer first, then the columns, their measures, the script."""
+"""The report of withheld columns: the answer first, then the columns, their measures, the script."""
 
-from qidsql.commands.mask.command import MaskResult
+from qidsql.commands.protect.columns.command import ColumnsResult
 from qidsql.core.results import Verdict
 from qidsql.core.tables import FILES
 from qidsql.report.blocks import Next, Outcome, Report, Sentence
-from qidsql.report.next_steps import column_set, command, criterion, limits, roles, weights
+from qidsql.report.next_steps import column_set, command, limits, roles, weights
 from qidsql.report.sections import certificate, cost, facts, script
 from qidsql.wording.texts import count, few, percent, plural, ratio
 
 
-def report(result: MaskResult) -> Report:
+def report(result: ColumnsResult) -> Report:
     """The report."""
     yield Outcome(result.verdict, result.reason)
     rows = facts(result.account)
@@ -42,22 +42,23 @@ def report(result: MaskResult) -> Report:
     yield Next(_steps(result))
 
 
-def _steps(result: MaskResult) -> list[tuple[str, str]]:
+def _steps(result: ColumnsResult) -> list[tuple[str, str]]:
     """The next commands, each with its purpose."""
     work, policy = result.account, result.account.policy
     if result.verdict is Verdict.INCONCLUSIVE:
         return []
     steps = []
     if not result.optimal and result.safe is not False:
-        exact = f"{criterion(policy)} --exact{roles(policy)}{weights(work)}"
-        steps.append((command("mask", work, exact), "the most that can be published, proved"))
+        asked = f"--k {policy.k}" if result.options == f"--violates {policy.k}" else result.options
+        exact = f" --by columns {asked} --exact{roles(policy)}{weights(work)}"
+        steps.append((command("protect", work, exact), "the most that can be published, proved"))
     if result.published and result.safe:
         audit = f"{column_set(result.published)} --k {policy.k}{limits(policy)}"
         steps.append((command("audit", work, audit), "the published columns, audited"))
     return steps
 
 
-def opening(result: MaskResult) -> str:
+def opening(result: ColumnsResult) -> str:
     """What was found, in words for people who sign."""
     if not result.published:
         return "No column can be published under this rule."

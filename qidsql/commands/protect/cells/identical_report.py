@@ -1,6 +1,6 @@
-"""The anonymize report: the outcome first, then its cost column by column."""
+"""The report of blanked cells that make rows identical: the outcome first, then its cost column by column."""
 
-from qidsql.commands.anonymize.result import AnonymizeResult
+from qidsql.commands.protect.cells.identical_result import IdenticalRows
 from qidsql.core.results import Verdict
 from qidsql.protection.copies import as_sentence
 from qidsql.report.blocks import Grid, Head, Next, Outcome, Report, bar
@@ -10,7 +10,7 @@ from qidsql.report.sections import CODES_LEFT, copy_facts, cost, facts, script
 from qidsql.wording.texts import count, plural, share
 
 
-def report(result: AnonymizeResult) -> Report:
+def report(result: IdenticalRows) -> Report:
     """The report."""
     yield Outcome(result.verdict, result.reason)
     rows = facts(result.account)
@@ -38,10 +38,10 @@ def report(result: AnonymizeResult) -> Report:
     yield from script(title, result.script or (), result.sql)
     yield from cost(result.account, written=result.target, values=CODES_LEFT)
     if result.verdict is Verdict.FINISHED and result.cost and result.target is None and not result.script:
-        yield Next([copy_step("anonymize", result.account, f" --k {k}{kept(result.kept or ())}")])
+        yield Next([copy_step("protect", result.account, f" --by cells --k {k}{kept(result.kept or ())}")])
 
 
-def _cost(result: AnonymizeResult) -> str:
+def _cost(result: IdenticalRows) -> str:
     what, cost = plural(result.cells or 0, "cell"), result.cost or 0
     if result.account.weights:
         what += f" of the weight {count(cost)}"
@@ -56,14 +56,14 @@ def _cost(result: AnonymizeResult) -> str:
     )
 
 
-def _columns(result: AnonymizeResult) -> Grid:
+def _columns(result: IdenticalRows) -> Grid:
     rows = result.account.rows or 1
     heads = [Head("Column", text=True), Head("Suppressed"), Head("of its cells"), Head("", text=True)]
     ordered = sorted(result.by_column.items(), key=lambda item: -item[1])
     return Grid(heads, [(name, count(cells), share(cells, rows), bar(cells, rows)) for name, cells in ordered])
 
 
-def opening(result: AnonymizeResult) -> str:
+def opening(result: IdenticalRows) -> str:
     """What was found, in words for people who sign."""
     rows, others = result.account.rows, plural(result.account.policy.k - 1, "other")
     if result.cells is None or not rows or result.verdict is Verdict.VIOLATION:

@@ -21,6 +21,7 @@ from tests.anonymizations import FIGURE_1, Cells, optimum, theorem_3_1
 from tests.commandline import inside as run
 from tests.exhaustive import always
 from tests.stores import ONE_ENGINE, DuckDBStore, Store, quoted
+from tests.ways import words
 
 
 def table(store: Store, name: str, rows: list[Cells]) -> None:
@@ -42,7 +43,7 @@ def test_the_cost_is_the_optimum(store: Store, each: int) -> None:
         for number, (rows, k) in enumerate(cases):
             weights = [draw.randint(1, 3) for _ in rows[0]]
             given = {f"c{place}": weight for place, weight in enumerate(weights)}
-            found = qidsql.anonymize(engine, f"t{number}", k=k, weights=given, keep_identifiers=True)
+            found = qidsql.protect(engine, f"t{number}", k=k, weights=given, keep_identifiers=True, by="cells")
             assert found.optimal
             assert found.cost == found.lower_bound == optimum(rows, k, weights)
             assert found.cost == sum(found.by_column[name] * weight for name, weight in given.items())
@@ -97,8 +98,11 @@ def test_the_paper(store: Store) -> None:
     k4 = [(x, y) for place, x in enumerate("ABCD") for y in "ABCD"[place + 1 :]]
     table(store, "theorem_3_1", theorem_3_1("ABCD", k4))
     with store.connect() as engine:
-        assert [qidsql.anonymize(engine, "figure_1", k=k, keep_identifiers=True).cost for k in (2, 3)] == [4, 12]
-        found = qidsql.anonymize(engine, "theorem_3_1", k=7, keep_identifiers=True)
+        assert [qidsql.protect(engine, "figure_1", k=k, keep_identifiers=True, by="cells").cost for k in (2, 3)] == [
+            4,
+            12,
+        ]
+        found = qidsql.protect(engine, "theorem_3_1", k=7, keep_identifiers=True, by="cells")
     assert (found.cost, found.optimal) == (137, True)
 
 
@@ -106,17 +110,17 @@ def test_words(duckdb_store: DuckDBStore) -> None:
     table(duckdb_store, "people", [("a", "b"), ("a", "b"), ("a", "c")])
     table(duckdb_store, "nobody", [("a",)])
     duckdb_store.execute("DELETE FROM nobody")
-    done = run("anonymize", duckdb_store.url, "people", "--k", "2")
+    done = run("protect", "--by", "cells", duckdb_store.url, "people", "--k", "2")
     assert done.code == 0
     assert "by the solver of integer programs: fewer do not suffice" in " ".join(done.out.split())
     assert "3 cells" in done.out
-    safe = run("anonymize", duckdb_store.url, "people", "--k", "2", "-c", "c0")
+    safe = run("protect", "--by", "cells", duckdb_store.url, "people", "--k", "2", "-c", "c0")
     assert "nothing needs to be suppressed" in safe.out
-    assert run("anonymize", duckdb_store.url, "nobody", "--k", "2").code == 3
-    few = run("anonymize", duckdb_store.url, "people", "--k", "4")
+    assert run("protect", "--by", "cells", duckdb_store.url, "nobody", "--k", "2").code == 3
+    few = run("protect", "--by", "cells", duckdb_store.url, "people", "--k", "4")
     assert few.code == 1
     assert "fewer than k = 4" in few.out
-    wrong = run("anonymize", duckdb_store.url, "people", "--method", "magic")
+    wrong = run("protect", "--by", "cells", duckdb_store.url, "people", "--method", "magic")
     assert wrong.code == 2
     assert "auto, exact, heuristic" in wrong.err
 
@@ -133,7 +137,9 @@ def test_a_plan_whose_improvement_ends(
 
     table(duckdb_store, "people", rows)
     monkeypatch.setattr(Anonymizer, "_search", ended)
-    done = run("anonymize", duckdb_store.url, "people", "--k", "5", "--method", "heuristic", "--into", "public")
+    done = run(
+        "protect", "--by", "cells", duckdb_store.url, "people", "--k", "5", "--method", "heuristic", "--into", "public"
+    )
     if isinstance(ending, KeyboardInterrupt):
         assert (done.code, "public was written" in done.out) == (3, False)
         return
@@ -141,7 +147,9 @@ def test_a_plan_whose_improvement_ends(
     assert "the time is up" in done.out
     assert "times the least" in done.out
     assert min(Counter(copied(duckdb_store, "public")).values()) >= 5
-    as_json = json.loads(run("anonymize", duckdb_store.url, "people", "--k", "5", "--format", "json").out)
+    as_json = json.loads(
+        run("protect", "--by", "cells", duckdb_store.url, "people", "--k", "5", "--format", "json").out
+    )
     assert as_json["lower_bound"] < as_json["cost"] <= as_json["factor"] * as_json["lower_bound"]
     assert as_json["factor"] * as_json["lower_bound"] < as_json["cost"] + as_json["lower_bound"] / 999
 
@@ -151,7 +159,7 @@ def test_equal_tables_get_equal_plans_within_equal_work(duckdb_store: DuckDBStor
     table(duckdb_store, "people", rows)
     table(duckdb_store, "shuffled", sorted(rows, key=str))
     found = [
-        qidsql.anonymize(duckdb_store.url, name, k=4, max_work=work, method="heuristic")
+        qidsql.protect(duckdb_store.url, name, k=4, max_work=work, method="heuristic", by="cells")
         for name, work in (("people", 1), ("shuffled", 1), ("people", 40))
     ]
     costs = [(each.cost, each.lower_bound, each.by_column) for each in found]
@@ -164,9 +172,9 @@ def test_equal_tables_get_equal_plans_within_equal_work(duckdb_store: DuckDBStor
 def test_options_that_cannot_be_right(duckdb_store: DuckDBStore) -> None:
     table(duckdb_store, "people", [("a", "b")])
     with pytest.raises(UsageError, match="weight"):
-        qidsql.anonymize(duckdb_store.url, "people", weights={"c0": 0})
+        qidsql.protect(duckdb_store.url, "people", weights={"c0": 0}, by="cells")
     with pytest.raises(UsageError, match="max_work must be more than 0"):
-        qidsql.anonymize(duckdb_store.url, "people", max_work=0)
+        qidsql.protect(duckdb_store.url, "people", max_work=0, by="cells")
 
 
 def copied(store: Store, name: str) -> list[Cells]:
@@ -185,7 +193,7 @@ def test_the_copy(store: Store, tables: int) -> None:
         k, name, target = draw.randint(2, 4), f"t{number}", f"copy {number}"
         table(store, name, rows)
         columns = ("c1", "c2", "c3")
-        done = qidsql.anonymize(store.url, name, k=k, columns=columns, sensitive="c0", into=quoted(target))
+        done = qidsql.protect(store.url, name, k=k, columns=columns, sensitive="c0", into=quoted(target), by="cells")
         assert done.target is not None
         written = {row[0]: row for row in copied(store, target)}
         assert set(written) == {row[0] for row in rows}
@@ -201,7 +209,7 @@ def test_the_copy(store: Store, tables: int) -> None:
 def test_rows_of_one_pattern_part(store: Store) -> None:
     """Three equal rows and one that differs in a cell: one of the three gives it company."""
     table(store, "people", [("1", "a", "a"), ("2", "a", "a"), ("3", "a", "a"), ("4", "a", "b")])
-    done = qidsql.anonymize(store.url, "people", k=2, columns=("c1", "c2"), sensitive="c0", into="public")
+    done = qidsql.protect(store.url, "people", k=2, columns=("c1", "c2"), sensitive="c0", into="public", by="cells")
     assert (done.cost, done.optimal) == (2, True)
     assert Counter(row[1:] for row in copied(store, "public")) == {("a", "a"): 2, ("a", None): 2}
 
@@ -212,7 +220,7 @@ def test_the_printed_statement_makes_the_same_copy(store: Store) -> None:
     rows = [(str(place), *row) for place, row in enumerate(random_rows(draw, 14, 3))]
     rows += [(str(len(rows) + more), *rows[0][1:]) for more in range(3)]
     table(store, "people", rows)
-    done = qidsql.anonymize(store.url, "people", k=3, columns=("c1", "c2", "c3"), sensitive="c0", sql="table")
+    done = qidsql.protect(store.url, "people", k=3, columns=("c1", "c2", "c3"), sensitive="c0", sql="table", by="cells")
     store.run(done.script)
     written = copied(store, "people_anonymized")
     assert min(Counter(row[1:] for row in written).values()) >= 3
@@ -221,29 +229,29 @@ def test_the_printed_statement_makes_the_same_copy(store: Store) -> None:
     assert all(after is None for _, after in blank)
     assert len(blank) <= (done.cells or 0)
     assert len(written) == len(rows)
-    with pytest.raises(UsageError, match="sql must be table; got view"):
-        qidsql.anonymize(store.url, "people", k=3, sql="view")  # rows that come later would stay whole
+    with pytest.raises(UsageError, match="would leave rows whole that come later: use sql table"):
+        qidsql.protect(store.url, "people", k=3, sql="view", by="cells")  # rows that come later would stay whole
 
 
 def test_a_copy_that_cannot_be_is_refused(store: Store) -> None:
     table(store, "people", [("a",), ("a",)])
-    for wrong, words in (("people", "is the table itself"), ("taken", "exists already")):
+    for wrong, said in (("people", "is the table itself"), ("taken", "exists already")):
         if wrong == "taken":
             table(store, "taken", [("b",)])
-        with pytest.raises(UsageError, match=words):
-            qidsql.anonymize(store.url, "people", k=2, into=wrong)
-    assert qidsql.anonymize(store.url, "people", k=2, into="taken", replace=True).target is not None
+        with pytest.raises(UsageError, match=said):
+            qidsql.protect(store.url, "people", k=2, into=wrong, by="cells")
+    assert qidsql.protect(store.url, "people", k=2, into="taken", replace=True, by="cells").target is not None
     assert copied(store, "taken") == [("a",), ("a",)]
 
 
-@pytest.mark.parametrize("verb", ["anonymize", "suppress"])
+@pytest.mark.parametrize("verb", ["identical", "matching"])
 def test_columns_that_nothing_protects_are_said(duckdb_store: DuckDBStore, verb: str) -> None:
     table(duckdb_store, "people", [("1", "a", "a"), ("2", "a", "a"), ("3", "a", "b")])
     named = ("-c", "c1", "-c", "c2", "--k", "2", "--into")
-    bare = run(verb, duckdb_store.url, "people", *named, "bare", "--sensitive", "c0").out
+    bare = run(*words(verb), duckdb_store.url, "people", *named, "bare", "--sensitive", "c0").out
     assert "Unprotected" in bare
     assert "c0: copied unchanged" in bare
-    assert "Unprotected" not in run(verb, duckdb_store.url, "people", *named, "safe", "--identifier", "c0").out
+    assert "Unprotected" not in run(*words(verb), duckdb_store.url, "people", *named, "safe", "--identifier", "c0").out
 
 
 @pytest.mark.parametrize("seed", always(42, 56, longer=range(40)))
@@ -253,6 +261,6 @@ def test_many_rows_that_no_other_group_takes(tmp_path: Path, seed: int) -> None:
     rows, first, second = draw.randint(100, 500), draw.randint(3, 250), draw.randint(2, 60)
     lines = [f"{int(first * draw.random() ** 2)},{int(second * draw.random() ** 2)}" for _ in range(rows)]
     (tmp_path / "t.csv").write_text("\n".join(["a,b", *lines]))
-    outcome = run("anonymize", tmp_path / "t.csv", "--k", 2, "--format", "json")
+    outcome = run("protect", "--by", "cells", tmp_path / "t.csv", "--k", 2, "--format", "json")
     assert outcome.code == 0, outcome.err
     assert json.loads(outcome.out)["cells"] <= 2 * rows

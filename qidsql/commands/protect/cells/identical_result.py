@@ -1,9 +1,10 @@
-"""The result of `anonymize`."""
+"""The result of `protect --by cells` against anyone: each row is identical to k - 1 others."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated
 
+from qidsql.commands.protect.way import Way, nobody_found
 from qidsql.core.copies import Script
 from qidsql.core.results import LeftOut, Result, SearchAccount, Verdict
 from qidsql.declarations.results import FLAT, OMITTED, reported
@@ -14,9 +15,10 @@ from qidsql.wording.texts import are, count, percent, plural
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AnonymizeResult(Result):
+class IdenticalRows(Result):
     """The cells to suppress so that every row is identical to k - 1 others; `*` is a value."""
 
+    by: Annotated[Way, "what is changed"] = Way.CELLS
     account: Annotated[SearchAccount, FLAT]
     algorithm: str
     cost: Annotated[int | None, "the weight of the suppressed cells"]
@@ -55,10 +57,10 @@ class AnonymizeResult(Result):
         return -(-1000 * self.cost // self.lower_bound) / 1000 if self.cost and self.lower_bound else None
 
 
-# The verdict of `anonymize` and the sentence that gives its reason: both follow from the other facts of the result.
+# The verdict and the sentence that gives its reason: both follow from the other facts of the result.
 
 
-def judged(result: AnonymizeResult) -> AnonymizeResult:
+def judged(result: IdenticalRows) -> IdenticalRows:
     """The result with its verdict and reason. It stays inconclusive if its work ended early."""
     if result.verdict is Verdict.INCONCLUSIVE and result.account.unfinished:
         known = "" if result.cells is None else f"{_reason(result)}; "
@@ -67,10 +69,10 @@ def judged(result: AnonymizeResult) -> AnonymizeResult:
     return replace(result, verdict=verdict, reason=reason)
 
 
-def _judged(result: AnonymizeResult) -> tuple[Verdict, str]:
+def _judged(result: IdenticalRows) -> tuple[Verdict, str]:
     policy, rows = result.account.policy, result.account.rows or 0
     if not rows:
-        return Verdict.INCONCLUSIVE, f"there is nothing to anonymize: {policy.why_no_rows}"
+        return Verdict.INCONCLUSIVE, f"there is nothing to protect: {policy.why_no_rows}"
     if rows < policy.k:
         few = f"{plural(rows, 'row')} {are(rows)}"
         return Verdict.VIOLATION, f"no suppression helps: {few} fewer than k = {policy.k}, even if all are blank"
@@ -86,12 +88,13 @@ def _judged(result: AnonymizeResult) -> tuple[Verdict, str]:
     return Verdict.FINISHED, _reason(result) + written + gives_back
 
 
-def _reason(result: AnonymizeResult) -> str:
+def _reason(result: IdenticalRows) -> str:
     k, cells, rows = result.account.policy.k, result.cells or 0, result.account.rows or 1
     if not cells:
         return f"nothing needs to be suppressed: the table is {k}-anonymous"
     share = percent(Fraction(cells, rows * len(result.account.columns)))
-    made = f"suppressing {plural(cells, 'cell')} ({share}) makes the table {k}-anonymous"
+    be = "is" if cells == 1 else "are"
+    made = f"{nobody_found(result.account, result.target)}: {plural(cells, 'cell')} ({share}) {be} blanked"
     weighted = bool(result.account.weights)
     by_solver = result.proof is not None and result.proof.by is ProvedBy.SOLVER
     proved = "by the solver of integer programs" if by_solver else "proved"

@@ -12,8 +12,8 @@ import pytest
 
 import qidsql
 from qidsql.commands import gate
-from qidsql.commands.turns.command import TurnsRequest
-from qidsql.commands.turns.turns import turns
+from qidsql.commands.protect.turns.command import TurnsRequest
+from qidsql.commands.protect.turns.turns import turns
 from qidsql.core.results import Verdict
 from qidsql.errors import BudgetSpent, Refuted, UnknownName, UsageError
 from qidsql.measures.profiles import ClassProfile
@@ -115,7 +115,9 @@ def check_table(store: Store, seed: int) -> None:
     options: dict[str, Any] = {"weights": weights, "nulls": "wildcard" if wildcard else "equal"}
     store.table(f"people_{seed}", TYPES, rows)
     with store.connect() as engine:
-        asked = qidsql.turns(engine, f"people_{seed}", k=k, turns=changes, max_size=most, columns=[*TYPES], **options)
+        asked = qidsql.protect(
+            engine, f"people_{seed}", k=k, turns=changes, max_size=most, columns=[*TYPES], **options, by="turns"
+        )
     found = asked.to_dict()
     names, now = list(TYPES), rows
     for turn, change in zip(found["turns"], [None, *changes], strict=True):
@@ -169,7 +171,7 @@ def test_the_extremes_of_a_type_are_recoded_exactly(store: Store) -> None:
     days = ["infinity", "infinity", "-infinity", "-infinity", None, None]
     numbers = [2**63 - 1, 2**63 - 1, -(2**63), -(2**63), 2**53 * 10, 2**53 * 10 + 1]
     store.table("t", {"n": "BIGINT", "d": "DATE"}, zip(numbers, days, strict=True))
-    found = qidsql.turns(store.url, "t", k=2, turns=["n=width:10", "d=year"])
+    found = qidsql.protect(store.url, "t", k=2, turns=["n=width:10", "d=year"], by="turns")
     assert [turn.values_after for turn in found.turns[1:]] == [3, 2]
     assert (found.verdict, found.first_safe) == (Verdict.PASS, 1)
 
@@ -177,10 +179,10 @@ def test_the_extremes_of_a_type_are_recoded_exactly(store: Store) -> None:
 @pytest.mark.engines("sqlite")
 def test_sqlite_recodes_texts_only(store: Store) -> None:
     store.table("t", {"a": "TEXT", "b": "INTEGER"}, [("12345", 1), ("12399", 1), ("2", 2), ("2", 3)])
-    found = qidsql.turns(store.url, "t", k=2, turns=["a=prefix:3", "drop=b"])
+    found = qidsql.protect(store.url, "t", k=2, turns=["a=prefix:3", "drop=b"], by="turns")
     assert [turn.rows_below_k for turn in found.turns] == [4, 2, 0]
     with pytest.raises(UsageError, match="width:3 recodes whole numbers and decimal numbers, and b is INTEGER: it can"):
-        qidsql.turns(store.url, "t", k=2, turns=["b=width:3"])
+        qidsql.protect(store.url, "t", k=2, turns=["b=width:3"], by="turns")
 
 
 @pytest.mark.engines("duckdb")
@@ -198,18 +200,20 @@ def test_sqlite_recodes_texts_only(store: Store) -> None:
 def test_a_wrong_turn_is_one_line_before_any_row_is_read(people: Store, change: str, words: str) -> None:
     with people.connect() as engine:
         with pytest.raises(UsageError, match=words):
-            qidsql.turns(engine, "people", turns=["drop=born" if "born" not in change else "drop=name", change])
+            qidsql.protect(
+                engine, "people", turns=["drop=born" if "born" not in change else "drop=name", change], by="turns", k=2
+            )
         assert engine.scans == 0
 
 
 @pytest.mark.engines("duckdb")
 def test_a_column_that_is_gone_or_was_never_searched_is_refused(people: Store) -> None:
     with pytest.raises(UsageError, match="an earlier turn dropped name"):
-        qidsql.turns(people.url, "people", turns=["drop=name", "name=prefix:1"])
+        qidsql.protect(people.url, "people", turns=["drop=name", "name=prefix:1"], by="turns", k=2)
     with pytest.raises(UnknownName, match="no searched column age"):
-        qidsql.turns(people.url, "people", exclude="age", turns=["drop=age"])
+        qidsql.protect(people.url, "people", exclude="age", turns=["drop=age"], by="turns", k=2)
     with pytest.raises(UsageError, match="no column is left"):
-        qidsql.turns(people.url, "people", columns="age", turns=["drop=age"])
+        qidsql.protect(people.url, "people", columns="age", turns=["drop=age"], by="turns", k=2)
 
 
 @pytest.mark.engines("duckdb")
@@ -229,7 +233,7 @@ def test_finished_turns_are_reported_after_a_stop_and_never_a_pass(people: Store
 
 @pytest.mark.engines("duckdb")
 def test_the_verdict_is_that_of_the_last_turn(people: Store) -> None:
-    base = ("turns", people.url, "people", "--k", "2")
+    base = ("protect", "--by", "turns", people.url, "people", "--k", "2")
     steps = ("--turn", "drop=name", "--turn", "age=width:10", "--turn", "born=decade")
     passed, failed = inside(*base, *steps), inside(*base, *steps[:4])
     assert (passed.code, failed.code) == (0, 1)
@@ -252,14 +256,29 @@ def test_codes_that_contradict_the_class_profile_are_refuted() -> None:
 def test_rows_of_persons_do_not_pass(people: Store, tmp_path: Path) -> None:
     """Also if the entity is from a policy file: two rows of one person would pass."""
     with people.connect() as engine:
-        stopped = qidsql.turns(engine, "people", entity="age")
+        stopped = qidsql.protect(engine, "people", entity="age", by="turns", k=2)
         assert "several rows of a person would pass for several persons" in stopped.account.unfinished[0]
     policy = f'[sources.here]\nurl = "{people.url}"\n[[tables]]\ntable = "main.people"\nentity = "age"\n'
     (tmp_path / "qidsql.toml").write_text(policy, encoding="utf-8")
-    asked = ("turns", people.url, "people", "--policy", "qidsql.toml", "--turn", "drop=born")
+    asked = ("protect", "--by", "turns", people.url, "people", "--policy", "qidsql.toml", "--turn", "drop=born")
     refused = inside(*asked, cwd=tmp_path)
     assert refused.code == 3 and "would pass for several persons" in " ".join(refused.out.split())
-    assert inside("turns", people.url, "people", "--no-policy", "--turn", "drop=born", cwd=tmp_path).code == 1
+    assert (
+        inside(
+            "protect",
+            "--by",
+            "turns",
+            "--k",
+            "2",
+            people.url,
+            "people",
+            "--no-policy",
+            "--turn",
+            "drop=born",
+            cwd=tmp_path,
+        ).code
+        == 1
+    )
 
 
 @pytest.mark.exhaustive
@@ -270,8 +289,8 @@ def test_the_view_and_the_copy_are_the_table_as_after_the_last_turn(store: Store
     store.table('peo"ple', {**TYPES, "id": "INTEGER", "diagnosis": "VARCHAR(9)"}, rows)
     changes = ["d=month", "s=decade", "t=prefix:1", "n=width:10", "drop=m", "d=year"]
     asked = {"k": 2, "turns": changes, "identifiers": "id", "sensitive": "diagnosis", "where": "n IS NOT NULL"}
-    printed = qidsql.turns(store.url, 'peo"ple', **asked)
-    written = qidsql.turns(store.url, 'peo"ple', into="copy", **asked)
+    printed = qidsql.protect(store.url, 'peo"ple', **asked, by="turns")
+    written = qidsql.protect(store.url, 'peo"ple', into="copy", **asked, by="turns")
     assert written.target is not None and written.copied == ("d", "s", "t", "n", "diagnosis")
     assert [(each.name, each.reason[:7]) for each in written.not_copied] == [("m", "dropped"), ("id", "declare")]
     store.run(printed.script)
@@ -289,7 +308,7 @@ def test_a_copy_that_differs_from_its_turn_is_not_kept(people: Store, monkeypatc
     others = ClassProfile.of_sizes({1: 9}, 2)
     check = gate.copy_of_turn
     monkeypatch.setattr(gate, "copy_of_turn", lambda written, *turn: check(others, *turn))
-    found = qidsql.turns(people.url, "people", into="copy", turns=["drop=name"])
+    found = qidsql.protect(people.url, "people", into="copy", turns=["drop=name"], by="turns", k=2)
     assert (found.verdict, found.target) == (Verdict.INCONCLUSIVE, None)
     assert "the copy is not the table as after the last turn" in found.account.unfinished[0]
     with people.connect() as engine:
@@ -300,7 +319,7 @@ def test_a_copy_that_differs_from_its_turn_is_not_kept(people: Store, monkeypatc
 @pytest.mark.engines("duckdb")
 def test_the_copy_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("name,age\nAnn,31\nAbe,38\nBob,52\n", encoding="utf-8")
-    asked = ("turns", "people.csv", "--k", "2", "--turn", "name=prefix:1", "--turn", "age=width:10")
+    asked = ("protect", "--by", "turns", "people.csv", "--k", "2", "--turn", "name=prefix:1", "--turn", "age=width:10")
     seen = inside(*asked, "--into", "coarse.csv", "--weights", "age=2", cwd=tmp_path)
     assert seen.code == 1 and "Then suppress or anonymize coarse.csv" in seen.out
     assert (tmp_path / "coarse.csv").read_text(encoding="utf-8").splitlines()[0] == "name,age"

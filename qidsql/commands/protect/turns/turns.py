@@ -6,8 +6,8 @@ from functools import partial
 
 from qidsql.column_roles.resolution import columns_of
 from qidsql.commands import gate
+from qidsql.commands.protect.turns.command import Change, Turn, TurnsRequest, TurnsResult
 from qidsql.commands.table_search import TableSearch, confirmed, one_answer
-from qidsql.commands.turns.command import Change, Turn, TurnsRequest, TurnsResult
 from qidsql.core.copies import by_rows, keeping
 from qidsql.core.options import names
 from qidsql.core.recodings import Recoding
@@ -62,7 +62,7 @@ class _Stage:
 
 
 class _Review:
-    """One run of `turns`; keeps the turns that are finished."""
+    """One run; keeps the turns that are finished."""
 
     def __init__(
         self, engine: Engine, search: TableSearch, request: TurnsRequest, on_stage: Callable[[str], None]

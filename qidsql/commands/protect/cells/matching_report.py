@@ -1,7 +1,7 @@
-"""The suppress report: the outcome, the losses by column, rows by cells, the next step."""
+"""The report of blanked cells that make rows match: the outcome, the losses by column, rows by cells, the next step."""
 
-from qidsql.commands.suppress.command import Attack, SuppressionMethod
-from qidsql.commands.suppress.result import SuppressResult
+from qidsql.commands.protect.cells.command import Attack, CellsMethod
+from qidsql.commands.protect.cells.matching_result import MatchingRows
 from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
 from qidsql.protection.copies import as_sentence
@@ -22,7 +22,7 @@ MATCHINGS = (
 )
 
 
-def report(result: SuppressResult) -> Report:
+def report(result: MatchingRows) -> Report:
     """The report."""
     yield Outcome(result.verdict, result.reason)
     rows = facts(result.account)
@@ -60,7 +60,7 @@ def report(result: SuppressResult) -> Report:
     yield from _cost(result)
 
 
-def _losses(result: SuppressResult) -> Grid:
+def _losses(result: MatchingRows) -> Grid:
     heads = [
         *(Head("Column", text=True), Head("cells"), Head("of rows")),
         *(Head("values", leaves=3), Head("lose cells", leaves=2), Head("vanish", leaves=2)),
@@ -80,25 +80,25 @@ def _losses(result: SuppressResult) -> Grid:
     return Grid(heads, rows)
 
 
-def _by_cells(result: SuppressResult) -> Grid:
+def _by_cells(result: MatchingRows) -> Grid:
     most = max(result.by_cells.values())
     heads = [Head("Cells per row"), Head("rows"), Head("", text=True)]
     return Grid(heads, [(count(cells), count(rows), bar(rows, most)) for cells, rows in result.by_cells.items()])
 
 
-def _cost(result: SuppressResult) -> Report:
+def _cost(result: MatchingRows) -> Report:
     work = result.account
     shown = any(loss.most for loss in result.losses)
     values = "values are shown as requested, and every distinct row left the engine as codes" if shown else CODES_LEFT
     yield from cost(work, written=result.target, values=values)
     if result.target is None and not result.script and result.cells:
-        against = f" --against {result.against}" if result.against is not Attack.RELEASED_ROWS else ""
-        method = f" --method {result.method}" if result.method is SuppressionMethod.SHARED else ""
+        against = f" --against {result.against}"
+        method = f" --method {result.method}" if result.method is CellsMethod.SHARED else ""
         keep = kept(result.kept or ())
-        yield Next([copy_step("suppress", work, f" --k {result.k}{against}{method}{keep}")])
+        yield Next([copy_step("protect", work, f" --by cells --k {result.k}{against}{method}{keep}")])
 
 
-def opening(result: SuppressResult) -> str:
+def opening(result: MatchingRows) -> str:
     """What was found, in words for people who sign."""
     rows = result.account.rows
     if result.cells is None or not rows or result.verdict is Verdict.VIOLATION:

@@ -1,1 +1,0 @@
-"""qidsql anonymize: request, work, result, report."""

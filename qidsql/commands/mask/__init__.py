@@ -1,1 +1,0 @@
-"""qidsql mask: request, work, result, report."""

@@ -1,0 +1,1 @@
+"""qidsql protect --by cells: request, work, result, report."""

@@ -1,0 +1,1 @@
+"""qidsql protect --by columns: request, work, result, report."""

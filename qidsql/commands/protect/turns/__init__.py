@@ -1,0 +1,1 @@
+"""qidsql protect --by turns: request, work, result, report."""

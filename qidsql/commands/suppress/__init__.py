@@ -1,1 +1,0 @@
-"""qidsql suppress: request, work, result, report."""

@@ -1,1 +1,0 @@
-"""qidsql turns: request, work, result, report."""
