@@ -291,6 +291,7 @@ def _option(criterion: Criterion) -> str:
 
 
 ROLES = ("identifiers", "sensitive", "exclude", "quasi_identifiers")  # the fields of a policy that list columns
+OF_COPIES = ("keep", "hierarchies")  # settings of commands that write copies; no audit takes them
 BUDGETS = ("max_statements", "max_seconds", "max_bytes")  # limits of the work; they do not change what is audited
 CONDITION = "where"  # can contain cell values
 
@@ -397,7 +398,7 @@ class PolicyOptions:
     def taken(cls) -> tuple[str, ...]:
         """The settings of a policy file that the command uses, besides the roles."""
         own = {each.name for each in fields(cls)}
-        return tuple(name for name in ("k", "where", "entity", "nulls", "keep") if name in own)
+        return tuple(name for name in ("k", "where", "entity", "nulls", *OF_COPIES) if name in own)
 
     def settings_of(self, settings: dict[str, Any]) -> dict[str, Any]:
         """The fields of this request that follow from settings of a policy file."""

@@ -1,6 +1,6 @@
-"""Hierarchies of the values of columns: proposed from types and contents, or listed by files; checked in the engine.
+"""Hierarchies of the values of columns: proposed from types and contents, or declared; checked in the engine.
 
-    hierarchies = proposed_hierarchies(ask, dialect, table, columns, files)   # a few statements, only counts come back
+    hierarchies = hierarchies_of(ask, dialect, table, columns, declared)   # a few statements, only counts come back
     codes = Codes(dialect, table, hierarchies)                                # sends nothing
 
 A level coarsens the one below. Level 0 is the value, level `height` of a column is `*`, one label for all values (there
@@ -21,23 +21,19 @@ level, the coarsest highest. So two values have the same label on a level if the
                            itself in its own type at level 0, its label as text, or '*' ('*' for NULL as well)
 """
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from io import StringIO
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from sqlglot import exp
 
-from qidsql.core.files import refuse_pipe
 from qidsql.core.tables import Column, Table, ValueKind, kind_of
 from qidsql.errors import UsageError
 from qidsql.sql import hierarchies as sql
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.row_codes import BITS
 from qidsql.sql.templates import Row, Statement, integer, union_all
-from qidsql.wording.texts import count, plural, setting
+from qidsql.wording.texts import count, plural
 
 Ask: TypeAlias = Callable[[Sequence[Statement[Any]]], list[Any]]
 
@@ -52,7 +48,7 @@ AGES = 3  # bins of 50 years, at most
 
 @dataclass(frozen=True)
 class Level:
-    """A level between the values and `*`: its name, and the label of a value; None: a file lists it."""
+    """A level between the values and `*`: its name, and the label of a value; None: lines list it."""
 
     name: str
     label: sql.Label | None = None
@@ -66,11 +62,18 @@ class ColumnHierarchy:
     column: Column
     levels: tuple[Level, ...]
     why: str
-    file: str = ""
-    lines: tuple[tuple[str, ...], ...] = ()  # of a file, without its last level `*`
+    source: str = ""  # what declares it, in words
+    lines: tuple[tuple[str, ...], ...] = ()  # of a declared list, without its last level `*`
+    table: Table | None = None  # whose columns `names` have such lines
+    names: tuple[str, ...] = ()
     labels: tuple[int, ...] = ()  # how many each level has, without NULL
     largest: tuple[int, ...] = ()  # how many of them have the same parent, at most
     null: bool = False  # some cells are NULL
+
+    @property
+    def listed(self) -> bool:
+        """Whether lines list its values."""
+        return bool(self.lines or self.names)
 
     @property
     def leaves(self) -> int:
@@ -90,15 +93,15 @@ class ColumnHierarchy:
 
     def values(self, dialect: Dialect, table: Table) -> exp.Query:
         """The query for the values with their labels: l0, l1, ..."""
+        if self.table is not None:
+            return sql.values_of_table(dialect, self.table, self.names)
         if self.lines:
             return sql.listed_values(self.lines)
         return sql.labelled_values(dialect, table, self.column, [each.label for each in self.levels if each.label])
 
     def at(self, levels: Sequence[int]) -> "ColumnHierarchy":
         """This hierarchy with some of its levels between the values and `*`, by number; figures are to be counted."""
-        kept = (0, *levels)
-        lines = tuple(tuple(line[level] for level in kept) for line in self.lines)
-        return replace(self, levels=tuple(self.levels[level - 1] for level in levels), lines=lines)
+        return replace(self, levels=tuple(self.levels[level - 1] for level in levels))
 
 
 # Proposals: candidates by type, of which those stay that merge something.
@@ -169,33 +172,32 @@ def _merging(hierarchy: ColumnHierarchy, labels: Sequence[int]) -> list[int]:
     return found
 
 
-def proposed_hierarchies(
-    ask: Ask, dialect: Dialect, table: Table, columns: Sequence[Column], files: Mapping[str, Path] | None = None
+def hierarchies_of(
+    ask: Ask,
+    dialect: Dialect,
+    table: Table,
+    columns: Sequence[Column],
+    declared: Mapping[str, ColumnHierarchy] | None = None,
 ) -> tuple[ColumnHierarchy, ...]:
-    """A hierarchy for each column: from its file, or by its type and contents. Three statements at most.
+    """A hierarchy for each column: the declared one, or by its type and contents. Three statements at most.
 
-    Raises UsageError (a file that does not fit its column: names the column and counts, no value), Stopped,
+    Raises UsageError (a declared one that does not fit its column: names the column and counts, no value), Stopped,
     StatementError.
     """
-    listed = files or {}
-    found = [
-        read_file(listed[column.name], column)
-        if column.name in listed
-        else ColumnHierarchy(column, (), "all or nothing")
-        for column in columns
-    ]
+    known = declared or {}
+    found = [known.get(column.name, ColumnHierarchy(column, (), "all or nothing")) for column in columns]
     texts = [
         (place, each)
         for place, each in enumerate(found)
-        if not each.lines and kind_of(each.column.type, dialect.recodable) is ValueKind.TEXT
+        if not each.source and kind_of(each.column.type, dialect.recodable) is ValueKind.TEXT
     ]
     lengths = ask([_lengths(dialect, table, texts)])[0] if texts else {}
     found = [
-        each if each.lines else _candidates(each, dialect, lengths.get(place, (0, 0, 0)))
+        each if each.source else _candidates(each, dialect, lengths.get(place, (0, 0, 0)))
         for place, each in enumerate(found)
     ]
-    labels = ask([_labels(dialect, table, each) for each in found])
-    found = [each.at(_merging(each, figures)) for each, figures in zip(found, labels, strict=True)]
+    labels = iter(ask([_labels(dialect, table, each) for each in found if not each.source]))
+    found = [each if each.source else each.at(_merging(each, next(labels))) for each in found]
     [counted] = ask([_survey(dialect, table, found)])
     return tuple(_figured(each, place, counted) for place, each in enumerate(found))
 
@@ -204,7 +206,7 @@ def _figured(
     hierarchy: ColumnHierarchy, place: int, counted: Mapping[tuple[int, int], Mapping[str, int]]
 ) -> ColumnHierarchy:
     """The hierarchy with its figures. Raises UsageError if it is none."""
-    name, source = hierarchy.column.name, hierarchy.file or f"the levels of {hierarchy.column.name}"
+    name, source = hierarchy.column.name, hierarchy.source or f"the levels of {hierarchy.column.name}"
     if missing := counted[place, MISSING]["labels"]:
         raise UsageError(
             f"{source} lacks {plural(missing, 'value')} of {name}; add a line for each, or leave {name} out"
@@ -235,7 +237,7 @@ def _survey(
     dialect: Dialect, table: Table, hierarchies: Sequence[ColumnHierarchy]
 ) -> Statement[dict[tuple[int, int], dict[str, int]]]:
     """The figures of every level, by place and level; as `labels` of NULLS and MISSING, the NULLs of a column and the
-    values that its file lacks."""
+    values that its lines lack."""
     parts: list[exp.Query] = []
     for place, each in enumerate(hierarchies):
         own = f"values{place}"
@@ -246,7 +248,7 @@ def _survey(
         nulls = sql.audited(table, exp.Literal.number(place), exp.Literal.number(NULLS), null, *zeros)
         parts.append(nulls)
         outside: exp.Query = exp.select(exp.Literal.number(place).as_("place"), exp.Literal.number(0).as_("missing"))
-        if each.lines:
+        if each.listed:
             outside = sql.values_outside_file(dialect, table, each.column, place, own)
         subquery = outside.subquery("missed")
         parts.append(exp.select("place", exp.Literal.number(MISSING), "missing", *zeros).from_(subquery))
@@ -287,55 +289,6 @@ def _lengths(
         return {integer(place): (integer(n), integer(least), integer(most)) for place, n, least, most in rows}
 
     return Statement(dialect.render(union_all(parts)), "lengths of texts", read, scans=len(texts))
-
-
-# Files as ARX writes them: a line for each value, with its labels, the last of them the same in every line.
-
-
-def files_in(folder: Path, columns: Sequence[Column]) -> dict[str, Path]:
-    """The file of each column that has one: COLUMN.csv, or a name that ends in _COLUMN.csv. Raises UsageError."""
-    if not folder.is_dir():
-        raise UsageError(f"{setting('hierarchies')} {folder} is no folder; expected one with files COLUMN.csv")
-    files = sorted(folder.glob("*.csv"))
-    found: dict[str, Path] = {}
-    for column in columns:
-        name = column.name.lower()
-        exact = [file for file in files if file.stem.lower() == name]
-        fitting = exact or [file for file in files if file.stem.lower().endswith(f"_{name}")]
-        if len(fitting) > 1:
-            several = " and ".join(file.name for file in fitting)
-            raise UsageError(f"{setting('hierarchies')}: {several} are both of {column.name}; keep one")
-        found.update((column.name, file) for file in fitting)
-    return found
-
-
-def read_file(path: Path, column: Column) -> ColumnHierarchy:
-    """The hierarchy in a file, not yet checked in the engine. Raises UsageError, which names lines and no values."""
-    name = f"{setting('hierarchies')} {path.name}"
-    refuse_pipe(path, name)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        first = text.partition("\n")[0]
-        separator = ";" if ";" in first else ","
-        rows = [row for row in csv.reader(StringIO(text, newline=""), delimiter=separator) if row]
-    except (OSError, ValueError, csv.Error) as error:
-        raise UsageError(f"{name} cannot be read ({type(error).__name__}); expected a text file") from None
-    if not rows or len(rows[0]) < 2:
-        raise UsageError(f"{name}: expected lines such as value;coarser;*, with a ; or , between the levels")
-    short = sum(len(row) != len(rows[0]) for row in rows)
-    if short:
-        raise UsageError(f"{name}: {plural(short, 'line')} with other levels than the first, which has {len(rows[0])}")
-    lines = tuple(dict.fromkeys(map(tuple, rows)))
-    if twice := len(lines) - len({line[0] for line in lines}):
-        raise UsageError(f"{name}: {plural(twice, 'value')} with several lines that differ; each needs one")
-    if len({line[-1] for line in lines}) == 1 and len(lines) > 1:
-        lines = tuple(line[:-1] for line in lines)
-    for level in range(len(lines[0]) - 1):
-        labels = {line[level] for line in lines}
-        if two := len({line[level : level + 2] for line in lines}) - len(labels):
-            raise UsageError(f"{name}: {plural(two, 'label')} of level {level} with a second parent; each needs one")
-    levels = tuple(Level(f"level {level}") for level in range(1, len(lines[0])))
-    return ColumnHierarchy(column, levels, path.name, file=name, lines=lines)
 
 
 # Codes.
@@ -422,7 +375,7 @@ class Codes:
             self._dialect,
             self._table,
             [each.hierarchy.column for each in self.columns],
-            [bool(each.hierarchy.lines) for each in self.columns],
+            [each.hierarchy.listed for each in self.columns],
             [self.values(place) for place in range(len(self.columns))],
             places,
             others,

@@ -14,7 +14,7 @@ from typing import Any
 
 from qidsql.core.files import KeyPath, TomlFile, read_toml
 from qidsql.core.options import size_in_bytes
-from qidsql.core.policy import EACH_ROW, Policy, Release
+from qidsql.core.policy import EACH_ROW, OF_COPIES, Policy, Release
 from qidsql.core.requirements import is_file
 from qidsql.core.tables import PolicyRole, Table, fits
 from qidsql.declarations.keys import read_keys
@@ -102,7 +102,7 @@ class TableEntry:
 
         with written_as(POLICY_FILE):
             return Policy.read(
-                **{name: value for name, value in self.options.items() if name != "keep"},
+                **{name: value for name, value in self.options.items() if name not in OF_COPIES},
                 identifiers=of("direct identifier"),
                 sensitive=of("sensitive"),
                 exclude=of("other"),
@@ -283,16 +283,13 @@ class _Reader:
         elif source not in sources and sources:
             self.note((*path, "source"), f"no source of this file has this name; there are: {', '.join(sources)}")
         options = {**_policy_options(defaults), **_policy_options(given)}
-        if "hierarchy" in options:
-            options["hierarchy"] = str(beside(self.path, options["hierarchy"]))
-        if is_file(options.get("order")):
-            options["order"] = str(beside(self.path, options["order"]))
+        for name in ("hierarchy", "hierarchies", *(("order",) if is_file(options.get("order")) else ())):
+            if name in options:
+                options[name] = str(beside(self.path, options[name]))
         persons = frozenset[str]()
         if self.toml.is_marked((*(path if "entity" in given else ("defaults",)), "entity")):
             persons = frozenset({options["entity"]} - {EACH_ROW})
             options = {name: each for name, each in options.items() if each != EACH_ROW or name != "entity"}
-        if is_file(options.get("order")):
-            options["order"] = str(beside(self.path, options["order"]))
         entry = TableEntry(
             source=source,
             table=given.get("table"),
@@ -368,7 +365,7 @@ def beside(file: Path, path: str) -> Path:
 
 def _policy_options(given: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a Policy; a preset sets k."""
-    options = {key: value for key, value in given.items() if key in (*SETTINGS, "keep")}
+    options = {key: value for key, value in given.items() if key in (*SETTINGS, *OF_COPIES)}
     if "preset" in given:
         options["k"] = PRESETS[given["preset"]].k
     return options

@@ -23,7 +23,7 @@ from qidsql.commands.graph.command import GraphRequest
 from qidsql.commands.release.command import NO_POLICY, ReleasedAudit, ReleaseRequest
 from qidsql.commands.release.subject import FILE
 from qidsql.core.options import names
-from qidsql.core.policy import BUDGETS, EACH_ROW, ROLES, PolicyOptions, PolicyOrigin
+from qidsql.core.policy import BUDGETS, EACH_ROW, OF_COPIES, ROLES, PolicyOptions, PolicyOrigin
 from qidsql.core.tables import PolicyRole, Table, fits
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, QidsqlError, Stopped, UsageError
@@ -404,7 +404,7 @@ class _Entry:
                 *(_shown(name, options[name]) for name in options if name in taken and name in given.given),
                 *(f"the role of {name}" for name in self._overruled_roles(roles)),
             ),
-            unused=tuple(name for name in unused if name not in ("entity", "keep")),
+            unused=tuple(name for name in unused if name not in ("entity", *OF_COPIES)),
             undecided=tuple(column.name for column in self.table.columns if column.name in undecided - mine),
             ignored=self.ignored,
             notes=tuple(notes),

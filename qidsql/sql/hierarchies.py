@@ -181,6 +181,15 @@ def listed_values(lines: Sequence[Sequence[str]]) -> exp.Query:
     return exp.select(*columns).from_(exp.values([tuple(line) for line in lines], alias="listed", columns=columns))
 
 
+def values_of_table(dialect: Dialect, table: Table, names: Sequence[str]) -> exp.Query:
+    """The values with their labels, from these columns of a table of lines."""
+    cells = [
+        exp.Cast(this=exp.column(exp.to_identifier(each, quoted=True)), to=dialect.type(dialect.text)) for each in names
+    ]
+    lines = [exp.alias_(cell, f"l{level}") for level, cell in enumerate(cells)]
+    return exp.select(*lines).distinct().from_(rows_node(table))
+
+
 def values_outside_file(dialect: Dialect, table: Table, column: Column, place: int, values: str) -> exp.Query:
     """How many values have no line. `values` is the expression with the lines."""
     return fill_query(

@@ -251,6 +251,7 @@ def test_the_schema_is_one_and_presets_name_their_sources() -> None:
         "assistants",
         "roles",
         "weights",
+        "hierarchies",
         "exceptions",
         "order",
         "known_rows",

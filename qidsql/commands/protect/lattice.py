@@ -11,7 +11,8 @@ from qidsql.commands.table_protection import TableProtection
 from qidsql.errors import UsageError
 from qidsql.generalization.certificate import CheaperNodes
 from qidsql.generalization.classes import CodedClasses
-from qidsql.generalization.hierarchies import TOP, WITHHELD, Codes, files_in, proposed_hierarchies
+from qidsql.generalization.declared import declared_hierarchies
+from qidsql.generalization.hierarchies import TOP, WITHHELD, Codes, hierarchies_of
 from qidsql.generalization.levels import MOST, Below, Levels, PricedNode
 from qidsql.generalization.measures import Measure
 from qidsql.measures.profiles import ClassProfile
@@ -21,16 +22,11 @@ from qidsql.sql.relation import Relation
 from qidsql.wording.texts import setting
 
 
-def codes_of(protection: TableProtection, folder: Path | None) -> Codes:
+def codes_of(protection: TableProtection, place: Path | None) -> Codes:
     """The hierarchies of the columns, checked, and their codes. Raises UsageError, Stopped, StatementError."""
     table, columns, dialect = protection.table, protection.columns, protection.engine.dialect
-    files = {} if folder is None else files_in(folder, columns)
-    if folder is not None and not files:
-        raise UsageError(
-            f"{setting('hierarchies')} {folder} has no file for a column that is protected; expected names "
-            f"such as {columns[0].name}.csv"
-        )
-    hierarchies = proposed_hierarchies(protection.profiler.ask, dialect, table, columns, files)
+    declared = {} if place is None else declared_hierarchies(protection.engine, table, columns, place)
+    hierarchies = hierarchies_of(protection.profiler.ask, dialect, table, columns, declared)
     return Codes(dialect, table, hierarchies)
 
 

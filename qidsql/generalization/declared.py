@@ -1,0 +1,164 @@
+"""Hierarchies that somebody declares: files as ARX writes them, groups of values, tables, and SQL.
+
+    birth_date = ["year(birth_date)", "year(birth_date) // 10"]   # SQL of this column, the finest level first
+    zip_code = "zips.csv"                                          # a line value;coarser;...;* for each value
+    country = { Europe = ["DE", "FR"], Asia = ["JP"] }             # groups of values
+    ward = { table = "main.wards" }                                # its columns: the value, then its levels
+
+is such a file; a folder has a file COLUMN.csv, or NAME_COLUMN.csv, for each column. That each level is a function of
+the one below, and covers every value, is checked in the engine (`hierarchies`).
+"""
+
+import csv
+from collections.abc import Callable, Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from qidsql.core.files import read_toml, refuse_pipe
+from qidsql.core.tables import Column, Table
+from qidsql.engines.base import Engine
+from qidsql.errors import UsageError
+from qidsql.generalization.hierarchies import ColumnHierarchy, Level
+from qidsql.wording.texts import plural, setting
+
+EXPECTED = "expected SQL of its levels, a .csv file, groups of values, or { table = NAME }"
+
+
+def declared_hierarchies(
+    engine: Engine, table: Table, columns: Sequence[Column], place: Path
+) -> dict[str, ColumnHierarchy]:
+    """The hierarchies that a folder or a TOML file has for these columns, not yet checked in the engine.
+
+    One statement for each column with SQL or a table, on the catalog. Raises UsageError, which names lines and no
+    values, UnknownName, AccessError.
+    """
+    if place.suffix.lower() != ".toml":
+        found = {name: read_file(file, column) for name, (file, column) in _files_in(place, columns).items()}
+    else:
+        content, wanted = read_toml(place, _missing(place)).content, {each.name.lower(): each for each in columns}
+        made = {
+            name: _declared(engine, table, wanted[name.lower()], given, place)
+            for name, given in content.items()
+            if name.lower() in wanted
+        }
+        found = {each.column.name: each for each in made.values()}
+    if not found:
+        raise UsageError(
+            f"{setting('hierarchies')} {place} has none for a column that is protected; expected names such as "
+            f"{columns[0].name}"
+        )
+    return found
+
+
+def _missing(place: Path) -> str:
+    return f"{setting('hierarchies')} takes a folder with files COLUMN.csv, or a .toml file"
+
+
+def _declared(engine: Engine, table: Table, column: Column, given: Any, place: Path) -> ColumnHierarchy:
+    source = f"{setting('hierarchies')} {place.name}: {column.name}"
+    match given:
+        case str():
+            return read_file(place.parent / given, column)
+        case [str(), *_] if all(isinstance(each, str) for each in given):
+            labels = [Level(text, _label(engine, table, column, text, source)) for text in given]
+            return ColumnHierarchy(column, tuple(labels), f"SQL of {place.name}", source=source)
+        case {"table": str() as name, **others} if not others:
+            return _of_table(engine, column, name, source)
+        case dict() if given and all(isinstance(each, list) for each in given.values()):
+            lines = [(_text(value, source), group) for group, values in given.items() for value in values]
+            return _listed(column, lines, place.name, source)
+    raise UsageError(f"{source}: {EXPECTED}")
+
+
+def _text(value: Any, source: str) -> str:
+    if isinstance(value, bool | float) or not isinstance(value, str | int):
+        raise UsageError(f"{source}: a value of a group is no text and no whole number; write it as text")
+    return str(value)
+
+
+def _label(engine: Engine, table: Table, column: Column, text: str, source: str) -> Callable[[exp.Expr], exp.Expr]:
+    """The label of a value by an expression of its column, which the engine accepts as it accepts a condition."""
+    dialect = engine.dialect
+    try:
+        tree = sqlglot.parse_one(text, read=dialect.name)
+    except SqlglotError:
+        raise UsageError(f"{source}: a level is no expression of SQL; expected such as year({column.name})") from None
+    named = [*tree.find_all(exp.Column)]
+    if not named or any(each.name.lower() != column.name.lower() or each.table for each in named):
+        raise UsageError(f"{source}: a level has to be an expression of {column.name}, and of no other column")
+    try:
+        engine.parse_condition(table, f"({dialect.render(tree)}) IS NOT NULL")
+    except UsageError as error:
+        raise UsageError(f"{source}: {str(error).replace('the where condition', 'a level')}") from None
+
+    def label(value: exp.Expr) -> exp.Expr:
+        made = tree.transform(lambda node: value.copy() if isinstance(node, exp.Column) else node)
+        return exp.Cast(this=made, to=dialect.type(dialect.text))
+
+    return label
+
+
+def _of_table(engine: Engine, column: Column, name: str, source: str) -> ColumnHierarchy:
+    """The lines of a table: its first column has the values, the others their labels, the finest level first."""
+    table = engine.describe(name)
+    names = tuple(each.name for each in table.columns)
+    if len(names) < 2:
+        raise UsageError(f"{source}: {table.name} has one column; expected the values, then a column for each level")
+    levels = tuple(Level(each) for each in names[1:])
+    return ColumnHierarchy(column, levels, f"table {table.name}", source=source, table=table, names=names)
+
+
+def _files_in(folder: Path, columns: Sequence[Column]) -> dict[str, tuple[Path, Column]]:
+    """The file of each column that has one: COLUMN.csv, or a name that ends in _COLUMN.csv. Raises UsageError."""
+    if not folder.is_dir():
+        raise UsageError(f"{setting('hierarchies')} {folder} is no folder; {_missing(folder)}")
+    files = sorted(folder.glob("*.csv"))
+    found: dict[str, tuple[Path, Column]] = {}
+    for column in columns:
+        name = column.name.lower()
+        exact = [file for file in files if file.stem.lower() == name]
+        fitting = exact or [file for file in files if file.stem.lower().endswith(f"_{name}")]
+        if len(fitting) > 1:
+            several = " and ".join(file.name for file in fitting)
+            raise UsageError(f"{setting('hierarchies')}: {several} are both of {column.name}; keep one")
+        found.update((column.name, (file, column)) for file in fitting)
+    return found
+
+
+def read_file(path: Path, column: Column) -> ColumnHierarchy:
+    """The hierarchy in a file, not yet checked in the engine. Raises UsageError, which names lines and no values."""
+    name = f"{setting('hierarchies')} {path.name}"
+    refuse_pipe(path, name)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        first = text.partition("\n")[0]
+        separator = ";" if ";" in first else ","
+        rows = [row for row in csv.reader(StringIO(text, newline=""), delimiter=separator) if row]
+    except (OSError, ValueError, csv.Error) as error:
+        raise UsageError(f"{name} cannot be read ({type(error).__name__}); expected a text file") from None
+    if not rows or len(rows[0]) < 2:
+        raise UsageError(f"{name}: expected lines such as value;coarser;*, with a ; or , between the levels")
+    short = sum(len(row) != len(rows[0]) for row in rows)
+    if short:
+        raise UsageError(f"{name}: {plural(short, 'line')} with other levels than the first, which has {len(rows[0])}")
+    return _listed(column, list(map(tuple, rows)), path.name, name)
+
+
+def _listed(column: Column, rows: Sequence[tuple[str, ...]], why: str, name: str) -> ColumnHierarchy:
+    """The hierarchy of these lines: a value, then its labels, the last of them often the same in every line."""
+    lines = tuple(dict.fromkeys(rows))
+    if twice := len(lines) - len({line[0] for line in lines}):
+        raise UsageError(f"{name}: {plural(twice, 'value')} with several lines that differ; each needs one")
+    if len({line[-1] for line in lines}) == 1 and len(lines) > 1:
+        lines = tuple(line[:-1] for line in lines)
+    for level in range(len(lines[0]) - 1):
+        labels = {line[level] for line in lines}
+        if two := len({line[level : level + 2] for line in lines}) - len(labels):
+            raise UsageError(f"{name}: {plural(two, 'label')} of level {level} with a second parent; each needs one")
+    levels = tuple(Level(f"level {level}") for level in range(1, len(lines[0])))
+    return ColumnHierarchy(column, levels, why, source=name, lines=lines)
