@@ -13,6 +13,7 @@ import qidsql
 from qidsql.core.results import Verdict
 from qidsql.errors import Interrupted
 from tests.commandline import environment, finished
+from tests.ways import work
 
 ASKING = """
 import sys, qidsql
@@ -54,7 +55,7 @@ def test_while_the_catalog_is_read(
 
     (tmp_path / "t.csv").write_text("a\n1\n")
     monkeypatch.setattr("qidsql.engines.duckdb.engine.DuckDBEngine.describe", interrupted)
-    for verb in (qidsql.audit, qidsql.profile, qidsql.keys, qidsql.uniques, qidsql.suppress, qidsql.anonymize):
+    for verb in (qidsql.audit, qidsql.profile, qidsql.keys, qidsql.uniques, work("matching"), work("identical")):
         with suppress(Interrupted):
             result = verb(f"{tmp_path}/t.csv")
             assert (result.verdict, result.account.unfinished) == (Verdict.INCONCLUSIVE, ("interrupted",)), verb

@@ -62,7 +62,7 @@ def test_a_hidden_form_is_read_as_it_is_written_and_has_a_schema() -> None:
     found = loaded(form, plain(hidden(OUTCOME, lambda value: value)) | {"rows": {"at_least": 1, "at_most": 9}})
     assert found.rows == Range(1, 9)
     assert found.parts[0] == hidden_form(Part)(name="a")
-    kinds = schema_of(form, "hidden")["$defs"]["HiddenPart"]["properties"]
+    kinds = schema_of([form], "hidden")["$defs"]["HiddenPart"]["properties"]
     assert kinds["name"] == {"type": "string"}
     assert kinds["size"] == {"type": "null"}
 

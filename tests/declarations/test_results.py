@@ -69,7 +69,7 @@ def test_a_number_may_be_rounded_for_display() -> None:
 
 
 def test_the_schema_describes_what_is_written_and_nothing_else() -> None:
-    schema = schema_of(Box, "box")
+    schema = schema_of([Box], "box")
     Draft202012Validator.check_schema(schema)
     check = Draft202012Validator(schema).validate
     check(PLAIN)

@@ -46,11 +46,13 @@ def test_a_field_is_not_a_column_of_its_name(homes: DuckDBStore) -> None:
 def test_scripts_keep_the_fields(homes: DuckDBStore) -> None:
     asked = {"where": "home.city = 'Oslo' -- by home", "columns": ["age"]}
     homes.run(qidsql.protect(homes.url, "people", distinct=0.9, weights={"age": 1}, **asked, by="columns").script or ())  # type: ignore[arg-type]
-    homes.run(qidsql.protect(homes.url, "people", k=5, sql="view", **asked, by="cells").script)  # type: ignore[arg-type]
+    homes.run(qidsql.protect(homes.url, "people", k=5, sql="view", against="released-rows", **asked, by="cells").script)  # type: ignore[arg-type]
     homes.run(qidsql.protect(homes.url, "people", k=5, sql="table", **asked, by="cells").script)  # type: ignore[arg-type]
     for made in ("people_suppressed", "people_anonymized"):
         assert qidsql.profile(homes.url, made, columns=["age"]).column_sets[0].profile.rows == 20
-    homes.run(qidsql.protect(homes.url, "people", k=5, sql="update", **asked, by="cells").script)  # type: ignore[arg-type]
+    homes.run(
+        qidsql.protect(homes.url, "people", k=5, sql="update", against="released-rows", **asked, by="cells").script
+    )  # type: ignore[arg-type]
     assert rows(homes.url, "age IS NULL") == 20
 
 

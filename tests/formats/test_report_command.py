@@ -128,7 +128,7 @@ def test_a_dossier_has_each_result_once_and_one_glossary(source: Path, tmp_path:
     targets = [link.get("href")[1:] for link in page.xpath("//ol[@class='contents']//a")]
     assert [page.get_element_by_id(each).text_content()[:2] for each in targets] == ["1.", "2."]
     assert len(page.xpath("//*[@id='glossary']")) == len(page.xpath("//*[@id='sign']")) == 1
-    reasons = [json.loads((tmp_path / f"{name}.json").read_text())["reason"] for name in ("audit", "columns")]
+    reasons = [json.loads((tmp_path / f"{name}.json").read_text())["reason"] for name in ("audit", "mask")]
     for text in (page.text_content(), inside("report", "audit.json", "mask.json", cwd=tmp_path).out):
         said = " ".join(text.replace("\xa0", " ").replace("\\", "").split())
         assert all(reason in said for reason in reasons)

@@ -12,7 +12,7 @@ from qidsql.errors import UnknownName, UsageError
 from tests.commandline import inside
 from tests.exhaustive import always, pairs
 from tests.stores import ONE_ENGINE, SAIL, PostgresStore, Store, quoted
-from tests.ways import work
+from tests.ways import words, work
 
 COLUMNS = {"a b": "VARCHAR", "age": "INTEGER", "diagnosis": "VARCHAR"}
 ROWS = [(letter, age, f"{letter}{age}{n}") for letter in "xyz" for age in (31, 32, 47) for n in range(9)]
@@ -251,5 +251,5 @@ def test_a_kept_column_has_one_role(store: Store) -> None:
 def test_an_order_that_is_kept_is_said(store: Store) -> None:
     pupils(store)
     for verb, options in (("matching", ("--sql", "update")), ("columns", ("--violates", "2"))):
-        told = inside(verb, store.url, "pupils", *options)
+        told = inside(*words(verb), store.url, "pupils", *options)
         assert "order" in told.out.partition("To carry it out")[2].partition("\n")[0]

@@ -25,7 +25,7 @@ By: TypeAlias = Annotated[
     Option(
         "values: each row as fine as it can be; levels: one level for all values of a column; turns: recode or drop "
         "columns, turn by turn; cells: blank the fewest; columns: withhold the fewest; default: the ways are compared. "
-        "Each way has options of its own: --by cells --help",
+        "Each way has options of its own, which the help lists if it is named",
         "|".join(Way),
         values=tuple(Way),
         panel=WAY,
