@@ -10,6 +10,7 @@ from socket import create_server
 import pytest
 
 import qidsql
+from qidsql.commands.table_search import interruptible
 from qidsql.core.results import Verdict
 from qidsql.errors import Interrupted
 from tests.commandline import environment, finished
@@ -59,3 +60,14 @@ def test_while_the_catalog_is_read(
         with suppress(Interrupted):
             result = verb(f"{tmp_path}/t.csv")
             assert (result.verdict, result.account.unfinished) == (Verdict.INCONCLUSIVE, ("interrupted",)), verb
+
+
+def test_a_library_that_makes_another_error_of_an_interrupt_does_not_take_the_answer() -> None:
+    """sqlglot's tokenizer wraps whatever is raised within it."""
+    with pytest.raises(Interrupted, match="interrupted"), interruptible():
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except Exception as error:
+            raise ValueError("wrapped") from error
+    with pytest.raises(ValueError, match="own"), interruptible():
+        raise ValueError("own")

@@ -172,13 +172,16 @@ def interruptible() -> Iterator[None]:
     """Make Ctrl-C raise Interrupted while the block runs, also between two statements: a search keeps its results.
 
     The same holds for every signal whose handler raises KeyboardInterrupt. Outside the main thread nothing changes.
+    A library that was interrupted can make another error of it, as sqlglot's tokenizer does.
     """
+    stopped = threading.Event()
     before: dict[int, Callable[[int, FrameType | None], object]] = {}
 
     def stop(number: int, frame: FrameType | None) -> None:
         try:
             before[number](number, frame)
         except KeyboardInterrupt:
+            stopped.set()
             raise Interrupted("interrupted") from None
 
     if threading.current_thread() is threading.main_thread():
@@ -188,6 +191,10 @@ def interruptible() -> Iterator[None]:
         for number in before:
             signal.signal(number, stop)
         yield
+    except Exception as error:
+        if stopped.is_set() and not isinstance(error, Stopped):
+            raise Interrupted("interrupted") from None
+        raise
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

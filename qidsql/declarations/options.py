@@ -198,6 +198,13 @@ def with_ways(plain: Callable[..., Any], ways: Mapping[str, Callable[..., Any]])
 
     def function(source: Any = None, /, *args: Any, by: str | None = None, **options: Any) -> Any:
         chosen = ways.get(str(by), plain)
+        known = {way: inspect.signature(each).parameters for way, each in {**ways, "": plain}.items()}
+        for name in options:
+            if name not in inspect.signature(chosen).parameters:
+                having = [f"by={way!r}" if way else "other ways" for way, listed in known.items() if name in listed]
+                raise UsageError(
+                    f"{name} is not an option here" + (f", but of {' and '.join(having)}" if having else "")
+                )
         return chosen(source, *args, by=by, **options)
 
     function.__name__ = function.__qualname__ = plain.__name__

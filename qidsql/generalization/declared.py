@@ -94,7 +94,8 @@ def _label(engine: Engine, table: Table, column: Column, text: str, source: str)
     try:
         engine.parse_condition(table, f"({dialect.render(tree)}) IS NOT NULL")
     except UsageError as error:
-        raise UsageError(f"{source}: {str(error).replace('the where condition', 'a level')}") from None
+        said = str(error).replace("the where condition", "a level").replace("a plain condition", "a plain expression")
+        raise UsageError(f"{source}: {said}") from None
 
     def label(value: exp.Expr) -> exp.Expr:
         made = tree.transform(lambda node: value.copy() if isinstance(node, exp.Column) else node)

@@ -208,9 +208,7 @@ def _figured(
     """The hierarchy with its figures. Raises UsageError if it is none."""
     name, source = hierarchy.column.name, hierarchy.source or f"the levels of {hierarchy.column.name}"
     if missing := counted[place, MISSING]["labels"]:
-        raise UsageError(
-            f"{source} lacks {plural(missing, 'value')} of {name}; add a line for each, or leave {name} out"
-        )
+        raise UsageError(f"{source} lacks {plural(missing, 'value')} of {name}; add each of them, or leave {name} out")
     figures = [counted[place, level] for level in range(len(hierarchy.levels) + 1)]
     for level, figure in enumerate(figures):
         if two := figure["with_two_parents"]:

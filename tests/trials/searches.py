@@ -135,10 +135,10 @@ def _mask(engine: Engine, table: RandomTable, options: dict[str, Any], random: R
     result: ColumnsResult = qidsql.protect(engine, table.name, columns=table.names, **by_rows, by="columns")
     if not table.rows:
         return None if result.verdict == "inconclusive" else f"outcome {result.verdict} of an empty table"
-    if result.verdict != "finished":
-        return f"outcome {result.verdict}: {result.account.unfinished}"
     meets = criterion_of(table, options, above=True)
     weights = [options["weights"].get(name, 1) for name in table.names]
+    if result.verdict != ("finished" if result.published or result.bound else "violation"):
+        return f"outcome {result.verdict}: {result.account.unfinished}"
     safe = [(), *(places for places in subsets(table.columns) if not meets(places))]
     most = max(sum(weights[place] for place in places) for places in safe)
     published = tuple(table.names.index(name) for name in result.published)

@@ -384,11 +384,11 @@ class _Comparison:
         if unfinished:
             return f"{names}, was not fully compared"
         cells = sum(variable.cells for variable in self._variables)
-        suppressed = sum(variable.suppressed for variable in self._variables)
-        return (
-            f"{names}, has {plural(suppressed, 'cell')} suppressed, {percent(Fraction(suppressed, cells))} of all, "
-            f"in {plural(len(self._variables), 'column')}"
-        )
+        lost = sum(variable.lost for variable in self._variables)
+        changed = any(variable.gained for variable in self._variables)
+        what = "without their value (coarser, blank, or in rows left out)" if changed else "suppressed"
+        columns = plural(len(self._variables), "column")
+        return f"{names}, has {plural(lost, 'cell')} {what}, {percent(Fraction(lost, cells))} of all, in {columns}"
 
 
 def _values(ranked: Sequence[ValueRows]) -> list[ValueImpact]:

@@ -52,19 +52,22 @@ def _facts(result: ImpactResult) -> Fields:
 
 
 def _suppressed(variables: Sequence[VariableImpact]) -> Report:
-    yield Heading("Suppressed cells by variable, and the value that was suppressed most")
+    changed = any(each.gained for each in variables)  # not only suppressed
+    what = "Cells that lost their value" if changed else "Suppressed cells"
+    yield Heading(f"{what} by variable, and the value that was {'lost' if changed else 'suppressed'} most")
     heads = [
-        *(Head("Variable", text=True), Head("", text=True, leaves=4), Head("Suppressed"), Head("Of rows")),
+        *(Head("Variable", text=True), Head("", text=True, leaves=4), Head("Lost" if changed else "Suppressed")),
+        Head("Of rows"),
         *(Head("NULLs before", leaves=3), Head("Values", leaves=2), Head("Vanished", leaves=2)),
-        Head("Suppressed most", text=True, leaves=1),
+        Head("Lost most" if changed else "Suppressed most", text=True, leaves=1),
     ]
-    most = max(variable.suppressed for variable in variables)
+    most = max(variable.lost for variable in variables)
     rows: list[list[str | Cell]] = [
         [
             each.name,
-            bar(each.suppressed, most, 10),
-            count(each.suppressed),
-            percent(each.share) if each.suppressed >= 0 else "",
+            bar(each.lost, most, 10),
+            count(each.lost),
+            percent(Fraction(each.lost, max(1, each.cells))),
             count(each.nulls_before),
             count(each.values_before),
             count(each.vanished),
@@ -164,9 +167,8 @@ def opening(result: ImpactResult) -> str:
         return "The two tables could not be compared."
     cells = sum(each.cells for each in result.variables)
     gone = sum(each.vanished for each in result.variables)
-    lost = f"{count(result.suppressed)} of {plural(cells, 'value')}"
-    if result.suppressed > 0:
-        lost += f" ({percent(Fraction(result.suppressed, max(1, cells)))})"
+    fewer = sum(each.lost for each in result.variables)
+    lost = f"{count(fewer)} of {plural(cells, 'value')} ({percent(Fraction(fewer, max(1, cells)))})"
     vanished = f"; {plural(gone, 'different value')} vanished altogether" if gone else ""
     found = f"The protected copy has lost {lost}{vanished}."
     if result.known is None:

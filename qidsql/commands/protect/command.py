@@ -34,7 +34,7 @@ from qidsql.errors import UsageError
 from qidsql.generalization.measures import Measure
 from qidsql.wording.texts import setting
 
-SUPPRESS = Fraction(1, 100)  # of the rows, by default
+SUPPRESS = "1%"  # of the rows, by default
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,7 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     l_diversity: LValues = None
     suppress: Annotated[
         Ratio,
-        Option(
-            "leave out at most this share of the rows, which stay in classes below k; default: 1%", "SHARE", panel=WAY
-        ),
+        Option("leave out at most this share of the rows, which stay in classes below k", "SHARE", panel=WAY),
     ] = SUPPRESS
     hierarchies: Annotated[
         FileName,
@@ -127,7 +125,7 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
             from qidsql.generalization.local_recoding import safety_of
 
             safety_of(self.policy)
-            if self.share not in (0, SUPPRESS) or self.chosen_measure is not Measure.LOSS:
+            if self.share not in (0, fraction("suppress", SUPPRESS)) or self.chosen_measure is not Measure.LOSS:
                 raise UsageError(
                     f"--by values leaves out no row, and keeps most by loss: leave out {setting('suppress')} and "
                     f"{setting('measure')}, or use --by levels"

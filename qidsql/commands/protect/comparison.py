@@ -147,7 +147,9 @@ def _weights(account: SearchAccount) -> dict[str, int]:
 def _none(way: Way, result: Any) -> WayFound:
     if result.account.unfinished:
         return WayFound(
-            way=way, reason=f"not finished here, alone it can take longer: {few(result.account.unfinished)}"
+            way=way,
+            reason=f"not finished here, alone it can take longer: {few(result.account.unfinished)}",
+            unfinished=True,
         )
     return WayFound(way=way, reason=result.reason, impossible=result.verdict is Verdict.VIOLATION)
 

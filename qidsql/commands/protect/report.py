@@ -50,7 +50,8 @@ def report(result: ProtectResult) -> Report:
         rows.add("Left out", f"{gone(result)}; at most {percent(result.suppress)} may be (--suppress)")
         if not result.turns:
             how = f"{count(result.measured)} of {plural(result.choices or 0, 'choice')} of levels measured"
-            rows.add("Search", f"{how}; {'the others cannot keep more' if result.proved else 'not finished'}")
+            others = "; the others cannot keep more" if result.measured < (result.choices or 0) else ""
+            rows.add("Search", f"{how}{others if result.proved else '; not finished'}")
     if result.target is not None:
         copy_facts(rows, result.target, result.copied, result.not_copied, result.account.columns)
     given_back_facts(rows, result.given_back)
@@ -217,4 +218,6 @@ def _opening_of_ways(result: ProtectResult) -> str:
     if result.verdict is not Verdict.FINISHED:
         return "No way that was compared is known to protect this table: do not release it on this ground."
     ways = [f"by {each.way} {percent(each.kept)}" for each in result.ways if each.kept is not None]
-    return f"Of the detail a safe copy keeps {few(ways)}. Nothing was written yet."
+    open_ = [str(each.way) for each in result.ways if each.unfinished]
+    more = f" The comparison is not complete: {few(open_)} did not finish in time." if open_ else ""
+    return f"Of the detail a safe copy keeps {few(ways)}.{more} Nothing was written yet."

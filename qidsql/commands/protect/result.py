@@ -84,6 +84,7 @@ class WayFound:
     proved: Annotated[bool, "no choice of this way keeps more, by its own measure"] = False
     reason: Annotated[str, "why there is no plan"] = ""
     impossible: Annotated[bool, "it was examined to its end: the table has no such plan"] = False
+    unfinished: Annotated[bool, "its time was used up before it had a plan"] = False
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -175,7 +176,9 @@ def _judged_ways(result: ProtectResult) -> tuple[Verdict, str]:
         return Verdict.INCONCLUSIVE, "no way that was compared came to an end: none is known to protect this table"
     without = f", with {plural(best.rows_left_out, 'row')} left out" if best.rows_left_out else ", with every row"
     kept = f"by {best.way} it keeps {percent(best.kept)} of the detail{without}"
-    return Verdict.FINISHED, f"{nobody_found(result.account, result.target)}: {kept}"
+    open_ = [str(each.way) for each in result.ways if each.kept is None and each.unfinished]
+    more = f"; {few(open_)} did not finish in time and may keep more" if open_ else ""
+    return Verdict.FINISHED, f"{nobody_found(result.account, result.target)}: {kept}{more}"
 
 
 def _kept(result: ProtectResult) -> str:

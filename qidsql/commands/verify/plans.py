@@ -49,7 +49,7 @@ class PlanClaims:
         if claimed.by is None:
             raise UsageError(
                 "the result compares ways, and what each keeps is measured each time: run it again, or verify a result "
-                "of protect --by values or levels"
+                "of protect by one of the ways"
             )
         self._claimed, self._protection, self._protected = claimed, protection, protected
         self._on_stage = on_stage

@@ -44,7 +44,9 @@ Claimed: TypeAlias = (
     AuditResult | UniquesResult | KeysResult | ColumnsResult | ProtectResult | MatchingRows | IdenticalRows
 )
 
-EXPECTED = "expected a result of audit, uniques, keys, protect or release that qidsql wrote with --format json"
+EXPECTED = (
+    "expected a result of audit, uniques, keys, protect (but by turns) or release that qidsql wrote with --format json"
+)
 KINDS: tuple[
     tuple[str, type[Claimed | ReleaseResult], str], ...
 ] = (  # what wrote it, its result, a key of this one only

@@ -11,7 +11,7 @@ import duckdb
 import numpy
 import pytest
 
-from qidsql import impact, suppress
+from qidsql import impact
 from qidsql.commands.impact.command import ImpactRequest
 from qidsql.commands.impact.impact import impact as run
 from qidsql.commands.impact.result import ImpactResult
@@ -23,6 +23,7 @@ from tests import rendering
 from tests.commandline import inside, refused
 from tests.exhaustive import always, pairs
 from tests.stores import ONE_ENGINE, TWO_ENGINES, PostgresStore, Store, quoted
+from tests.ways import work
 
 pytestmark = ONE_ENGINE
 
@@ -552,7 +553,7 @@ def test_people_whom_the_copy_singles_out(store: Store) -> None:
 def test_a_copy_that_withstands_someone_who_knows_a_person(store: Store) -> None:
     original, _ = random_pair(Random(6), 30, 2)
     store.table("full_data", {"a": "VARCHAR(9)", "b": "VARCHAR(9)"}, [row[:2] for row in original])
-    suppress(store.url, "full_data", against="known-person", into="protected", keep_identifiers=True)
+    work("matching")(store.url, "full_data", k=2, against="known-person", into="protected", keep_identifiers=True)
     known = impact(store.url, "full_data", protected="protected", k=2).known
     assert known is not None and (known.below_k, known.rows_below_k, known.admissible_below_k) == (0, 0, 0)
 

@@ -188,7 +188,7 @@ def test_a_search_that_ends_at_once_leaves_a_plan(store: Store, monkeypatch: pyt
     store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(1, 2), (5, 2), (5, 7)])
     with store.connect() as engine:
         hasty = matching_rows(engine, CellsRequest("t", against="unique-combinations", max_work=1, k=2))
-        text = rendering.render(matching_rows(engine, CellsRequest("t", against="unique-combinations", k=2)), 200)
+        text = rendering.render(matching_rows(engine, CellsRequest("t", against="unique-combinations", k=2)), 400)
     assert (hasty.verdict, hasty.cells, hasty.lower_bound) == (Verdict.FINISHED, 6, 3)
     assert "--max-work" in hasty.account.unfinished[0]
     assert "4 cells in 3 rows" in text and "proved: at least 3 are needed" in text
@@ -199,7 +199,7 @@ def test_a_search_that_ends_at_once_leaves_a_plan(store: Store, monkeypatch: pyt
 def test_the_report_of_a_plan_against_someone_who_knows_a_person(store: Store) -> None:
     store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(1, 2), (5, 2), (5, 7)])
     with store.connect() as engine:
-        text = rendering.render(matching_rows(engine, CellsRequest("t", against="known-person", k=2)), 200)
+        text = rendering.render(matching_rows(engine, CellsRequest("t", against="known-person", k=2)), 400)
         wilson = rendering.render(matching_rows(engine, CellsRequest("t", against="released-rows", k=2)), 200)
     assert "4 cells in 3 rows" in text and "proved for disjoint matchings: no fewer suffice" in text
     assert "someone who knows everybody: at least 2 rows can be anyone's" in text

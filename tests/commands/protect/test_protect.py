@@ -311,7 +311,7 @@ def written(folder: Path, text: str, name: str = "age.csv") -> Path:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("0;low;*\n1;low;*\n2;high;*\n", "hierarchies age.csv lacks 1 value of age; add a line"),
+        ("0;low;*\n1;low;*\n2;high;*\n", "hierarchies age.csv lacks 1 value of age; add each"),
         ("0;low;*\n1;low;*\n01;high;*\n02;high;*\n", "lacks 2 values of age"),
         ("0;a;X;*\n1;a;Y;*\n2;b;X;*\n3;b;X;*\n", "1 label of level 1 with a second parent"),
         ("0;a;*\n1;a;*\n2;b;*\n3;b;*\n3;a;*\n", "1 value with several lines that differ"),

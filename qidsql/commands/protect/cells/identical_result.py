@@ -91,7 +91,7 @@ def _judged(result: IdenticalRows) -> tuple[Verdict, str]:
 def _reason(result: IdenticalRows) -> str:
     k, cells, rows = result.account.policy.k, result.cells or 0, result.account.rows or 1
     if not cells:
-        return f"nothing needs to be suppressed: the table is {k}-anonymous"
+        return f"{nobody_found(result.account, result.target)}: the table is {k}-anonymous, no cell needs to be blanked"
     share = percent(Fraction(cells, rows * len(result.account.columns)))
     be = "is" if cells == 1 else "are"
     made = f"{nobody_found(result.account, result.target)}: {plural(cells, 'cell')} ({share}) {be} blanked"

@@ -114,7 +114,7 @@ COMMAND = Command(
         "qidsql protect clinic.duckdb patients --by columns --k 5",
         "qidsql protect clinic.duckdb patients --by columns --separation 0.8 --exact --weights zip_code=3",
     ),
-    exit_codes="0 finished, 2 error, 3 inconclusive",
+    exit_codes="0 finished, 1 no column can be published, 2 error, 3 inconclusive",
     shown=(
         "by",
         "k",
@@ -180,8 +180,18 @@ def judged(result: ColumnsResult) -> ColumnsResult:
     account = result.account
     rows = account.rows if account.policy.entity is None else account.entities
     open_ = bool(account.unfinished) or rows == 0
-    reason = "there is nothing to measure: no row" if rows == 0 else _reason(result)
-    return replace(result, verdict=Verdict.INCONCLUSIVE if open_ else Verdict.FINISHED, reason=reason)
+    reason = "there is nothing to measure: no row" if rows == 0 else _found_by(result) + _reason(result)
+    none = result.safe and not result.published and result.bound == 0
+    verdict = Verdict.INCONCLUSIVE if open_ else Verdict.VIOLATION if none else Verdict.FINISHED
+    return replace(result, verdict=verdict, reason=reason)
+
+
+def _found_by(result: ColumnsResult) -> str:
+    """Who can still be found, where the published columns have no small class."""
+    policy = result.account.policy
+    if not (result.safe and result.published and result.options == f"--violates {policy.k}"):
+        return ""
+    return f"by what is published nobody is found, not even by someone who knows everybody (k = {policy.k}): "
 
 
 def _reason(result: ColumnsResult) -> str:

@@ -82,8 +82,8 @@ def _next(result: TurnsResult) -> Report:
     if result.verdict is Verdict.PASS:
         yield Next([(command("audit", work, options), "the columns left, audited")])
     elif last.cells is not None:
-        words = f"blanks {plural(last.cells, 'cell')}"
-        yield Next([(command("protect", work, f" --by cells --against released-rows{options}"), words)])
+        words = "what protects the rest, and keeps most"
+        yield Next([(command("protect", work, options), words)])
 
 
 def opening(result: TurnsResult) -> str:
