@@ -9,7 +9,8 @@ The command NAME is a folder `qidsql/commands/NAME/` with
     report.py    `report(console, result)`: prints the result at a terminal;
                  `opening(result)`: the sentence that its page begins with, for people who sign
 
-and an entry in the list of commands (`qidsql.cli.app`).
+and an entry in the list of commands (`qidsql.cli.app`). A command with `ways` has such a folder for each within its own
+(`qidsql/commands/protect/cells/`): `protect --by cells` is the command protect.cells, with options of its own.
 """
 
 from dataclasses import dataclass
