@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from sqlglot import exp
 
@@ -18,7 +18,7 @@ from qidsql.core.roles import identifies
 from qidsql.core.tables import FILES, Column, Role, Table, TableName
 from qidsql.declarations.options import Names
 from qidsql.engines.base import Engine
-from qidsql.errors import UsageError
+from qidsql.errors import Stopped, UsageError
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
@@ -26,6 +26,8 @@ from qidsql.protection.copies import GivenBack, ProtectedCopy, given_back, plann
 from qidsql.sql.copies import created, dbt_model
 from qidsql.sql.disclosure import disclosing_profile
 from qidsql.sql.relation import Relation
+
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,16 @@ def refuse_files(table: Table) -> None:
     """Raises UsageError for a file, which no statement copies."""
     if table.kind in FILES:
         raise UsageError(f"a {table.kind} takes no statements; --into writes a copy of it")
+
+
+def until_stopped(work: Callable[[], Kind], result: Callable[[str], Kind]) -> Kind:
+    """What the work returns; where it is stopped, the result so far with the reason."""
+    try:
+        return work()
+    except Stopped as stop:
+        return result(str(stop) or "stopped")
+    except KeyboardInterrupt:
+        return result("interrupted")
 
 
 class CopyRequest(Protocol):

@@ -19,13 +19,13 @@ from qidsql.commands.protect.result import (
     judged,
 )
 from qidsql.commands.protect.way import Way
-from qidsql.commands.table_protection import Printed, TableProtection, printed
+from qidsql.commands.table_protection import Printed, TableProtection, printed, until_stopped
 from qidsql.commands.table_search import one_answer
 from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Column
 from qidsql.engines.base import Engine
-from qidsql.errors import BudgetSpent, Stopped, UsageError
+from qidsql.errors import BudgetSpent, UsageError
 from qidsql.generalization.hierarchies import Codes, dates_among
 from qidsql.generalization.levels import MOST, FoundLevels, Levels, PricedNode, Search, search_of
 from qidsql.generalization.local_recoding import LocalFigures, LocalRecoding
@@ -87,12 +87,7 @@ class _Protection:
         self._script: tuple[str, ...] | None = None
 
     def run(self) -> ProtectResult:
-        try:
-            return self._run()
-        except Stopped as stop:
-            return self._result(str(stop) or "stopped")
-        except KeyboardInterrupt:
-            return self._result("interrupted")
+        return until_stopped(self._run, self._result)
 
     def _run(self) -> ProtectResult:
         protection, dialect = self._protection, self._engine.dialect

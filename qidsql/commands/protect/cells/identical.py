@@ -8,12 +8,12 @@ from sqlglot import exp
 from qidsql.commands import gate
 from qidsql.commands.protect.cells.command import CellsMethod, CellsRequest
 from qidsql.commands.protect.cells.identical_result import IdenticalRows, judged
-from qidsql.commands.table_protection import Printed, TableProtection, printed, refuse_files
+from qidsql.commands.table_protection import Printed, TableProtection, printed, refuse_files, until_stopped
 from qidsql.commands.table_search import one_answer
 from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
-from qidsql.errors import Interrupted, Stopped, UsageError
+from qidsql.errors import Interrupted, UsageError
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer, shares_by_mask, write_plan
@@ -92,12 +92,7 @@ class _Anonymization:
         self._written = False
 
     def run(self) -> IdenticalRows:
-        try:
-            return self._run()
-        except Stopped as stop:
-            return self._result(str(stop) or "stopped")
-        except KeyboardInterrupt:
-            return self._result("interrupted")
+        return until_stopped(self._run, self._result)
 
     def _run(self) -> IdenticalRows:
         protection, request = self._protection, self._request

@@ -8,14 +8,14 @@ from sqlglot import exp
 from qidsql.commands import gate
 from qidsql.commands.protect.cells.command import Attack, CellsMethod, CellsRequest
 from qidsql.commands.protect.cells.matching_result import ColumnLoss, MatchingRows, ValueLoss, judged
-from qidsql.commands.table_protection import Printed, TableProtection, printed, refuse_files
+from qidsql.commands.table_protection import Printed, TableProtection, printed, refuse_files, until_stopped
 from qidsql.commands.table_search import one_answer
 from qidsql.core.budget import WorkLimit
 from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Nulls, names_of, weight_of
 from qidsql.engines.base import Engine
-from qidsql.errors import BudgetSpent, Stopped, UsageError
+from qidsql.errors import BudgetSpent, UsageError
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.certificates import CellPlan
 from qidsql.protection.copies import GivenBack, ProtectedCopy
@@ -101,12 +101,7 @@ class _Suppression:
         self._given_back: tuple[GivenBack, ...] | None = None
 
     def run(self) -> MatchingRows:
-        try:
-            return self._run()
-        except Stopped as stop:
-            return self._result(str(stop) or "stopped")
-        except KeyboardInterrupt:
-            return self._result("interrupted")
+        return until_stopped(self._run, self._result)
 
     def _run(self) -> MatchingRows:
         request = self._request
