@@ -14,7 +14,7 @@ from qidsql.core.recodings import read_hierarchy
 from qidsql.core.requirements import CriterionOptions, read_order
 from qidsql.core.tables import Column
 from qidsql.errors import UsageError
-from qidsql.generalization.hierarchies import read_file
+from qidsql.generalization.declared import read_file
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.measures.disclosure_limits import DistantInHierarchy, FewValues, limits_among
 
