@@ -24,9 +24,7 @@ WAYS: list[tuple[str, dict[str, Any]]] = [
     ("turns", {"turns": ["age=width:10"]}),
 ]
 TWO_WAYS = always(WAYS[0], WAYS[4], longer=WAYS[1:4])
-PRINTED = always(
-    (*WAYS[0], "view"), (*WAYS[4], "view"), longer=[(*WAYS[0], "table"), (*WAYS[3], "view"), (*WAYS[3], "table")]
-)
+PRINTED = always((*WAYS[0], "view"), (*WAYS[4], "view"), longer=[(*WAYS[0], "table"), (*WAYS[3], "table")])
 
 
 def in_two_orders(store: Store) -> list[list[Any]]:

@@ -49,7 +49,8 @@ RESULTS: dict[str, Callable[[str], Any]] = {
 }
 # Where, when, how and by what means it was found; other prices can prove the same bound.
 OF_THE_WORK = (
-    "qidsql source engine snapshot started seconds statements rounds scans bytes_read bytes_exact sets_profiled"
+    "qidsql source engine time_zone snapshot started seconds statements rounds scans bytes_read bytes_exact "
+    "sets_profiled"
 )
 # What was asked for where it makes no difference: budgets, a file, a choice, or a role that nothing rests on.
 ASKED = "max_size max_statements max_seconds max_bytes hierarchy keep_identifiers into key role"

@@ -111,5 +111,5 @@ def test_rows_that_were_changed_are_noticed(duckdb_store: DuckDBStore, tmp_path:
 def test_a_comparison_of_ways_proves_nothing(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
     made(duckdb_store, "too fine")
     document = house.protect(duckdb_store.url, "people", k=4, columns=COLUMNS).to_dict()
-    with pytest.raises(UsageError, match="verify a result of protect --by values or levels"):
+    with pytest.raises(UsageError, match="verify a result of protect by one of the ways"):
         verified(duckdb_store.url, tmp_path, document)
