@@ -9,7 +9,7 @@ from qidsql.duckdb_extension.hosts import Host, extension_folder
 from qidsql.duckdb_extension.settings import SUFFIX, Settings
 from qidsql.errors import SourceError
 
-CHECK = "LOAD qidsql; SELECT description FROM qidsql.help() WHERE name = ''"  # why there is no Python, else nothing
+CHECK = "LOAD qidsql; SELECT description FROM qidsql.help() WHERE description LIKE 'All others need Python%'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def _examine_host(host: Host) -> Iterator[InstallationCheck]:
     for problem in settings.problems() if host.shell else ():
         yield InstallationCheck(False, f"{host}: {problem}")
     try:
-        why = host.run(CHECK).strip()
+        why = host.run(CHECK).strip()  # why there is no Python, else nothing
     except SourceError as error:
         yield InstallationCheck(False, f"{host}: {error}")
         return

@@ -35,5 +35,5 @@ def test_rounds_on_adult(name: str, shared: Path) -> None:
     assert broad.account.rounds <= most
     with qidsql.connect(str(shared / "adult.csv")) as engine:
         local = call(engine)
-    assert local.account.rounds > broad.account.rounds
+    assert local.account.rounds >= broad.account.rounds
     assert answer(broad) == answer(local)

@@ -61,7 +61,7 @@ def test_every_function_says_what_the_library_says(host: Host, duckdb_store: Duc
 
 
 def _options(function: TableFunction, table: RandomTable) -> dict[str, Any]:
-    options = dict(OPTIONS[function.command])
+    options = dict(OPTIONS[function.command.replace(".", "_")])
     first = table.names[0]
     if "on" in options:
         return {**options, "on": [f"{first}={first}"]}

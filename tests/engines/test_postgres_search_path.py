@@ -125,7 +125,7 @@ def test_copies_are_made_and_scripts_run_without_them(trap: Trap) -> None:
     published = qidsql.protect(
         url, trap.table, distinct=0.5, columns=["ward"], **where, view="published", by="columns"
     ).script
-    views = qidsql.protect(url, trap.table, **names, sql="view", **where, by="cells").script
+    views = qidsql.protect(url, trap.table, **names, sql="view", **where, by="cells", against="released-rows").script
     tables = qidsql.protect(url, trap.table, **names, sql="table", **where, by="cells").script
     for script in ([line for line in published if not line.startswith("GRANT")], views, tables):
         for statement in script:
@@ -135,7 +135,9 @@ def test_copies_are_made_and_scripts_run_without_them(trap: Trap) -> None:
     assert trap.auditor.execute("SHOW search_path").fetchone() == (trap.store.schema,)
     qidsql.protect(url, trap.table, **names, into=f"{trap.clinic}.safe", by="cells")
     qidsql.uniques(url, trap.table, columns=["ward", "city"], into=f"{trap.clinic}.listed")
-    for statement in qidsql.protect(url, trap.table, **names, sql="update", **where, by="cells").script:
+    for statement in qidsql.protect(
+        url, trap.table, **names, sql="update", **where, by="cells", against="released-rows"
+    ).script:
         trap.auditor.execute(statement.encode())
     assert trap.sprung == []
 

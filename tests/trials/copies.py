@@ -123,7 +123,8 @@ class _Trial:
         return result, *self._read('SELECT * FROM "copy"')
 
     def _printed(self) -> Any:
-        asked = {} if self.verb == "turns" else {"sql": self.random.choice(("view", "table"))}
+        kinds = {"turns": [], "matching": ["view", "table"], "identical": ["table"]}[self.verb]
+        asked = {"sql": self.random.choice(kinds)} if kinds else {}
         result = work(self.verb)(self.store.url, "t", **self.options, **asked)
         if not result.script:
             return f"no script: {result.reason}"

@@ -14,6 +14,7 @@ from tests.definitions import Values, frequencies, projected
 from tests.random_tables import RandomTable, drop, load, random_table
 from tests.stores import DuckDBStore, PostgresStore, Store
 from tests.trials import Ground, Trials
+from tests.ways import work
 
 TOGETHER, PER_TABLE = 50, 2
 FEW = 9  # rows that brute force can part into groups
@@ -50,7 +51,7 @@ def _suppress(engine: Engine, table: RandomTable, options: dict[str, Any], rando
     weights = _weights(table, random)
     options |= {"weights": weights, "method": random.choice(("optimal", "optimal", "shared"))}
     options["nulls"] = random.choice(("equal", "equal", "wildcard"))
-    result = qidsql.protect(engine, table.name, columns=table.names, entity="row", **options, by="cells")
+    result = work("matching")(engine, table.name, columns=table.names, entity="row", **options)
     if len(table.rows) < options["k"]:
         outcome = "violation" if table.rows else "inconclusive"
         return None if result.verdict == outcome else f"outcome {result.verdict}, not {outcome}"
@@ -85,7 +86,7 @@ def _least_loss(row: Values, rows: Sequence[Values], weights: Sequence[int], opt
 def _anonymize(engine: Engine, table: RandomTable, options: dict[str, Any], random: Random) -> str | None:
     weights = _weights(table, random)
     options |= {"weights": weights, "method": random.choice(("auto", "exact", "heuristic"))}
-    result = qidsql.protect(engine, table.name, columns=table.names, entity="row", **options, by="cells")
+    result = work("identical")(engine, table.name, columns=table.names, entity="row", **options)
     if len(table.rows) < options["k"]:
         outcome = "violation" if table.rows else "inconclusive"
         return None if result.verdict == outcome else f"outcome {result.verdict}, not {outcome}"

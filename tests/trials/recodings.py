@@ -45,11 +45,6 @@ class Case:
     def height(self, place: int) -> int:
         return len(next(iter(self.hierarchies[place].values())))
 
-    def levels(self, place: int) -> list[int]:
-        """Those of a column, without one that has a single label: `*` stands for it."""
-        labels = list(zip(*self.hierarchies[place].values(), strict=True))
-        return [0, *(level for level, own in enumerate(labels, start=1) if len({*own}) > 1), len(labels) + 1]
-
     def lost(self, place: int, shown: Cell) -> Fraction:
         """The share of the column's detail that a cell of the copy loses."""
         leaves = len(self.hierarchies[place]) + any(row[place] is None for row in self.rows)
@@ -152,7 +147,7 @@ def most_kept(case: Case) -> Fraction:
     """What is kept if each row shows the levels that keep most of those on which k rows agree."""
     labels = [[case.labels(place, cell) for place, cell in enumerate(row[:-1])] for row in case.rows]
     least = [Fraction(len(case.names))] * len(case.rows)
-    for levels in product(*(case.levels(place) for place in range(len(case.names)))):
+    for levels in product(*(range(case.height(place) + 2) for place in range(len(case.names)))):
         shown = [tuple(own[level] for own, level in zip(cells, levels, strict=True)) for cells in labels]
         sizes = Counter(shown)
         for number, row in enumerate(shown):
