@@ -23,6 +23,7 @@ from tests.commandline import command, environment, finished, inside
 from tests.postgres_server import wait_until
 from tests.secret_shapes import shapes
 from tests.stores import DuckDBStore, PostgresStore, Store
+from tests.ways import words
 
 
 @pytest.fixture(scope="module")
@@ -151,11 +152,7 @@ def test_a_secret_in_a_wrong_place_is_not_repeated(tmp_path: Path) -> None:
     for arguments in (
         ("audit", path, "--where", "api_key=hunter2"),
         (
-            "protect",
-            "--by",
-            "cells",
-            "--against",
-            "released-rows",
+            *words("matching"),
             "--k",
             "2",
             path,

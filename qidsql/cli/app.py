@@ -81,7 +81,7 @@ Exit codes: 0 pass, 1 policy violated, 2 error, 3 inconclusive
 Options: qidsql COMMAND --help. Words: qidsql help WORD (k-anonymity, HIPAA)
 --version, --install-completion, --show-completion
 """
-BY = "--by"
+WAY_OPTION = "--by"
 OWN_FLOW = ("init", "demo")  # their modules in this folder have their own `perform`
 
 
@@ -103,8 +103,8 @@ class Commands(TyperGroup):
 
 def with_way(name: str, args: list[str]) -> str:
     """The name of the command, with the way that --by chooses if that has a request of its own: protect.cells."""
-    given = [after for before, after in pairwise(args) if before == BY] + [
-        each.partition("=")[2] for each in args if each.startswith(f"{BY}=")
+    given = [after for before, after in pairwise(args) if before == WAY_OPTION] + [
+        each.partition("=")[2] for each in args if each.startswith(f"{WAY_OPTION}=")
     ]
     ways = import_module(f"qidsql.commands.{name}.command").COMMAND.ways if given else ()
     return f"{name}.{given[-1]}" if given and given[-1] in ways else name
@@ -290,13 +290,13 @@ def _way_hint(unknown: str, context: Any) -> str:
         return ""
     ways = import_module(f"qidsql.commands.{verb}.command").COMMAND.ways
     plain = imported(verb).params if ways else []
-    others: list[str] = next((each.metavar.split("|") for each in plain if BY in each.opts), [])
+    others: list[str] = next((each.metavar.split("|") for each in plain if WAY_OPTION in each.opts), [])
     having = [
         way
         for way in others
         if any(unknown in each.opts for each in (imported(f"{verb}.{way}").params if way in ways else plain))
     ]
-    return f"; it is an option of {BY} {' and '.join(having)}" if having else ""
+    return f"; it is an option of {WAY_OPTION} {' and '.join(having)}" if having else ""
 
 
 def _internal(error: Exception) -> str:

@@ -135,7 +135,9 @@ def _function(
 ) -> Callable[..., None]:
     arguments = [each for each in every if each.option.argument]
     first = {name: place for place, name in enumerate(command.shown)}  # the order of --help
-    options = sorted((each for each in every if not each.option.argument), key=lambda each: first.get(each.name, 99))
+    options = sorted(
+        (each for each in every if not each.option.argument), key=lambda each: first.get(each.name, len(first))
+    )
 
     def function(**given: Any) -> None:
         run(given)

@@ -196,16 +196,18 @@ def with_ways(plain: Callable[..., Any], ways: Mapping[str, Callable[..., Any]])
     Its help says the parameters of every way.
     """
 
+    taken = {way: inspect.signature(each).parameters for way, each in ways.items()} | {
+        None: inspect.signature(plain).parameters
+    }
+
     def function(source: Any = None, /, *args: Any, by: str | None = None, **options: Any) -> Any:
-        chosen = ways.get(str(by), plain)
-        known = {way: inspect.signature(each).parameters for way, each in {**ways, "": plain}.items()}
+        way = str(by) if str(by) in ways else None
         for name in options:
-            if name not in inspect.signature(chosen).parameters:
-                having = [f"by={way!r}" if way else "other ways" for way, listed in known.items() if name in listed]
-                raise UsageError(
-                    f"{name} is not an option here" + (f", but of {' and '.join(having)}" if having else "")
-                )
-        return chosen(source, *args, by=by, **options)
+            if name not in taken[way]:
+                having = [f"by={str(each)!r}" if each else "other ways" for each in taken if name in taken[each]]
+                but = f", but of {' and '.join(having)}" if having else ""
+                raise UsageError(f"{name} is not an option here{but}")
+        return (ways[way] if way else plain)(source, *args, by=by, **options)
 
     function.__name__ = function.__qualname__ = plain.__name__
     own = inspect.signature(plain)

@@ -40,13 +40,9 @@ def declared_hierarchies(
     if place.suffix.lower() != ".toml":
         found = {name: read_file(file, column) for name, (file, column) in _files_in(place, columns).items()}
     else:
-        content, wanted = read_toml(place, _missing(place)).content, {each.name.lower(): each for each in columns}
-        made = {
-            name: _declared(engine, table, wanted[name.lower()], given, place)
-            for name, given in content.items()
-            if name.lower() in wanted
-        }
-        found = {each.column.name: each for each in made.values()}
+        given = {name.lower(): each for name, each in read_toml(place, _expected()).content.items()}
+        known = [column for column in columns if column.name.lower() in given]
+        found = {each.name: _declared(engine, table, each, given[each.name.lower()], place) for each in known}
     if not found:
         raise UsageError(
             f"{setting('hierarchies')} {place} has none for a column that is protected; expected names such as "
@@ -55,7 +51,7 @@ def declared_hierarchies(
     return found
 
 
-def _missing(place: Path) -> str:
+def _expected() -> str:
     return f"{setting('hierarchies')} takes a folder with files COLUMN.csv, or a .toml file"
 
 
@@ -117,7 +113,7 @@ def _of_table(engine: Engine, column: Column, name: str, source: str) -> ColumnH
 def _files_in(folder: Path, columns: Sequence[Column]) -> dict[str, tuple[Path, Column]]:
     """The file of each column that has one: COLUMN.csv, or a name that ends in _COLUMN.csv. Raises UsageError."""
     if not folder.is_dir():
-        raise UsageError(f"{setting('hierarchies')} {folder} is no folder; {_missing(folder)}")
+        raise UsageError(f"{setting('hierarchies')} {folder} is no folder; {_expected()}")
     files = sorted(folder.glob("*.csv"))
     found: dict[str, tuple[Path, Column]] = {}
     for column in columns:

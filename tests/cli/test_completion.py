@@ -10,6 +10,7 @@ import pytest
 
 from qidsql.cli.completion import join_words
 from tests.commandline import environment, inside
+from tests.ways import words
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +51,7 @@ def completed(folder: Path, *words: str, **extra: str) -> list[str]:
         (["audit", "clinic.duckdb", "patients", "--nulls", ""], ["equal", "wildcard"]),
         (
             [
-                "protect",
-                "--by",
-                "cells",
-                "--against",
-                "released-rows",
+                *words("matching"),
                 "--k",
                 "2",
                 "clinic.duckdb",

@@ -122,11 +122,7 @@ def test_the_entity_of_the_policy_is_counted_or_refused(folder: Path) -> None:
     )["unfinished"]  # type: ignore[misc]
     assert "visitor repeats" in stopped
     by_rows = document(
-        "protect",
-        "--by",
-        "cells",
-        "--against",
-        "released-rows",
+        *words("matching"),
         "--k",
         "2",
         "people.csv",

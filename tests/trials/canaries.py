@@ -30,6 +30,7 @@ from tests.operations.alerts.receivers import http_receiver, mail_receiver
 from tests.secret_shapes import shapes
 from tests.stores import DuckDBStore, PostgresStore, Store
 from tests.trials import Ground, Trials
+from tests.ways import words
 
 COLUMNS = (
     "a_text",
@@ -195,11 +196,7 @@ PLACES: dict[str, Callable[[Nest, str], Outcome]] = {
     "a condition": _as_argument("audit", "clinic.duckdb", "flock", "--where", "@"),
     "an output": _as_argument("audit", "clinic.duckdb", "flock", "--output", "@/x.json"),
     "a target": _as_argument(
-        "protect",
-        "--by",
-        "cells",
-        "--against",
-        "released-rows",
+        *words("matching"),
         "--k",
         "2",
         "clinic.duckdb",

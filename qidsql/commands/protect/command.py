@@ -140,7 +140,7 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
             )
         if self.way is Way.LEVELS and self.l_diversity is not None:
             raise UsageError(f"--by levels does not hold {setting('l_diversity')}: use --by values, which does")
-        _ = self.policy, self.column_weights, self.way, self.chosen_measure, self.share, self.folder
+        _ = self.policy, self.column_weights, self.way, self.chosen_measure, self.share, self.declared
 
     @property
     def way(self) -> Way | None:
@@ -167,7 +167,7 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
         return found
 
     @property
-    def folder(self) -> Path | None:
+    def declared(self) -> Path | None:
         """Where hierarchies are declared."""
         return None if self.hierarchies is None else Path(self.hierarchies).expanduser()
 

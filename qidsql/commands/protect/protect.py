@@ -97,7 +97,7 @@ class _Protection:
             )
         protection.recognise(self._on_stage, dates_among(protection.columns, dialect))
         self._on_stage("reading the levels of each column")
-        codes = codes_of(protection, self._request.folder)
+        codes = codes_of(protection, self._request.declared)
         return self._by_values(codes) if self._request.way is Way.VALUES else self._by_levels(codes)
 
     def _by_levels(self, codes: Codes) -> ProtectResult:

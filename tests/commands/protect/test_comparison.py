@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import qidsql
-from qidsql.commands.protect.command import Way
+from qidsql.commands.protect.way import Way
 from qidsql.core.results import Verdict
 from qidsql.errors import UsageError
 from tests.commandline import inside

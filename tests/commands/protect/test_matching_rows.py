@@ -25,7 +25,7 @@ from tests.commandline import inside, refused
 from tests.exhaustive import always, pairs
 from tests.protection.suppression.known import rarest
 from tests.stores import ONE_ENGINE, PostgresStore, Store, quoted
-from tests.ways import work
+from tests.ways import words, work
 
 Record = tuple[object, ...]
 HOSTILE = 'we"ird; --'
@@ -376,14 +376,14 @@ def test_targets_are_checked_before_any_work(store: Store) -> None:
     if store.name == "postgres":
         wrong["x" * 64] = "is longer than 63 bytes"
         wrong['"' + "é" * 32 + '"'] = "is longer than 63 bytes"
-    for into, words in wrong.items():
+    for into, said in wrong.items():
         with store.connect(writable=True) as engine:
             asked: list[ExecutedStatement] = []
             engine.watchers.append(asked.append)
             for way in ("matching", "identical"):
-                with pytest.raises(UsageError, match=words):
+                with pytest.raises(UsageError, match=said):
                     work(way)(engine, "people", columns=NAMES, into=into)
-            with pytest.raises(UsageError, match=words):
+            with pytest.raises(UsageError, match=said):
                 house.uniques(engine, "people", columns=NAMES, into=into)
             assert asked == []
 
@@ -494,11 +494,7 @@ def test_files_get_files(tmp_path: Path) -> None:
         goal = tmp_path / name
         columns = [*(f"--column={each}" for each in NAMES), "--sensitive=note", "--sensitive=person"]
         arguments = [
-            "protect",
-            "--by",
-            "cells",
-            "--against",
-            "released-rows",
+            *words("matching"),
             "--k",
             "2",
             source,
@@ -530,11 +526,7 @@ def test_a_csv_of_one_column_has_a_line_for_each_row(tmp_path: Path) -> None:
     (tmp_path / "one.csv").write_text("age\n31\n31\n45\n", encoding="utf-8")
     assert (
         inside(
-            "protect",
-            "--by",
-            "cells",
-            "--against",
-            "released-rows",
+            *words("matching"),
             "--k",
             "2",
             tmp_path / "one.csv",

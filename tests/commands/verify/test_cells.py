@@ -18,7 +18,7 @@ from qidsql.protection.row_patterns import Records
 from tests.commandline import inside
 from tests.exhaustive import always
 from tests.stores import DuckDBStore, Store
-from tests.ways import work
+from tests.ways import words, work
 
 Document = dict[str, Any]
 NAMES = ("a", 'b "c"', "d")
@@ -219,11 +219,7 @@ def test_too_few_rows(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
 def test_the_copy_of_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("a,b\nx,1\nx,2\ny,1\ny,1\nz,3\n", encoding="utf-8")
     asked = (
-        "protect",
-        "--by",
-        "cells",
-        "--against",
-        "released-rows",
+        *words("matching"),
         "people.csv",
         "--k",
         "2",

@@ -88,7 +88,7 @@ class CellsRequest(CopyOptions, WorkOptions, PolicyOptions, Audited, Weighted):
     codes of few values can be turned back.
     """
 
-    scripts: ClassVar[tuple[Script, ...]] = (Script.VIEW, Script.TABLE, Script.UPDATE)
+    scripts: ClassVar[tuple[Script, ...]] = SCRIPTS[Attack.RELEASED_ROWS]
 
     table: TableName = None
     _: KW_ONLY
@@ -164,7 +164,7 @@ class CellsRequest(CopyOptions, WorkOptions, PolicyOptions, Audited, Weighted):
                 f"--sql {script} would leave rows whole that come later: use --sql table, which is for the rows as "
                 f"they are, or --into"
             )
-        if self.chosen_method is CellsMethod.SHARED:
+        if self.shared:
             raise UsageError(
                 "a printed statement suppresses each row on its own, so it takes no --method shared; use --into"
             )
@@ -178,6 +178,11 @@ class CellsRequest(CopyOptions, WorkOptions, PolicyOptions, Audited, Weighted):
     @property
     def chosen_method(self) -> CellsMethod:
         return choice(CellsMethod, "method", self.method)
+
+    @property
+    def shared(self) -> bool:
+        """Whether blank cells of one row may protect others."""
+        return self.chosen_method is CellsMethod.SHARED
 
 
 COMMAND = Command(

@@ -150,12 +150,11 @@ class _Suppression:
             deadline=deadline,
             on_stage=self._on_stage,
         )
-        optimal = request.chosen_method is not CellsMethod.SHARED
-        if not optimal:
+        if request.shared:
             self._on_stage("searching rows that suppressed cells of others protect")
             plan = shared(plan, deadline=deadline)
         self._on_stage("checking the plan")
-        return gate.suppression(plan, optimal and not wildcard, deadline)
+        return gate.suppression(plan, not request.shared and not wildcard, deadline)
 
     def _against_unique_combinations(self, patterns: RowPatterns, coding: float) -> SuppressionPlan:
         """The checked plan by which k released rows show each combination that a row shows. It is checked and written
@@ -283,7 +282,7 @@ class _Suppression:
             verdict=Verdict.INCONCLUSIVE if stopped else Verdict.FINISHED,
             reason="",
             k=request.policy.k,
-            method=CellsMethod.SHARED if request.chosen_method is CellsMethod.SHARED else CellsMethod.OPTIMAL,
+            method=CellsMethod.SHARED if request.shared else CellsMethod.OPTIMAL,
             against=request.attack,
             cost=plan.weight if plan else None,
             lower_bound=plan.lower_bound if plan else None,
