@@ -108,7 +108,7 @@ def _wrong(site: Site, child: Child, arguments: tuple[str, ...], how: object, ru
     if child.left:
         return f"left on the disk: {child.left}"
     if isinstance(how, signal.Signals) and running and not _whole(child.out) and child.code not in (0, 3):
-        return f"a signal ended in {child.code}: {child.err[-300:]}"
+        return f"a signal ended in {child.code}: {child.err[-3000:]}"
     return wrong_end(child, site.expected.get(arguments, site.expected["audit", "risky"]))
 
 

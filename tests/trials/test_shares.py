@@ -18,7 +18,6 @@ LONG = (
     "damaged_files",
     "histories",
     "identifiers",
-    "kills",
     "limits",
     "min_count",
     "nights",
@@ -31,8 +30,9 @@ LONG = (
     "sizes",
     "turns",
 )
-DRAWN_FROM_THE_CODE = ("mutants",)  # which are drawn changes with every line, so that a share of them is luck
-NAMES = always(*(name for name in CLASSES if name not in (*LONG, *DRAWN_FROM_THE_CODE)), longer=LONG)
+# A share of these is luck: which mutants are drawn changes with every line, and what a kill meets with the load.
+LUCK = ("kills", "mutants")
+NAMES = always(*(name for name in CLASSES if name not in (*LONG, *LUCK)), longer=LONG)
 
 
 @pytest.mark.parametrize("share", always(0.5, longer=[4]))
