@@ -115,18 +115,22 @@ SIGNALS = tuple({signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal
 
 
 class Ending:
-    """The handler. The first signal raises KeyboardInterrupt; later ones do nothing, since the command is ending."""
+    """The handler. The first signal raises KeyboardInterrupt, at the end of a block that is `uninterrupted`; later ones
+    do nothing, since the command is ending.
+    """
 
     def __init__(self) -> None:
         self.signalled = False  # a signal came
         self.interrupted = False  # ... while there was work to interrupt
         self.over = False  # the work is done and its exit code known
+        self.waits = False  # for the end of a block
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         again, self.signalled = self.signalled, True
         if not again and not self.over:
             self.interrupted = True
-            raise KeyboardInterrupt
+            if not self.waits:
+                raise KeyboardInterrupt
 
 
 _current: Ending | None = None
@@ -163,6 +167,22 @@ def ending(last: bool = False) -> Iterator[Ending]:
             woken.detach()  # still open: the last resort keeps running until the process has ended
         woken.close()
         _current = None
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """A signal during the block raises KeyboardInterrupt at its end: in a finalizer the exception would be lost."""
+    handler = _current
+    if handler is None or handler.interrupted or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler.waits = True
+    try:
+        yield
+    finally:
+        handler.waits = False
+        if handler.interrupted:
+            raise KeyboardInterrupt
 
 
 def settled() -> None:

@@ -17,6 +17,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from secrets import token_hex
 
+from qidsql.core.budget import uninterrupted
 from qidsql.errors import LockHeld, SourceError, StoreError
 
 # Locks between processes of one machine; the system releases them when their process ends, even if killed.
@@ -122,7 +123,8 @@ class PrivateFolder:
 
     def remove(self) -> None:
         """Removes the folder and its contents, unless others use it. Safe to call twice."""
-        self.on_disk = None
+        with uninterrupted():
+            self.on_disk = None
 
 
 @contextmanager

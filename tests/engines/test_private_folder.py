@@ -142,3 +142,30 @@ def test_a_lock_on_a_removed_file_is_none(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("qidsql.engines.private_folder._lock", lambda descriptor: (lock.unlink(), lock.touch()))
     with pytest.raises(LockHeld), file_lock(lock):
         raise AssertionError("held")
+
+
+INTERRUPTED = """
+import os, signal
+from qidsql.core.budget import ending
+from qidsql.engines.private_folder import PrivateFolder
+
+with ending():
+    folder = PrivateFolder()
+    folder.on_disk.held.callback(os.kill, os.getpid(), signal.SIGTERM)
+    try:
+        folder.remove()
+    except KeyboardInterrupt:
+        print("interrupted", os.path.exists(folder.path))
+"""
+
+
+def test_a_signal_while_a_folder_is_removed_is_not_lost(tmp_path: Path) -> None:
+    """What is raised in a finalizer is printed and forgotten."""
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED],
+        env=environment({"TMPDIR": str(tmp_path)}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("interrupted False\n", "")
