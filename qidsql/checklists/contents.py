@@ -66,9 +66,9 @@ class ScannedTable:
         if "free text" in things:
             return f"no value of six words or more in {cells}, and no column named so"
         if "unique values" in things:
-            return f"no column has only different values, and no hash is in {cells}; no pattern shows all codes"
+            return f"no column of different values only, and no hash, in {cells}; no pattern shows all"
         if NO_PATTERN.intersection(things):
-            return f"no column is named so, and nothing looks so in {cells}; no pattern shows all of them"
+            return f"none found by name or pattern in {cells}; no pattern shows all"
         return f"nothing looks so in {cells}"
 
     def sought(self, thing: str) -> Sought:

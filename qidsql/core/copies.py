@@ -19,6 +19,11 @@ def names_a_file(into: str | Path | None) -> bool:
     return into is not None and Path(into).suffix.lower() in FILE_KINDS
 
 
+def written_file(copy: str | None) -> str | None:
+    """The file that the text names, to be opened beside the source; None if it is a table of the source."""
+    return copy if copy is not None and names_a_file(copy) and Path(copy).expanduser().is_file() else None
+
+
 class Script(StrEnum):
     """The kind of statements to print."""
 

@@ -5,6 +5,7 @@ from functools import cached_property
 from math import isfinite
 from typing import Annotated, Any, ClassVar
 
+from qidsql.core.copies import written_file
 from qidsql.core.options import Columns, Exclude, MaxBytes, MaxSeconds, MaxStatements, TableName, names
 from qidsql.core.policy import ROLES, Policy, PolicyOptions
 from qidsql.declarations.commands import Command
@@ -27,7 +28,7 @@ class ImpactRequest(PolicyOptions):
 
     table: TableName = None
     _: KW_ONLY
-    protected: Annotated[str, Option("the protected copy, in the same source", "TABLE")]
+    protected: Annotated[str, Option("the protected copy: a table of the same source, or a data file", "TABLE")]
     weight: Annotated[str | None, Option("column of the rows' survey weights", "COLUMN")] = None
     outcome: Annotated[
         str | None, Option("the column that a linear regression explains", "COLUMN", panel=REGRESSION)
@@ -102,6 +103,11 @@ class ImpactRequest(PolicyOptions):
         return Policy.of(self, k=2 if self.k is None else self.k, columns=(*named, *self.explaining) if named else ())
 
     @property
+    def beside(self) -> str | None:
+        """The file of the copy, which is opened together with the source; None if the copy is a table."""
+        return written_file(self.protected)
+
+    @property
     def explaining(self) -> tuple[str, ...]:
         """The covariates."""
         return names(self.covariates)
@@ -111,6 +117,7 @@ COMMAND = Command(
     ImpactRequest,
     examples=(
         "qidsql impact survey.duckdb students --protected students_suppressed --weight survey_weight",
+        "qidsql impact clinic.duckdb patients --protected out/patients.parquet --format json -o impact.json",
         "qidsql impact survey.duckdb students --protected students_suppressed --outcome score --covariate sex "
         "--covariate race",
     ),

@@ -22,6 +22,7 @@ from qidsql.commands.impact.result import (
     VariableImpact,
 )
 from qidsql.commands.table_search import TableSearch, one_answer, unknown_table
+from qidsql.core.copies import names_a_file
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Column, Role, Table
 from qidsql.engines.base import Engine
@@ -85,6 +86,7 @@ class _Comparison:
         policy = request.policy  # all columns are compared, whatever their role
         self._search = search = TableSearch(engine, request.table, policy, {}, partial(given_columns, policy=policy))
         self._original, self._protected = search.table, unknown_table(request.protected)
+        self._copy = request.protected  # its name
         self._unknown, self._withheld, self._by = request.unknown, request.withheld, "roles of the policy"
         self.rows: tuple[int | None, int | None] = (None, None)
         self._variables: list[VariableImpact] = []
@@ -102,14 +104,13 @@ class _Comparison:
         engine, request, search = self._engine, self._request, self._search
         search.begin()
         try:
-            self._protected = engine.narrowed(engine.describe(request.protected), None)
+            copy = engine.describe(request.protected) if request.beside is None else engine.describe_beside(None)
         except UnknownName as error:
-            if not engine.data_files:
+            if not names_a_file(request.protected):
                 raise
-            raise UsageError(
-                f"{error}; the copy must be in the same source: name the folder of both files, as in: qidsql impact "
-                f"FOLDER TABLE --protected COPY"
-            ) from None
+            raise UsageError(f"there is no file {request.protected}, and {error}") from None
+        self._protected = engine.narrowed(copy, None)
+        self._copy = str(copy.name) if request.beside is None else engine.label_beside
         if self._original.name == self._protected.name:
             raise UsageError(f"{self._original.name} is compared with itself; name its protected copy")
         every = columns_of(engine, search.table, request.policy, request.explaining).left_out
@@ -136,7 +137,7 @@ class _Comparison:
         there = {self._find(column.name) for column in self._original.columns}
         self._extra = tuple(column.name for column in self._protected.columns if column not in there)
         if not self._columns:
-            raise UsageError(f"{self._protected.name} has no column of {self._original.name} to compare")
+            raise UsageError(f"{self._copy} has no column of {self._original.name} to compare")
 
     @property
     def _tables(self) -> tuple[Table, Table]:
@@ -218,7 +219,7 @@ class _Comparison:
         return ImpactResult(
             verdict=Verdict.FINISHED if finished else Verdict.INCONCLUSIVE,
             reason=self._reason(unfinished),
-            protected=str(self._protected.name),
+            protected=self._copy,
             rows_before=self.rows[0],
             rows_after=self.rows[1],
             weight=self._weight,
@@ -358,7 +359,7 @@ class _Comparison:
         }
 
     def _notes(self) -> list[str]:
-        notes = [f"{self._protected.name}: {note}" for note in self._protected.notes]
+        notes = [f"{self._copy}: {note}" for note in self._protected.notes]
         before, after = self.rows
         if before is not None and after is not None and before != after:
             difference = f"{plural(abs(before - after), 'row')} {'fewer' if after < before else 'more'}"
@@ -377,7 +378,7 @@ class _Comparison:
         return notes
 
     def _reason(self, unfinished: str) -> str:
-        names = f"{self._protected.name}, the copy of {self._original.name}"
+        names = f"{self._copy}, the copy of {self._original.name}"
         if 0 in self.rows:
             empty = self._original if self.rows[0] == 0 else self._protected
             return f"there is nothing to compare: {empty.name} has no row"

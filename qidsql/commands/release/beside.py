@@ -5,6 +5,7 @@ None of it decides a line, and whoever has only the released bytes cannot derive
 
 import hashlib
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from qidsql.core.tables import fits
 from qidsql.declarations.results import MISMATCH, loaded
 from qidsql.engines.connect import connect
 from qidsql.errors import Interrupted, QidsqlError, UsageError
-from qidsql.wording.texts import count, few, percent, plural
+from qidsql.wording.texts import count, few, percent, plural, share
 
 EXPECTED = "expected a file written by a command of qidsql with --format json, such as protect or impact"
 
@@ -58,7 +59,8 @@ def _evidence(path: Path, of: str, audit: AuditResult) -> Evidence:
     if of and not fits(of, table):
         raise UsageError(f"{path} is about {table}, and the release was made from {of}")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return Evidence(path.name, digest, command, table, found.verdict, found.reason, tuple(_facts(found, audit)))
+    facts, utility = tuple(_facts(found, audit)), tuple(_utility(found))
+    return Evidence(path.name, digest, command, table, found.verdict, found.reason, facts, utility)
 
 
 def _facts(found: Result, audit: AuditResult) -> Iterator[tuple[str, str]]:
@@ -69,15 +71,23 @@ def _facts(found: Result, audit: AuditResult) -> Iterator[tuple[str, str]]:
             lost = f", {plural(way.rows_left_out, 'row')} left out" if way.rows_left_out else ""
             yield "Tried", f"by {way.way}: {kept}{lost}{', proved the best' if way.proved else ''}"
     if isinstance(found, ImpactResult) and found.variables:
-        cells = sum(each.cells for each in found.variables)
-        if found.suppressed >= 0:  # a copy may write a text for what it withholds, a NULL of the table too
-            yield "Cells suppressed", f"{count(found.suppressed)} of {count(cells)}"
         yield "Columns not released", few(found.missing_columns) or "none"
-        gone, before = (sum(getattr(each, name) for each in found.variables) for name in ("vanished", "values_before"))
-        yield "Values that vanished", f"{count(gone)} of {count(before)}"
         if moved := found.differences:
             yield "Percentages of values", f"{-moved.greatest:+z.1f} to {-moved.least:+z.1f} points"
     if (after := getattr(found, "after", None)) and audit.profile is not None:
         here, there = ([each.rows, each.classes, each.smallest] for each in (audit.profile, after))
         alike = "these rows and classes" if here == there else f"{count(there[0])} rows: it is not what leaves"
         yield "Its copy", f"has {alike}"
+
+
+def _utility(found: Result) -> Iterator[tuple[str, str, str]]:
+    """What the rows are good for, before and after."""
+    if isinstance(found, ImpactResult) and found.variables:
+        cells, lost, values, gone = (
+            sum(getattr(each, name) for each in found.variables)
+            for name in ("cells", "lost", "values_before", "vanished")
+        )
+        yield "Cells with their value", count(cells), f"{count(cells - lost)}, {share(cells - lost, cells)}"
+        yield "Different values", count(values), f"{count(values - gone)}, {share(values - gone, max(values, 1))}"
+    if isinstance(found, ProtectResult) and (plan := found.recoded):
+        yield "Detail", percent(Fraction(1)), percent(plan.kept)

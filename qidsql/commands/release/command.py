@@ -80,6 +80,7 @@ class Evidence:
     verdict: Verdict
     reason: str
     facts: Annotated[tuple[tuple[str, str], ...], "labels and texts"]
+    utility: Annotated[tuple[tuple[str, str, str], ...], "measures, before and after"]
 
 
 @dataclass(frozen=True)
@@ -113,8 +114,8 @@ class ReleaseRequest(PolicyOptions):
     evidence: Annotated[
         Names,
         Option(
-            "a JSON result of protect, suppress, anonymize, mask or impact, to stand beside (repeat): the plan, what "
-            "was tried, the utility; default: those of [release] in the policy",
+            "a JSON result of protect or impact, to stand beside (repeat): the plan, what was tried, the utility; "
+            "default: those of [release] in the policy",
             "FILE",
             in_shells=False,
         ),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import groupby
 from math import ceil
 
 from qidsql.commands.audit.report import report as audit_report
@@ -53,6 +54,7 @@ def report(result: ReleaseResult) -> Report:
     yield from _signature()
     met = [each for each in lines if each.state is LineState.MET]
     yield Heading("Evidence", "each line on the same columns of the same bytes", folds=True)
+    yield from _how_to_sign()
     yield from _lines("Met", met)
     yield from _checklists(result)
     yield from _before_and_after(result)
@@ -151,27 +153,33 @@ def _checklists(result: ReleaseResult) -> Iterator[Block]:
 
 
 def _before_and_after(result: ReleaseResult) -> Iterator[Block]:
-    """The table that it was made from, as the last run found it, beside the released rows, and what was lost."""
-    source, profile = result.predicate.source, result.predicate.audit.profile
+    """The table that it was made from beside the released rows: its risk in the last run, and what was lost."""
+    source = result.predicate.source
     yield Heading("Before and after", RECORDED)
     yield _fingerprint(result)
     if source is None:
         yield Sentence(
             f"{result.predicate.of} is in no recorded run, so its risk is not known: qidsql run records it.", close=True
         )
+    rows = [*_risk_before_and_after(result)]
+    rows += [measure for each in result.predicate.evidence for measure in each.utility]
+    if rows:
+        day = f", {source.started:%Y-%m-%d}" if source else ""
+        yield Grid([Head("", text=True), Head(f"{result.predicate.of}{day}"), Head("Released")], rows)
+
+
+def _risk_before_and_after(result: ReleaseResult) -> Iterator[tuple[str, str, str]]:
+    source, profile = result.predicate.source, result.predicate.audit.profile
+    if source is None:
         return
-    heads = [Head("", text=True), Head(f"{result.predicate.of}, {source.started:%Y-%m-%d}"), Head("Released")]
     known = profile if profile is not None and profile.rows and not profile.wildcard else None
     smallest = known.smallest if known else None
     below = f"{percent(Fraction(source.share_below_k))}, k = {source.k}" if source.share_below_k is not None else "?"
     after = f"{percent(Fraction(known.rows_below_k, known.rows))}, k = {known.k}" if known else "?"
-    rows = [
-        ("Rows", _counted(source.rows), _counted(result.predicate.rows)),
-        ("Smallest class", _counted(source.smallest), _counted(smallest)),
-        ("Highest risk", _one_in(source.smallest), _one_in(smallest)),
-        ("Rows below k", below, after),
-    ]
-    yield Grid(heads, rows)
+    yield "Rows", _counted(source.rows), _counted(result.predicate.rows)
+    yield "Smallest class", _counted(source.smallest), _counted(smallest)
+    yield "Highest risk", _one_in(source.smallest), _one_in(smallest)
+    yield "Rows below k", below, after
 
 
 def _fingerprint(result: ReleaseResult) -> Fields:
@@ -234,20 +242,25 @@ def _lines(title: str, found: list[Line]) -> Iterator[Block]:
 def _boxes(found: list[Line]) -> Iterator[Block]:
     if found:
         yield Heading("For a person to say", "no computation can answer these")
+    for text, lines in groupby(found, key=lambda each: each.text):
+        yield Sentence(text, close=True)
         boxes = Fields()
-        for each in found:
-            measured = f" → {each.measured}" if each.measured else ""
-            boxes.add(f"☐ {each.name}", f"{each.asks} ({each.text}){measured}")
+        for each in lines:
+            boxes.add(f"☐ {each.name}", f"{each.asks} → {each.measured}" if each.measured else each.asks)
         yield boxes
 
 
 def _signature() -> Iterator[Block]:
-    """How to sign the JSON, and how whoever receives it checks it. qidsql holds no key."""
     yield Heading("Signature")
     yield Sentence(
         "Who signs release.json answers for the boxes. Recipient, purpose, dates, roles, the policy, the source and "
         f"the plan are {RECORDED}; verify measures all else again on the file."
     )
+
+
+def _how_to_sign() -> Iterator[Block]:
+    """How to sign the JSON, and how whoever receives it checks it. qidsql holds no key."""
+    yield Heading("How to sign, and to check")
     yield Verbatim(
         f"ssh-keygen -Y sign -n {NAMESPACE} -f KEY release.json\n"
         f"ssh-keygen -Y verify -n {NAMESPACE} -f allowed_signers \\\n"

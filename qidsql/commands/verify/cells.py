@@ -297,7 +297,7 @@ class CellClaims:
             return
         copy = WrittenCopy.of(self._protection, self._protected, claimed.target)
         if copy is None:
-            how = "name it with --protected, a table of the same source"
+            how = "name it with --protected, a table of the same source or a file"
             yield Claim(self._copied(claimed.target), Holds.UNKNOWN, how)
             return
         name, other_types = str(copy), copy.other_types

@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
+from qidsql.core.copies import written_file
 from qidsql.core.options import MaxBytes, MaxSeconds, MaxStatements, size_in_bytes
 from qidsql.core.policy import Policy
 from qidsql.core.results import Result, SearchAccount
@@ -32,13 +33,19 @@ class VerifyRequest:
     protected: Annotated[
         str | None,
         Option(
-            "the copy that protect wrote, in the same source; default: the table that the result names",
+            "the copy that protect wrote: a table of the same source, or a data file; default: the table that the "
+            "result names",
             "TABLE",
         ),
     ] = None
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
     max_bytes: MaxBytes = None
+
+    @property
+    def beside(self) -> str | None:
+        """The file of the copy, which is opened together with the source; None if the copy is a table."""
+        return written_file(self.protected)
 
     def __post_init__(self) -> None:
         most = size_in_bytes("max_bytes", self.max_bytes)
@@ -50,9 +57,9 @@ COMMAND = Command(
     examples=(
         "qidsql audit clinic.duckdb patients --output audit.json; qidsql verify audit.json clinic.duckdb",
         "qidsql keys clinic.duckdb patients --output keys.json && qidsql verify keys.json clinic.duckdb",
-        "qidsql verify mask.json postgresql://auditor@db.example.org/clinic --max-seconds 60",
+        "qidsql verify columns.json postgresql://auditor@db.example.org/clinic --max-seconds 60",
         "qidsql verify release.json out/patients.parquet",
-        "qidsql verify suppress.json warehouse.duckdb --protected patients_public",
+        "qidsql verify cells.json warehouse.duckdb --protected out/patients.parquet",
     ),
     exit_codes="0 every claim holds, 1 some claim does not, 2 error, 3 inconclusive (ended early, or without a proof)",
     source_last=True,

@@ -7,7 +7,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from qidsql.commands.table_protection import TableProtection
-from qidsql.core.copies import names_a_file
+from qidsql.core.copies import names_a_file, written_file
 from qidsql.core.tables import Column, Table
 from qidsql.errors import UnknownName, UsageError
 from qidsql.sql.relation import relation, rows_node
@@ -15,10 +15,11 @@ from qidsql.sql.relation import relation, rows_node
 
 @dataclass(frozen=True)
 class WrittenCopy:
-    """A copy in the source of its table."""
+    """A copy in the source of its table, or the file beside it."""
 
     table: Table
     protection: TableProtection
+    label: str
 
     @classmethod
     def of(cls, protection: TableProtection, protected: str | None, target: str | None) -> "WrittenCopy | None":
@@ -26,17 +27,18 @@ class WrittenCopy:
         wanted = protected or (None if names_a_file(target) else target)
         if wanted is None:
             return None
-        copy = protection.engine.describe(wanted)
+        engine = protection.engine
+        copy = engine.describe_beside(None) if written_file(wanted) else engine.describe(wanted)
         if copy.name == protection.table.name:
             raise UsageError(f"{copy.name} is the table itself; --protected names its copy")
         try:
             copy.resolve(protection.names)
         except UnknownName as missing:
             raise UsageError(f"{copy.name} is no copy of {protection.table.name}: {missing}") from None
-        return cls(copy, protection)
+        return cls(copy, protection, engine.label_beside if written_file(wanted) else str(copy.name))
 
     def __str__(self) -> str:
-        return str(self.table.name)
+        return self.label
 
     @property
     def node(self) -> exp.Expr:

@@ -274,7 +274,7 @@ class PlanClaims:
         copy = WrittenCopy.of(self._protection, self._protected, claimed.target)
         text = f"{claimed.target or self._protected} has the rows of this plan, and no others"
         if copy is None:
-            yield Claim(text, Holds.UNKNOWN, "name it with --protected, a table of the same source")
+            yield Claim(text, Holds.UNKNOWN, "name it with --protected, a table of the same source or a file")
             return
         own = {"columns": (sorted(claimed.copied), sorted(each.name for each in copy.table.columns))}
         yield same(f"{copy} has the columns that were copied, and no others", own, "by the catalog")

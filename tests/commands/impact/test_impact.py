@@ -524,6 +524,27 @@ def test_the_command_line(wilson: Path) -> None:
     assert quoted("els") in inside(*run, "--show-sql").err
 
 
+@pytest.mark.engines("duckdb")
+def test_the_copy_may_be_a_file(store: Store, tmp_path: Path) -> None:
+    store.table("full_data", {"a": "INTEGER", "b": "INTEGER"}, [(i % 3, i % 2) for i in range(9)])
+    rows = "SELECT CASE WHEN i > 3 THEN i % 3 END AS a, i % 2 AS b FROM range(9) t(i)"
+    store.execute(f"CREATE TABLE copy AS {rows}")
+    duckdb.execute(f"COPY ({rows}) TO '{tmp_path}/copy.parquet'")
+    table, file = (impact(store.url, "full_data", protected=name) for name in ("copy", f"{tmp_path}/copy.parquet"))
+    assert file.protected == f"{tmp_path}/copy.parquet" and file.suppressed == table.suppressed == 4
+    assert [each.values for each in file.variables] == [each.values for each in table.variables]
+    with pytest.raises(UsageError, match=r"there is no file gone.csv, and no table gone.csv"):
+        impact(store.url, "full_data", protected="gone.csv")
+
+
+@pytest.mark.engines("postgres")
+def test_a_file_beside_a_server_is_refused(store: Store, tmp_path: Path) -> None:
+    store.table("full_data", {"a": "INTEGER"}, [(1,)])
+    duckdb.execute(f"COPY (SELECT 1 AS a) TO '{tmp_path}/copy.parquet'")
+    with pytest.raises(UsageError, match="load it into a table there"):
+        impact(store.url, "full_data", protected=f"{tmp_path}/copy.parquet")
+
+
 def test_people_whom_the_copy_singles_out(store: Store) -> None:
     """Counted with --k, also where a suppressed cell has a mark and rows are in another order; else said to be open."""
     random, k = Random(5), 3

@@ -154,6 +154,10 @@ def test_the_source_and_the_plan_stand_beside(tmp_path: Path) -> None:
     assert plan["sha256"] == hashlib.sha256((tmp_path / "plan.json").read_bytes()).hexdigest()
     assert [label for label, _ in plan["facts"]].count("Tried") == 4
     assert ["Columns not released", "diagnosis"] in impact["facts"]
+    assert impact["utility"] == [  # ages 0, 1, 2 of 0 to 6 are blank: 21 of 48; the state is one value
+        ["Cells with their value", "96", "75, 78.1 %"],
+        ["Different values", "8", "5, 62.5 %"],
+    ]
     inside("release", "out.parquet", "--of", "patients", "-o", "r.json", cwd=tmp_path)
     (tmp_path / "impact.json").unlink()
     outcome = inside("verify", "r.json", "out.parquet", cwd=tmp_path)

@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -231,6 +232,13 @@ def test_the_copy_of_a_file_is_named(tmp_path: Path) -> None:
     assert inside(*asked, cwd=tmp_path).code == 0
     seen = inside("verify", "plan.json", "people.csv", cwd=tmp_path)
     assert seen.code == 3 and "name it with --protected" in seen.out
+    seen = inside("verify", "plan.json", "people.csv", "--protected", "public.parquet", cwd=tmp_path)
+    assert seen.code == 0, seen.out
+    assert "public.parquet is the table with these cells blank" in seen.out
+    changed = f"COPY (SELECT 'x' AS a, b FROM '{tmp_path}/public.parquet') TO '{tmp_path}/changed.parquet'"
+    duckdb.execute(changed)
+    seen = inside("verify", "plan.json", "people.csv", "--protected", "changed.parquet", cwd=tmp_path)
+    assert seen.code == 1, seen.out
     seen = inside("verify", "plan.json", ".", "--protected", "public", cwd=tmp_path)
     assert seen.code == 0, seen.out
     assert "main.public is the table with these cells blank" in seen.out
