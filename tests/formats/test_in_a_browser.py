@@ -12,12 +12,14 @@ from qidsql.formats.min_count import without_small_counts
 from qidsql.formats.registry import rendered
 from qidsql.operations.document import RunResult
 from tests.browser import Page, browser
+from tests.commandline import inside
+from tests.commands.release.test_release import PEOPLE, policy, table
 from tests.exhaustive import pairs
 from tests.formats.documents import filled
 from tests.npm import npm_package
 
 OPEN = "document.querySelectorAll('details').forEach(e => { e.open = true })"  # a folded table has no size
-PAGES = ["run", "hostile", "violation", "pass", "empty", "hidden", "keys"]
+PAGES = ["run", "hostile", "violation", "pass", "empty", "hidden", "keys", "release"]
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +32,17 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 def files(documents: Mapping[str, RunResult], tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     written = {}
-    for name in PAGES[:-1]:
+    for name in PAGES[:-2]:
         document = without_small_counts(documents["violation"], 11) if name == "hidden" else documents[name]
         written[name] = folder / f"{name}.html"
         written[name].write_text(rendered(document, "html"), encoding="utf-8")
     source = filled(folder / "people.duckdb", {"birth_date": "i % 97", "postal_code": "i % 13", "sex": "i % 2"}, 400)
     written["keys"] = folder / "keys.html"
     written["keys"].write_text(qidsql.keys(source, all=True, violates=3).to_html(), encoding="utf-8")
+    written["release"] = folder / "release.html"
+    policy(folder, release='recipient = "a university"\nuntil = "2999-12-31"\nchecklists = ["safe-harbor"]')
+    table(folder, PEOPLE[:44])
+    inside("release", "out.parquet", "--of", "patients", "-o", "release.html", cwd=folder)
     return written
 
 
@@ -75,7 +81,7 @@ def test_no_word_of_a_chart_is_cut_off(page: Page, files: Mapping[str, Path], na
 
 
 @pytest.mark.parametrize("width", [360, 1000])
-@pytest.mark.parametrize("name", ["run", "hostile", "hidden"])
+@pytest.mark.parametrize("name", ["run", "hostile", "hidden", "release"])
 def test_nothing_is_wider_than_the_window(page: Page, files: Mapping[str, Path], name: str, width: int) -> None:
     """Wide tables scroll in their own box; names of 300 letters are broken."""
     page.open(files[name], width=width)
@@ -95,7 +101,7 @@ BROKEN = """(() => {
 })()"""  # words and figures on more than one line
 
 
-@pytest.mark.parametrize(("name", "width"), pairs(["run", "violation", "hidden", "keys"], [390, 768, 1280]))
+@pytest.mark.parametrize(("name", "width"), pairs(["run", "violation", "hidden", "keys", "release"], [390, 768, 1280]))
 def test_no_word_and_no_figure_is_broken(page: Page, files: Mapping[str, Path], name: str, width: int) -> None:
     for media in ("screen", "print"):
         page.open(files[name], width=width)
@@ -114,6 +120,15 @@ def test_a_run_prints_as_a_summary_or_as_a_whole(page: Page, files: Mapping[str,
     assert whole >= summary + page.ask("document.querySelectorAll('details').length")
     page.ask("document.querySelector('.all').checked = false; document.querySelector('details').open = true")
     assert summary < printed(page) < whole
+
+
+def test_what_is_signed_prints_on_one_sheet(page: Page, files: Mapping[str, Path]) -> None:
+    """Verdict, lines, boxes, risks, decision; the evidence is on pages of its own, whole though it is folded."""
+    page.open(files["release"])
+    whole = printed(page)
+    hidden = "document.querySelectorAll('details.evidence, .closing, footer')"
+    page.ask(f"{hidden}.forEach(each => each.style.display = 'none'); true")
+    assert printed(page) == 1 < whole
 
 
 def printed(page: Page) -> int:
