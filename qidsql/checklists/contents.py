@@ -68,7 +68,7 @@ class ScannedTable:
         if "unique values" in things:
             return f"no column of different values only, and no hash, in {cells}; no pattern shows all"
         if NO_PATTERN.intersection(things):
-            return f"none found by name or pattern in {cells}; no pattern shows all"
+            return f"none by name or pattern in {cells}; no pattern shows all"
         return f"nothing looks so in {cells}"
 
     def sought(self, thing: str) -> Sought:
