@@ -373,10 +373,10 @@ class TableSearch:
             return sample(dialect, self.table, self._columns, size, seed)
         return sample_of_entities(dialect, self.table, self._columns, self.table.column(entity), size, seed)
 
-    def with_column(self, name: str) -> Relation:
-        """The rows with one more column, unchanged. Raises UnknownName."""
-        column = replace(self.table.column(name), comparison=Comparison.VALUE)
-        return relation(self._engine.dialect, self.table, (*self._columns, column))
+    def with_columns(self, *names: str) -> Relation:
+        """The rows with more columns, unchanged. Raises UnknownName."""
+        more = (replace(self.table.column(name), comparison=Comparison.VALUE) for name in names)
+        return relation(self._engine.dialect, self.table, (*self._columns, *more))
 
     def account(self, rows: int | None, unfinished: Sequence[str]) -> SearchAccount:
         """The account of the work so far. `rows` are those of a profile: with an entity, distinct entities."""

@@ -150,6 +150,10 @@ def risk_rows(result: "RiskResult") -> Iterable[Row]:
             yield row_of(RISK, finding=f"population by {each.method}", estimate=each.uniques, reason=each.failure)
     if weighted := result.weighted:
         yield row_of(RISK, weighted, finding="survey weights", estimate=weighted.population)
+    if homes := result.by_household:
+        yield row_of(
+            RISK, homes, finding="households", rows=homes.households, unique_rows=homes.alike and homes.alike.alone
+        )
 
 
 LINK = columns_named(

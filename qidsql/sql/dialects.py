@@ -38,7 +38,8 @@ class Dialect:
     `caseless`: names never differ only in letter case. `lowers`: unquoted names are read in lower case. `longest_name`:
     the maximum bytes of a name, beyond which the engine silently truncates; None if unlimited. `materialized`: a common
     table expression that says so is evaluated once; without it a numbering of its rows must be decided by their
-    contents (see `decided`). `nested_recursion`: a step of a recursion may group and join, in a WITH of its own.
+    contents (see `decided`). `recursive`: a query may build on
+    its own rows. `nested_recursion`: a step of it may group and join, in a WITH of its own.
     `ordered_lists`: values are collected in an order, and lists of them grouped.
     `texts_among`: counts the texts among the values of a column, of rows, if columns of any
     type can hold them. `hex_number`: the number of eight hexadecimal digits, `hex_digits`: those of the first bytes of
@@ -87,6 +88,7 @@ class Dialect:
     quote: str = ""
     materialized: bool = True
     nested_recursion: bool = False
+    recursive: bool = True
     ordered_lists: bool = False
     texts_among: Callable[[exp.Expr, exp.Expr], exp.Expr] | None = None
     hex_number: Callable[[exp.Expr], exp.Expr] | None = None

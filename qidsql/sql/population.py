@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qidsql.measures.individual_risk import WeightedClasses
+from qidsql.measures.individual_risk import MANY, NEGLIGIBLE, WeightedClasses
 from qidsql.measures.population import MatchedClasses, PopulationMatch
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation
-from qidsql.sql.templates import ColumnNames, Row, Statement, fill, integer
+from qidsql.sql.templates import ColumnNames, Filling, Row, Statement, fill, fill_query, integer
 
 
 def population_match(
@@ -111,3 +111,52 @@ def survey_weights(dialect: Dialect, source: Relation, columns: ColumnNames, wei
         return SurveyWeights(tuple(sorted(classes)), 0, 0)  # sorted, so that sums of them can be reproduced
 
     return Statement(dialect.render(tree), f"class sizes and sums of weights of {len(columns)} columns", read)
+
+
+# The statements for the risk that somebody of a household is re-identified.
+
+
+@dataclass(frozen=True, slots=True)
+class HouseholdRisks:
+    """The risks of all households together. `without`: rows without one, each taken for one. `certain`: households of
+    risk 1. `expected`: households of whom somebody is re-identified; `expected_rows`: the rows of these."""
+
+    households: int
+    rows: int
+    without: int
+    certain: int
+    highest: float
+    expected: float
+    expected_rows: float
+
+
+def household_risks(
+    dialect: Dialect, source: Relation, columns: ColumnNames, household: str, weight: str | None = None
+) -> Statement[HouseholdRisks]:
+    """The risks of households: in the table by the classes of these columns, or by survey weights in its population.
+    One statement, one scan. [sdcMicro, measure_risk: hierarchical risk]
+    """
+    holes: dict[str, Filling] = {
+        "household": source.column(household),
+        "columns": source.columns(columns),
+        "relation": source.node,
+    }
+    if weight is None:
+        people = fill_query("population/risk_by_class", **holes)
+    else:
+        people = fill_query(
+            "population/risk_by_weight",
+            **holes,
+            weight=exp.cast(source.column(weight), exp.DataType.Type.DOUBLE),
+            fewest=MANY,
+            negligible=exp.Literal.number(str(NEGLIGIBLE)),
+        )
+    tree = fill("population/household_risk", people=people.subquery("of_rows"))
+
+    def read(rows: list[Row]) -> HouseholdRisks:
+        [found] = rows
+        counts = [integer(each or 0) for each in found[:4]]
+        return HouseholdRisks(*counts, *(float(str(each or 0)) for each in found[4:]))
+
+    words = "the risk of households" if weight is None else "the risk of households by weights"
+    return Statement(dialect.render(tree), words, read)

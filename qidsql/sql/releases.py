@@ -44,17 +44,6 @@ class JointValues:
 
 
 @dataclass(frozen=True, slots=True)
-class HouseholdRisk:
-    """The risk of households. `without`: rows without one; `expected`: rows of households that are recognised."""
-
-    households: int
-    rows: int
-    without: int
-    highest: float
-    expected: float
-
-
-@dataclass(frozen=True, slots=True)
 class JointClasses:
     """The classes of the persons in two releases, by what both say of them."""
 
@@ -176,24 +165,6 @@ def joint_values(
         return JointValues(*map(integer, found[0]))
 
     return Statement(dialect.render(tree), "the sensitive values that two releases leave", read, scans=4)
-
-
-def household_risk(dialect: Dialect, table: Table, household: str, columns: Sequence[str]) -> Statement[HouseholdRisk]:
-    """The risk of the households by the classes of these columns. One scan of the table."""
-    tree = fill(
-        "releases/household_risk",
-        household=_column(table.column(household)),
-        classes=[_column(table.column(name)) for name in columns],
-        rows=rows_node(table),
-    )
-
-    def read(found: list[Row]) -> HouseholdRisk:
-        households, rows, without, highest, expected = found[0]
-        return HouseholdRisk(
-            *map(integer, (households, rows, without)), *(float(str(each or 0)) for each in (highest, expected))
-        )
-
-    return Statement(dialect.render(tree), "the risk of households", read)
 
 
 def _column(column: Column) -> exp.Expr:

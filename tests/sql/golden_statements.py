@@ -47,7 +47,7 @@ from qidsql.sql.histories import (
     whole_histories,
 )
 from qidsql.sql.matching_rows import Domain, matching_profile, witness_rows
-from qidsql.sql.population import population_match, survey_weights
+from qidsql.sql.population import household_risks, population_match, survey_weights
 from qidsql.sql.regions import Region, bucket_sizes, profiles_in_regions
 from qidsql.sql.relation import Relation, fingerprint, relation, rows_to_hold, sample
 from qidsql.sql.row_codes import Lanes, PackedRows, coded_copy, coded_rows, column_values, row_patterns
@@ -104,6 +104,9 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "class_sizes", class_sizes(dialect, plain, ALL)
     yield "entity_profile", entity_profile(dialect, plain, ALL, 5, "person")
     yield "entity_sizes", class_sizes(dialect, plain, ALL, "person")
+    yield "household_risks", household_risks(dialect, plain, ALL, "person")
+    if dialect.recursive:
+        yield "household_risks_by_weight", household_risks(dialect, plain, ALL, "person", "person")
     persons = dialect, plain, ALL, 5, "person"
     yield "one_known_row", choices(*persons, KnownRows.ONE)
     yield "two_known_rows", choices(*persons, KnownRows.TWO)

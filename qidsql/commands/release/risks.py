@@ -14,7 +14,8 @@ from qidsql.commands.risk.risk import risk
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
-from qidsql.sql.releases import household_risk
+from qidsql.sql.population import household_risks
+from qidsql.sql.relation import relation
 from qidsql.wording.texts import count, percent, plural, ratio
 
 OFF = Fraction(1, 10**9)  # what a float of an engine may be off
@@ -101,10 +102,11 @@ class Risks:
             return FoundRisk(None, f"the released bytes have no column {name}")
         if not columns or (self._audit.profile and self._audit.profile.wildcard):
             return FoundRisk(None, "no classes were counted")
-        found = self._engine.run(household_risk(self._engine.dialect, self._table, name, columns))
+        dialect, searched = self._engine.dialect, self._table.resolve([*columns, name])
+        found = self._engine.run(household_risks(dialect, relation(dialect, self._table, searched), columns, name))
         if found.without or not found.rows:
             return FoundRisk(None, f"{count(found.without)} of {plural(found.rows, 'row')} without {name}")
-        words = f"{plural(found.households, 'household')}, on average {found.expected / found.rows:.4f}"
+        words = f"{plural(found.households, 'household')}, on average {found.expected_rows / found.rows:.4f}"
         return FoundRisk(Fraction(found.highest), words, OFF)
 
     def _population_uniques(self) -> FoundRisk:

@@ -29,6 +29,7 @@ from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Ratio
 from qidsql.declarations.results import FLAT, SIGNED, Rounded
 from qidsql.errors import UsageError
+from qidsql.measures.histories import Histories
 from qidsql.measures.individual_risk import RiskBin
 from qidsql.measures.population_uniques import Method
 from qidsql.measures.profiles import SizeBin
@@ -69,6 +70,14 @@ class RiskRequest(PolicyOptions):
         str | None,
         Option("column of the rows' survey weights: how many people each represents", "COLUMN", panel=POPULATION),
     ] = None
+    household: Annotated[
+        str | None,
+        Option(
+            "column that tells the households: whoever is recognised shows who lives with them, and a household may be "
+            "known by all its members",
+            "COLUMN",
+        ),
+    ] = None
     seed: Annotated[int, Option("the samples that test the estimates", "N", panel=SAMPLE)] = 0
     where: Where = None
     entity: Entity = None
@@ -91,14 +100,19 @@ class RiskRequest(PolicyOptions):
             raise UsageError(
                 "--weight is the weight of a row, and --entity counts persons with several; omit one of them"
             )
-        if self.weight is not None and self.weight in names(self.columns):
-            raise UsageError(f"{self.weight} cannot be the weight and a column of the set")
+        if self.entity is not None and self.household is not None:
+            raise UsageError(
+                "--household has persons as rows, and --entity counts persons with several; omit one of them"
+            )
+        for name, role in ((self.weight, "the weight"), (self.household, "the household")):
+            if name is not None and name in names(self.columns):
+                raise UsageError(f"{name} cannot be {role} and a column of the set")
 
     @cached_property
     def policy(self) -> Policy:
-        """The policy; the weight is not among the columns."""
-        weight = () if self.weight is None else (self.weight,)
-        return Policy.of(self, exclude=(*names(self.exclude), *weight))
+        """The policy; the weight and the household are not among the columns."""
+        beside = [each for each in (self.weight, self.household) if each is not None]
+        return Policy.of(self, exclude=(*names(self.exclude), *beside))
 
     @property
     def fraction(self) -> Fraction | None:
@@ -117,7 +131,7 @@ COMMAND = Command(
     examples=(
         "qidsql risk survey.duckdb answers -c age -c sex -c zip",
         "qidsql risk survey.duckdb answers -c age -c sex -c zip --sampling-fraction 0.1",
-        "qidsql risk survey.csv -c age -c sex --weight weight",
+        "qidsql risk survey.csv -c age -c sex --weight weight --household home",
     ),
     exit_codes="0 finished, 2 error, 3 inconclusive",
     shown=(
@@ -131,6 +145,7 @@ COMMAND = Command(
         "sampling_fraction",
         "population_size",
         "weight",
+        "household",
         "policy_file",
         "max_seconds",
         "format",
@@ -230,6 +245,22 @@ class WeightedRisk:
     bins: Annotated[tuple[RiskBin, ...], "the rows by risk: above low, at most high"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class HouseholdRisk:
+    """The risk that somebody of a household is re-identified, each member on his own, and who knows all its members."""
+
+    household: str
+    households: int
+    without: Annotated[int, "rows without a household, each taken for one"]
+    certain: Annotated[int, "households of whom somebody is certain to be re-identified in the table"]
+    highest: Annotated[float, ROUNDED]
+    expected: Annotated[float, "households of whom somebody is re-identified, if every row is attacked", ROUNDED]
+    expected_rows: Annotated[float, "the rows in these", ROUNDED]
+    weighted_expected: Annotated[float | None, "the same in the population, by the weights", ROUNDED] = None
+    weighted_expected_rows: Annotated[float | None, ROUNDED] = None
+    alike: Annotated[Histories | None, "households by the rows of all members; null: the engine cannot compare them"]
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RiskResult(Result):
     """The re-identification risk by one column set."""
@@ -238,6 +269,7 @@ class RiskResult(Result):
     prosecutor: Annotated[ProsecutorRisk | None, "null: not measured"]
     population: Annotated[PopulationRisk | None, "null: no population was given, or it was not measured"]
     weighted: Annotated[WeightedRisk | None, "null: no weights were given, or they were not measured"]
+    by_household: Annotated[HouseholdRisk | None, "null: no household was given, or they were not measured"]
     class_sizes: tuple[SizeBin, ...]
 
     @property

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from qidsql.commands.risk.command import (
     FEWEST_TESTED,
+    HouseholdRisk,
     MethodError,
     PopulationRisk,
     ProsecutorRisk,
@@ -44,6 +45,8 @@ def report(result: RiskResult) -> Report:
         yield from _population(result.population, unit)
     if result.weighted is not None and result.prosecutor is not None:
         yield from _weighted(result.weighted, result.prosecutor.rows, account.policy.k)
+    if result.by_household is not None and result.prosecutor is not None:
+        yield from _by_household(result.by_household, result.prosecutor.rows, account.policy.k)
     if result.prosecutor is not None:
         yield _fields(("Not covered", NOT_COVERED))
     yield from cost(account, values=NOTHING_LEFT if result.weighted is None else WEIGHTS_LEFT)
@@ -165,6 +168,27 @@ def _weighted(found: WeightedRisk, rows: int, k: int) -> Report:
         sentences.append(("Note", f"{capped}: their risk is that in the table"))
     yield _fields(*sentences, close=True)
     yield _chart(found.bins, rows, k)
+
+
+def _by_household(found: HouseholdRisk, rows: int, k: int) -> Report:
+    yield Heading("By household", "whoever is recognised shows who lives with them")
+    total = found.households + found.without
+    lone = f"; {plural(found.without, 'row')} without one, each taken for a household" if found.without else ""
+    sentences = [("Households", f"{count(found.households)} by {found.household}, of {plural(rows, 'row')}{lone}")]
+    chance = f"{found.expected:,.1f} of {plural(total, 'household')} ({percent(Fraction(found.expected / total))})"
+    certain = f"; {count(found.certain)} for certain" if found.certain else ""
+    sentences.append(
+        ("Recognised", f"{chance} are expected to have a member who is, {found.expected_rows:,.1f} rows{certain}")
+    )
+    if found.weighted_expected is not None and found.weighted_expected_rows is not None:
+        weighted = f"{found.weighted_expected:,.1f} households, {found.weighted_expected_rows:,.1f} rows"
+        sentences.append(("By weight", f"{weighted}, if nobody knows who is in the table"))
+    if (alike := found.alike) is not None:
+        below = f"{count(alike.persons_below_k)} are like fewer than {k - 1} others"
+        text = f"{count(alike.alone or 0)} of {plural(alike.persons, 'household')} are like no other, {below}"
+        sentences.append(("Known whole", f"by the rows of all members, {text}"))
+    sentences.append(("Assumed", "each member is recognised on his own, also two of one class"))
+    yield _fields(*sentences, close=True)
 
 
 def _chart(bins: tuple[RiskBin, ...], rows: int, k: int) -> Chart:

@@ -8,6 +8,7 @@ from qidsql.commands.risk.command import (
     SAMPLES,
     Backtest,
     EstimatedUniques,
+    HouseholdRisk,
     MethodError,
     PopulationRisk,
     ProsecutorRisk,
@@ -22,8 +23,9 @@ from qidsql.errors import Stopped, UsageError
 from qidsql.measures.individual_risk import record_risks
 from qidsql.measures.population_uniques import Method, UniquesEstimate, population_uniques
 from qidsql.measures.profiles import ClassSizes, bin_starts, size_bins
+from qidsql.profiling.known_rows import RowsOfPersons
 from qidsql.sql.distributions import numeric
-from qidsql.sql.population import survey_weights
+from qidsql.sql.population import household_risks, survey_weights
 from qidsql.wording.texts import count, plural
 
 SEVERAL = (
@@ -36,9 +38,10 @@ SEVERAL = (
 def risk(engine: Engine, request: RiskRequest, on_stage: Callable[[str], None] = lambda stage: None) -> RiskResult:
     """The re-identification risk by the columns together (all readable ones if none is named).
 
-    One statement, one scan; one more with weights; for a backtest of the population estimates, five on samples. A stop
-    makes the verdict inconclusive; the result has what was measured by then. Raises UsageError (a population smaller
-    than the table, weights that cannot be used), UnknownName, AccessError, StatementError.
+    One statement, one scan; one more with weights; three with households, four if they are weighted; for a backtest of
+    the population estimates, five on samples. A stop makes the verdict inconclusive; the result has what was measured
+    by then. Raises UsageError (a population smaller than the table, weights that cannot be used), UnknownName,
+    AccessError, StatementError.
     """
     on_stage("reading the catalog")
     work = _Work(engine, request)
@@ -60,11 +63,12 @@ class _Work:
         self._sizes: ClassSizes | None = None
         self._population: PopulationRisk | None = None
         self._weighted: WeightedRisk | None = None
+        self._by_household: HouseholdRisk | None = None
 
     def measure(self, on_stage: Callable[[str], None]) -> None:
         search, request = self._search, self._request
         search.begin()
-        weight = self._weight()
+        weight, household = self._weight(), self._household(weighted=request.weight is not None)
         on_stage("counting class sizes")
         self._sizes = sizes = search.profiler.sizes(search.profiler.everything)
         if not sizes.rows:
@@ -74,6 +78,9 @@ class _Work:
         if weight is not None:
             on_stage("adding up weights")
             self._weighted = self._by_weight(weight)
+        if household is not None:
+            on_stage("measuring households")
+            self._by_household = self._of_households(household, weight)
         if self._population is not None and self._population.tested_rows:
             on_stage("testing the estimates on samples")
             for backtest in self._backtests(self._population):
@@ -91,6 +98,7 @@ class _Work:
             prosecutor=_prosecutor(sizes, k) if sizes is not None and rows else None,
             population=self._population,
             weighted=self._weighted,
+            by_household=self._by_household,
             class_sizes=() if sizes is None else size_bins(sizes, bin_starts(k)),
         )
 
@@ -102,6 +110,38 @@ class _Work:
         if not numeric(self._engine.dialect, column):
             raise UsageError(f"--weight {column.name} must be a column of numbers")
         return column.name
+
+    def _household(self, weighted: bool) -> str | None:
+        """The column of the households. Raises UsageError, UnknownName."""
+        if self._request.household is None:
+            return None
+        if weighted and not self._engine.dialect.recursive:
+            raise UsageError(
+                f"--household with --weight takes recursive SQL, for which {self._engine.version} is not used: give one"
+            )
+        return self._search.table.column(self._request.household).name
+
+    def _of_households(self, household: str, weight: str | None) -> HouseholdRisk:
+        """Two statements, one more with weights, and two for the households by all their rows."""
+        search, dialect = self._search, self._engine.dialect
+        source, names = search.with_columns(household, *([weight] if weight else [])), search.profiler.names
+        asked = [household_risks(dialect, source, names, household)]
+        if weight is not None:
+            asked.append(household_risks(dialect, source, names, household, weight))
+        table, *weighted = search.profiler.ask(asked)
+        known = RowsOfPersons(search.profiler.over(source, table.rows), source, household, self._request.policy.k)
+        return HouseholdRisk(
+            household=household,
+            households=table.households,
+            without=table.without,
+            certain=table.certain,
+            highest=table.highest,
+            expected=table.expected,
+            expected_rows=table.expected_rows,
+            weighted_expected=weighted[0].expected if weighted else None,
+            weighted_expected_rows=weighted[0].expected_rows if weighted else None,
+            alike=known.whole if table.households else None,
+        )
 
     def _population_size(self, sizes: ClassSizes) -> int:
         """The rows of the population. Raises UsageError."""
@@ -119,7 +159,7 @@ class _Work:
     def _by_weight(self, weight: str) -> WeightedRisk:
         """The risks by the weights. One statement. Raises UsageError if they cannot be used."""
         search = self._search
-        source, names = search.with_column(weight), search.profiler.names
+        source, names = search.with_columns(weight), search.profiler.names
         [found] = search.profiler.ask([survey_weights(self._engine.dialect, source, names, weight)])
         if found.null or found.bad:
             raise UsageError(

@@ -214,7 +214,7 @@ class _Run:
 def keys_of(search: TableSearch, key: str, patterns: RowPatterns) -> RecordKeys:
     """The values of the key column, by row pattern. One statement. Raises UnknownName, Stopped, StatementError."""
     name = search.table.column(key).name
-    return RecordKeys(patterns, search.profiler, search.with_column(name), name)
+    return RecordKeys(patterns, search.profiler, search.with_columns(name), name)
 
 
 def _stage(found: "MinimalUniques", rows: int) -> str:

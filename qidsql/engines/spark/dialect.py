@@ -134,6 +134,7 @@ SPARK = SparkDialect(
     grouping_pays=True,  # a statement costs more than its work: 16 sets of a small table 1.8 s, not 12.9 s
     materialized=False,
     ordered_lists=True,
+    recursive=False,
     cancel=1.0,  # as the server notices that a connection is cut
     timeout=True,
     snapshot=False,

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from math import prod
 from random import Random
 
 import pytest
@@ -18,6 +19,7 @@ from qidsql.measures.individual_risk import individual_risk
 from qidsql.measures.population_uniques import Method, population_uniques
 from tests import rendering
 from tests.commandline import inside, refused
+from tests.exhaustive import always
 from tests.stores import EVERY_ENGINE, ONE_ENGINE, TWO_ENGINES, Store
 
 pytestmark = ONE_ENGINE
@@ -258,6 +260,61 @@ def test_exit_codes_json_and_python(filled: Store) -> None:
     assert document["weighted"] == result.to_dict()["weighted"]
 
 
+def homes_of(rows: Sequence[Sequence[object]], risks: Sequence[float]) -> dict[object, float]:
+    """The risk of each household that somebody of it is recognised; a row without one is one of its own."""
+    safe: dict[object, list[float]] = {}
+    for place, (row, each) in enumerate(zip(rows, risks, strict=True)):
+        safe.setdefault(("alone", place) if row[-1] is None else row[-1], []).append(1 - each)
+    return {home: 1 - prod(factors) for home, factors in safe.items()}
+
+
+@TWO_ENGINES
+@pytest.mark.parametrize("seed", always(0, longer=range(1, 8)))
+def test_households(store: Store, seed: int) -> None:
+    """Weights below 1 and above, classes of few and many rows, members of one class, rows without a household."""
+    draw = Random(seed)
+    most = draw.choice((3, 60))
+    rows = [
+        (draw.randrange(1, most), draw.choice("xy"), draw.choice((1.0, 1.5, 4.0, 900.0)), home)
+        for home in [None, *range(draw.randrange(1, 60))]
+        for _ in range(draw.choice((1, 1, 2, 5)))
+    ]
+    store.table("t", {"a": "INTEGER", "b": "VARCHAR(1)", "w": "DOUBLE PRECISION", "home": "INTEGER"}, rows)
+    k = draw.choice((2, 3))
+    with store.connect() as engine:
+        found = risk(engine, RiskRequest("t", columns=SET, weight="w", household="HOME", k=k)).by_household
+    assert found is not None and found.household == "home"
+    sizes = Counter((a, b) for a, b, _, _ in rows)
+    weights: Counter[tuple[int, str]] = Counter()
+    for a, b, weight, _ in rows:
+        weights[a, b] += weight  # type: ignore[assignment]
+    table = homes_of(rows, [1 / sizes[a, b] for a, b, _, _ in rows])
+    risks = [individual_risk(sizes[a, b], min(1, sizes[a, b] / weights[a, b])) for a, b, _, _ in rows]
+    members = Counter(home for *_, home in rows)
+    for each, expected, of_rows in (
+        (table, found.expected, found.expected_rows),
+        (homes_of(rows, risks), found.weighted_expected, found.weighted_expected_rows),
+    ):
+        assert expected == pytest.approx(sum(each.values()), rel=1e-8)
+        assert of_rows == pytest.approx(sum(members.get(home, 1) * one for home, one in each.items()), rel=1e-8)
+    assert found.certain == sum(each == 1 for each in table.values())
+    assert found.highest == pytest.approx(max(table.values()), rel=1e-8)
+    assert (found.households, found.without) == (len(members) - 1, members[None])
+    own = {home: tuple(sorted((a, b) for a, b, _, at in rows if at == home)) for home in members if home is not None}
+    alike = Counter(own.values())
+    assert found.alike is not None
+    assert found.alike.alone == sum(alike[each] == 1 for each in own.values())
+    assert found.alike.persons_below_k == sum(alike[each] < k for each in own.values())
+
+
+def test_the_report_of_households(engine: Engine) -> None:
+    result = measured(engine, household="t", k=4)
+    text = " ".join(rendering.render(result).split())
+    assert "Households 1 by t, of 300 rows" in text
+    assert "1.0 of 1 household (100 %) are expected to have a member who is, 300.0 rows; 1 for certain" in text
+    assert "1 of 1 household are like no other, 1 are like fewer than 3 others" in text
+
+
 def test_the_report(engine: Engine) -> None:
     result = measured(engine, sampling_fraction=0.4, weight="w", k=4)
     text = " ".join(rendering.render(result).split())
@@ -295,6 +352,9 @@ def test_a_method_that_did_not_converge_is_named_with_its_reason(store: Store) -
         ({"weight": "a"}, "a cannot be the weight and a column of the set"),
         ({"weight": "weights"}, "no column weights"),
         ({"weight": "w", "entity": "id"}, "omit one of them"),
+        ({"household": "t", "entity": "id"}, "omit one of them"),
+        ({"household": "a"}, "a cannot be the household and a column of the set"),
+        ({"household": "homes"}, "no column homes"),
         ({"seed": -1}, "--seed must lie between 0 and"),
         ({"seed": 2**60}, "--seed must lie between 0 and"),
         ({"k": 1}, "k must be at least 2"),
