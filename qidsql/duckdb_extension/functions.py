@@ -225,18 +225,22 @@ class TableFunction:
             from qidsql.engines.connect import Source
 
             subject = Source(engine)
-        if "policy_file" not in options:
-            request = self._request(**options)
-        else:
-            from qidsql.declarations.options import with_given
-            from qidsql.operations.table_policy import with_policy
-
-            request = with_policy(engine, with_given(self._request, options, **options), None, search=False)
+        request = completed_request(engine, self._request, options)
         from qidsql.core.budget import within_bytes
         from qidsql.core.options import size_in_bytes
 
         with within_bytes(size_in_bytes("max_bytes", getattr(request, "max_bytes", None))):
             return work(subject, request)
+
+
+def completed_request(engine: "Engine", kind: Any, options: Mapping[str, Any]) -> Any:
+    """The request with these options, completed by the policy file if they name one. Raises UsageError."""
+    if "policy_file" not in options:
+        return kind(**options)
+    from qidsql.declarations.options import with_given
+    from qidsql.operations.table_policy import with_policy
+
+    return with_policy(engine, with_given(kind, options, **options), None, search=False)
 
 
 def script_with(template: str, holes: Mapping[str, str]) -> str:
@@ -281,7 +285,7 @@ def _assigned(options: Iterable[tuple[str, str]]) -> Iterator[str]:
         elif kind == "VARCHAR" or (kind in ("BIGINT", "DOUBLE") and re.fullmatch(r"[\d.]+", value)):
             yield f"{name} := {given if kind == 'VARCHAR' else value}"
         else:
-            yield f"{name} {value}"
+            yield f"--{flag} {value}"  # the name follows, as that of each option without a value
     yield from (f"{name} := [{', '.join(values)}]" for name, values in lists.items())
 
 
@@ -298,8 +302,10 @@ def _parameters() -> dict[str, tuple[str, str]]:
         for flag in "/".join(each.flags).split("/"):
             name = flag.lstrip("-").replace("-", "_")
             shown = f"{each.name} := false" if name == f"no_{each.name}" else parameter_name(each)
-            known = each.option.in_shells
-            found[name] = (shown, each.form.sql) if known else (f"the command line's {flag}", "")
+            if each.option.in_shells:
+                found[name] = shown, each.form.sql
+            else:
+                found.setdefault(name, (f"the command line's {flag}", ""))
     return found
 
 
@@ -506,7 +512,7 @@ OWN = (  # the macros that need no Python
 PROTECTED = (
     "protected",
     "COPY (FROM qidsql.protected('table', k := 5)) TO 'file.parquet'",
-    "The rows with the fewest blank cells so that each matches k - 1 others; an error unless they pass.",
+    "The rows, each as coarse as it takes to be identical to k - 1 others; an error unless they pass.",
 )
 
 

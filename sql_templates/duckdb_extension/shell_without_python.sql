@@ -52,7 +52,7 @@ SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
 CREATE OR REPLACE MACRO qidsql.main.graph(policy_file := NULL, identifiers := NULL, sensitive := NULL, outside := NULL, exclude := NULL, protect := NULL, algorithm := NULL, accept_names := NULL, containment := NULL, find_dependencies := NULL, max_paths := NULL, every_path := NULL, then_ := NULL, k := NULL, entity := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
 SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
 
-CREATE OR REPLACE MACRO qidsql.main.protected("table", policy_file := NULL, keep := NULL, k := NULL, weights := NULL, columns := NULL, exclude := NULL, identifiers := NULL, sensitive := NULL, keep_identifiers := NULL, where_ := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL) AS TABLE
+CREATE OR REPLACE MACRO qidsql.main.protected("table", policy_file := NULL, keep := NULL, entity := NULL, k := NULL, by_ := NULL, l := NULL, suppress := NULL, levels := NULL, measure := NULL, weights := NULL, columns := NULL, exclude := NULL, identifiers := NULL, sensitive := NULL, keep_identifiers := NULL, where_ := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, against := NULL) AS TABLE
 SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
 
 CREATE OR REPLACE MACRO qidsql.main.help(function := '') AS TABLE

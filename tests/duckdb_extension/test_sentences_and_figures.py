@@ -64,10 +64,13 @@ def test_they_equal_the_command_lines(host: Host, tmp_path: Path) -> None:
         for statement in SETUP:
             connection.execute(statement)
     policy.write_text(POLICY)
+    without_towns = tmp_path / "towns.toml"
+    without_towns.write_text(f'{POLICY}town = "other"\n')
     named = f"FROM qidsql.verdict('people', policy_file := '{policy}')"
+    given_out = f"SELECT column_name FROM (DESCRIBE FROM qidsql.protected('people', policy_file := '{without_towns}'))"
     missing = "FROM qidsql.link('people')"
-    answers = host.run([host.load, *SETUP, *QUERIES, named, missing])[1 + len(SETUP) :]
-    lines, verdict, proposed, anonymized, turned, risk, link, kmap, impact, suppressed, graph, by_policy = map(
+    answers = host.run([host.load, *SETUP, *QUERIES, named, given_out, missing])[1 + len(SETUP) :]
+    lines, verdict, proposed, anonymized, turned, risk, link, kmap, impact, suppressed, graph, by_policy, shown = map(
         rows, answers[:-1]
     )
     assert isinstance(answers[-1], Refused)
@@ -83,6 +86,7 @@ def test_they_equal_the_command_lines(host: Host, tmp_path: Path) -> None:
         assert (only["reason"], only["columns"], only["left_out"]) == (audit.reason, ["age", "town"], ["id", "income"])
         assert proposed[0]["proposed"] == ["income"]
         assert (by_policy[0]["k"], by_policy[0]["proposed"], by_policy[0]["columns"]) == (6, [], ["age", "town"])
+        assert [row["column_name"] for row in shown] == ["age", "income"]
         expected = qidsql.protect(engine, "people", k=5, **roles, by="cells")
         assert [anonymized[0][name] for name in ("cells", "cost", "verdict")] == [
             expected.cells,

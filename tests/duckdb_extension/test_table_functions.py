@@ -192,7 +192,10 @@ def test_transcript(host: Host, transcript: str) -> None:
 
 
 OWN_FUNCTIONS = [  # of a session, with the names of DuckDB's
-    *(f'"{each}"(a, b) AS 9' for each in "+-*/"),
+    *(f'"{each}"(a, b) AS 9' for each in "+-*/%&|"),
+    "bit_or(a) AS 9",
+    "bit_and(a) AS 9",
+    "array_extract(a, b) AS 9",
     "\"||\"(a, b) AS 'p'",
     "sum(a) AS 9",
     "count_star() AS 9",
@@ -223,7 +226,18 @@ OWN_FUNCTIONS = [  # of a session, with the names of DuckDB's
 GRAPH = "FROM qidsql.graph(identifiers := ['e.t'], sensitive := ['names.n'])"
 RARE = "(SELECT i, i % 2 AS s, CASE WHEN i % 50 = 0 THEN 'rare' ELSE 'x' END AS d FROM range(60) AS r(i))"
 LISTED = "CAST('[s]' AS VARCHAR[])"  # the session's list_value makes no list
-PAID = "qidsql.protected('paid', k := 5, identifiers := ['i'])"
+PAID, LEVELS, CELLS, BLANKED, LOOKED_UP, FEW, DIVERSE = (
+    f"qidsql.protected('paid', k := 5, identifiers := ['i']{more})"
+    for more in (
+        "",
+        ", by_ := 'levels'",
+        ", by_ := 'cells'",
+        ", by_ := 'cells', against := 'released-rows'",
+        ", against := 'released-rows'",
+        ", by_ := 'columns'",
+        ", sensitive := ['d'], l := 3",
+    )
+)
 UNSEEN_ROWS = "this session sees other rows of paid than what is committed"
 SESSION: list[tuple[str, object]] = [
     # what the prompt shows decides: p of main has one class of nine rows, each other p nine of one
@@ -278,11 +292,18 @@ SESSION: list[tuple[str, object]] = [
      "function_name || '(%'", [[len(FUNCTIONS) + len(OWN) + 2]]),
     # protected rows in one step, or none
     (f"CREATE TABLE paid AS FROM {RARE}", None),
-    (f"SELECT count(*), count(d), min(s) FROM {PAID}", [[60, 58, 0]]),
+    (f"SELECT count(*), count(d), min(s) FROM {PAID}", [[60, 60, 0]]),  # a * is no NULL
+    (f"SELECT min(n), sum(n) FROM (SELECT s, d, count(*) AS n FROM {PAID} GROUP BY ALL)", [[30, 60]]),
+    (f"SELECT count(*), count(d) FROM {LEVELS}", [[60, 60]]),
+    (f"SELECT count(*), count(d) FROM {BLANKED}", [[60, 58]]),
+    (f"FROM {CELLS}", "no query holds the blank cells by which nobody is found"),
+    (f"FROM {FEW}", "qidsql.protect_columns says what to publish"),
+    (f"FROM {LOOKED_UP}", "against is for by_ cells"),
+    (f"FROM {DIVERSE}", "no coarser values help: all rows together miss"),
     ("ATTACH ':memory:' AS other", None),
     ("CREATE TABLE other.paid AS SELECT i % 2 AS z FROM range(8) AS r(i)", None),
     ("SELECT count(z) FROM qidsql.protected('other.paid', k := 2)", [[8]]),
-    ("FROM qidsql.protected('paid', k := 61)", "no rows of paid are given out: no suppression helps"),
+    ("FROM qidsql.protected('paid', k := 61)", "no rows of paid are given out: no coarser values help"),
     ("FROM qidsql.protected('paid', columns := ['x'])", "no column x in main.paid"),
     (f"WITH paid AS (FROM names) FROM {PAID}", UNSEEN_ROWS),
     ("BEGIN", None),
@@ -345,7 +366,9 @@ SESSION: list[tuple[str, object]] = [
      [["inconclusive", 0, 9]]),
     ("SELECT class_size, classes, share FROM qidsql.sizes('s.p')", [[1, 9, 1]]),
     ("SELECT verdict FROM qidsql.verdict('s.p')", [["violation"]]),
-    ("SELECT s, d FROM qidsql.protected('paid', k := 5) WHERE d IS NULL", [[0, None]] * 2),  # numbered i is left out
+    ("SELECT DISTINCT s, d FROM qidsql.protected('paid', k := 5) WHERE d = '*'", [[0, "*"]]),  # without i
+    ("SELECT s, d FROM qidsql.protected('paid', k := 5, by_ := 'cells', against := 'released-rows') WHERE d IS NULL",
+     [[0, None]] * 2),
     ("BEGIN", None),
     ("CREATE OR REPLACE TABLE p AS FROM s.p", None),
     ("SELECT verdict FROM qidsql.verdict('p')", UNSEEN),

@@ -68,6 +68,10 @@ CALLS = {  # the function, and what it claims about p for k
     "matches": "SELECT below_k = 0, NULL, counted FROM qidsql.matches({name}, 'memory.s.q', "
     "CAST('[a]' AS VARCHAR[]), k := {k})",
     "protected": "SELECT COLUMNS(*)::VARCHAR FROM qidsql.protected({name}, k := {k}, keep_identifiers := true)",
+    "protected levels": "SELECT COLUMNS(*)::VARCHAR FROM qidsql.protected({name}, k := {k}, by_ := 'levels', "
+    "suppress := '0', keep_identifiers := true)",
+    "protected cells": "SELECT COLUMNS(*)::VARCHAR FROM qidsql.protected({name}, k := {k}, by_ := 'cells', "
+    "against := 'released-rows', keep_identifiers := true)",
 }
 ONE_COLUMN = ("keys", "anonymity", "risks", "roles")
 SINGLE = (
@@ -81,7 +85,7 @@ SINGLE = (
 )  # a part of the statement itself
 PAIRS = {"link": False, "link back": True, "kmap": False, "matches": False}  # with s.q; whether p is the second table
 ALLOWED = {  # refusals that are not about what the session sees
-    "protected": ("no rows of", "a default_collation would merge values"),
+    call: ("no rows of", "a default_collation would merge values") for call in CALLS if call.startswith("protected")
 }
 OUTSIDE = "-- another session: "
 PYTHON = "python"  # the library on the session's own connection
@@ -293,8 +297,11 @@ def _classes(connection: duckdb.DuckDBPyConnection, before: str, name: str) -> C
 
 def _asked(connection: duckdb.DuckDBPyConnection, question: str, call: str, k: int) -> tuple[Any, ...]:
     answers = connection.execute(question).fetchall()
-    if call == "protected":
+    if call == "protected cells":
         return (False, None, len(answers)) if _fits(answers, k) else (True, -1, len(answers))
+    if call.startswith("protected"):
+        least = min(Counter(answers).values(), default=k)
+        return (False, None, len(answers)) if least >= k else (True, -1, len(answers))
     least = min((smallest for _, smallest, _ in answers if smallest is not None), default=None)
     return all(good for good, _, _ in answers), least, next((rows for *_, rows in answers), None)
 

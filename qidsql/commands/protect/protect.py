@@ -32,6 +32,7 @@ from qidsql.generalization.local_recoding import LocalFigures, LocalRecoding
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.protection.copies import GivenBack, ProtectedCopy, rows_of_query
+from qidsql.sql.copies import in_own_order
 
 
 def protect(
@@ -52,6 +53,12 @@ def protect(
     return _by_one_way(engine, request, on_stage)
 
 
+def rows_to_query(engine: Engine, request: ProtectRequest) -> ProtectResult:
+    """The same, by values or levels; its script is a query for the rows of the copy, which were audited. It is right
+    for the rows as they are alone: later ones may have no code. Raises as `protect`."""
+    return _by_one_way(engine, request, lambda stage: None, bounded=False, queried=True)
+
+
 def generalizing(protection: TableProtection, codes: Codes, levels: Levels, k: int, script: Script) -> Printed:
     """The statement that makes the copy at these levels, printed instead. Raises UsageError."""
     query = codes.labelled_copy(levels, k, protection.copied)
@@ -60,19 +67,31 @@ def generalizing(protection: TableProtection, codes: Codes, levels: Levels, k: i
 
 @one_answer
 def _by_one_way(
-    engine: Engine, request: ProtectRequest, on_stage: Callable[[str], None], bounded: bool = True
+    engine: Engine,
+    request: ProtectRequest,
+    on_stage: Callable[[str], None],
+    bounded: bool = True,
+    queried: bool = False,
 ) -> ProtectResult:
     on_stage("reading the catalog")
-    return _Protection(engine, request, on_stage, bounded).run()
+    return _Protection(engine, request, on_stage, bounded, queried).run()
 
 
 class _Protection:
     """One run of `protect`; collects its result."""
 
-    def __init__(self, engine: Engine, request: ProtectRequest, on_stage: Callable[[str], None], bounded: bool) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        request: ProtectRequest,
+        on_stage: Callable[[str], None],
+        bounded: bool,
+        queried: bool,
+    ) -> None:
         self._engine, self._request, self._on_stage = engine, request, on_stage
         self._protection = TableProtection.of(engine, request)
         self._bounded = bounded  # a plan by values is compared with a bound of all plans
+        self._queried = queried  # the rows of the copy are returned as a query
         self._bound: Fraction | None = None
         self._lattice: Lattice | None = None
         self._search: Search | None = None
@@ -175,7 +194,7 @@ class _Protection:
             [self._bound] = protection.profiler.ask([recoding.bound()])
         if self._request.frontier:
             self._frontier = [*frontier_of_values(protection, codes, policy, self._on_stage)]
-        if protection.copy is not None:
+        if protection.copy is not None or self._queried:
             query = recoding.copy(protection.copied, found)
             columns = recoding.published(protection.columns, found)
             self._write(protection.copy, query, columns, found.rows, lambda: self._given_back(recoding, found))
@@ -195,19 +214,24 @@ class _Protection:
             made = generalizing(protection, codes, best.levels, k, script)
             if self._passes(partial(rows_of_query, self._engine.dialect, made.rows), protection.columns, rows):
                 self._script = made.statements
-        elif protection.copy is not None:
+        elif protection.copy is not None or self._queried:
             query = codes.copy(best.levels, k, protection.copied)
             self._write(protection.copy, query, protection.columns, rows)
 
     def _write(
         self,
-        copy: ProtectedCopy,
+        copy: ProtectedCopy | None,
         query: exp.Query,
         columns: Sequence[Column],
         rows: int,
         given_back: Callable[[], tuple[GivenBack, ...] | None] = lambda: None,
     ) -> None:
-        """Write the copy, audit it, and keep it only if it passes, with so many rows."""
+        """Write the copy, audit it, and keep it only if it passes, with so many rows; without one, the same query."""
+        if copy is None:
+            if self._passes(partial(rows_of_query, self._engine.dialect, query), columns, rows):
+                self._found_back = given_back()
+                self._script = (self._engine.dialect.render(in_own_order(self._engine.dialect, query)),)
+            return
         self._on_stage(f"writing {copy}")
         copy.write_rows(query, self._protection.profiler.deadline)
         if self._passes(copy.rows, columns, rows):
