@@ -140,6 +140,8 @@ class _Process:
         from qidsql.engines.duckdb.macros import duckdb_macros
         from qidsql.engines.embedding import HostError
 
+        # a database can be where a closed one was, and number its statements alike
+        self._searches = {each: kept for each, kept in self._searches.items() if kept.place[0] != str(instance)}
         connection = Connection(self.api, instance)
         try:
             connection.execute(duckdb_macros())

@@ -244,17 +244,17 @@ class LocalRecoding:
                 cell: exp.Expr = exp.column(f"given{given.index(column)}", table="coded")
             else:
                 place = places[column.name]
-                typed = blank or figures.columns[place].untouched
-                others += self._labels(place, typed)
-                cell = self._cell(place, blank)
+                untouched = figures.columns[place].untouched
+                others += self._labels(place, [0] if untouched else _levels(self._steps[place]), blank or untouched)
+                cell = exp.column(f"label{place}_0", table="coded") if untouched else self._cell(place, blank)
             cells.append(exp.alias_(cell, exp.to_identifier(column.name, quoted=True)))
         return sql.recoded_rows(self.plan.copy(), self._words, self._codes.rows(others, given), cells)
 
-    def _labels(self, place: int, typed: bool) -> list[exp.Expr]:
+    def _labels(self, place: int, levels: Sequence[int], typed: bool) -> list[exp.Expr]:
         """What a column may show, as texts unless its cells are as they are."""
         text = self._dialect.type(self._dialect.text)
         found = []
-        for level in _levels(self._steps[place]) or [0]:
+        for level in levels:
             label = self._codes.published(place, level)
             label = label if typed and not level else exp.Cast(this=label, to=text)
             found.append(exp.alias_(label, f"label{place}_{level}"))
@@ -262,8 +262,6 @@ class LocalRecoding:
 
     def _cell(self, place: int, blank: bool) -> exp.Expr:
         steps = self._steps[place]
-        if not steps:
-            return exp.column(f"label{place}_0", table="coded")
         ifs = [
             exp.If(this=sql.shows(steps, step), true=exp.column(f"label{place}_{step.level}", table="coded"))
             for step in steps

@@ -2,6 +2,8 @@
 
 import csv
 from collections import Counter
+from datetime import date, datetime
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,8 +12,9 @@ import pytest
 from qidsql.commands.protect.command import ProtectRequest
 from qidsql.commands.protect.protect import protect
 from qidsql.engines.connect import connect
-from tests.stores import Store
-from tests.trials.recodings import check, protected, random_case
+from tests.exhaustive import always
+from tests.stores import TWO_ENGINES, Store
+from tests.trials.recodings import check, protected, random_case, rows_of
 
 
 def test_postgres_makes_the_same_copy(duckdb_store: Store, postgres_store: Store, tmp_path: Path) -> None:
@@ -23,6 +26,23 @@ def test_postgres_makes_the_same_copy(duckdb_store: Store, postgres_store: Store
         (one, rows), (other, others) = found
         assert one.recoded == other.recoded
         assert sorted(map(repr, rows)) == sorted(map(repr, others))
+
+
+@TWO_ENGINES
+@pytest.mark.parametrize("names", always("nd", longer=["mfs"]))
+def test_a_column_that_stays_as_it_is_keeps_its_type(store: Store, names: str) -> None:
+    """Though it has levels, which its classes of three rows do not need."""
+    types = {"n": "INTEGER", "m": "NUMERIC(6, 2)", "f": "DOUBLE PRECISION", "d": "DATE", "s": "TIMESTAMP"}
+    values = [(i, Decimal(i) / 4, i * 1.5, date(1990, 1, 1 + i), datetime(1990, 1, 1 + i, 9)) for i in range(20)]
+    rows = [tuple(row[list(types).index(name)] for name in names) for row in values * 3]
+    store.table("kept", {name: types[name] for name in names}, rows)
+    with store.connect(writable=True) as engine:
+        result = protect(engine, ProtectRequest("kept", k=3, by="values", columns=tuple(names), into="copied"))
+    assert result.target is not None
+    with store.connect() as engine:
+        original, copied = ([column.type for column in engine.describe(each).columns] for each in ("kept", "copied"))
+    assert original == copied
+    assert sorted(rows_of(store, names, "copied")) == sorted(rows_of(store, names, "kept"))
 
 
 @pytest.mark.exhaustive

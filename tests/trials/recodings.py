@@ -2,7 +2,7 @@
 
 import csv
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -109,9 +109,9 @@ def protected(case: Case, store: Store, folder: Path) -> tuple[ProtectResult, li
     return result, rows_of(store, [*case.names, "secret"]) if result.target else []
 
 
-def rows_of(store: Store, names: Sequence[str]) -> list[Record]:
+def rows_of(store: Store, names: Iterable[str], table: str = "shown") -> list[Record]:
     with store.connect() as engine:
-        text = f"SELECT {', '.join(names)} FROM {name_text(engine.dialect, engine.describe('shown').name)}"
+        text = f"SELECT {', '.join(names)} FROM {name_text(engine.dialect, engine.describe(table).name)}"
         return engine.run(Statement(text, "rows", lambda rows: [tuple(row) for row in rows]))  # type: ignore[arg-type]
 
 
