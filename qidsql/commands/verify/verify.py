@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from qidsql.column_roles.resolution import given_columns, stated_columns
+from qidsql.column_roles.resolution import Columns, Resolved, given_columns, stated_columns
 from qidsql.commands.audit.command import AuditRequest, AuditResult, UndeclaredRoles
 from qidsql.commands.judgement import JUDGED
 from qidsql.commands.keys.command import KeysRequest, KeysResult
@@ -29,7 +29,7 @@ from qidsql.commands.verify.plans import PlanClaims
 from qidsql.commands.verify.releases import ReleaseClaims
 from qidsql.core.files import read_json
 from qidsql.core.policy import BUDGETS, Policy
-from qidsql.core.results import Verdict
+from qidsql.core.results import LeftOut, Verdict
 from qidsql.core.tables import FILES, Table
 from qidsql.declarations.options import parameters
 from qidsql.declarations.results import MISMATCH, loaded
@@ -237,7 +237,8 @@ def _claims(
         raise UsageError("--protected is the copy of protect; other commands write none")
     if isinstance(claimed, KeysResult | ColumnsResult):
         asked = request_of(claimed, request)
-        search = TableSearch(engine, asked.table, asked.policy, asked.column_weights)
+        resolve = partial(_as_stated, policy=asked.policy, left_out=claimed.account.left_out)
+        search = TableSearch(engine, asked.table, asked.policy, asked.column_weights, resolve)
         return search, ColumnSetClaims(claimed, asked, search, engine, on_stage)
     policy = limited(account.policy, request)
     if isinstance(claimed, AuditResult):
@@ -246,6 +247,19 @@ def _claims(
     resolve = partial(stated_columns, policy=policy, left_out=claimed.account.left_out)
     search = TableSearch(engine, account.table, policy, {}, resolve)
     return search, CombinationClaims(claimed, search, engine, on_stage)
+
+
+def _as_stated(table: Table, policy: Policy, left_out: Sequence[LeftOut]) -> Columns:
+    """The columns that the policy names, and the others with the roles and reasons of the result."""
+    found = given_columns(table, policy)
+    others = {each.name for each in found.left_out}
+    return found.having(
+        {
+            each.name: Resolved(each.role, each.reason, each.proposed)
+            for each in left_out
+            if each.role is not None and each.name in others
+        }
+    )
 
 
 def _stated(claimed: Claimed, table: Table, engine: Engine) -> Iterator[Claim]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -256,3 +257,15 @@ def test_random_tables(seed: int, duckdb_store: DuckDBStore, tmp_path: Path) -> 
                 duckdb_store.url, "r", exact=exact, **(options or {"violates": 3}), by="columns"
             ).to_dict()
             assert verified(duckdb_store.url, tmp_path, mask).verdict == "pass", options
+
+
+@pytest.mark.engines("duckdb")
+def test_columns_are_left_out_for_the_reasons_of_the_result(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
+    types = {"patient_id": "INTEGER", "diagnosis": "TEXT", "a": "INTEGER"}
+    duckdb_store.table("t", types, [(i, "x", i % 2) for i in range(20)])
+    for work in (partial(house.protect, by="columns"), house.keys):
+        claimed = work(duckdb_store.url, "t")
+        again = verified(duckdb_store.url, tmp_path, claimed.to_dict())
+        assert again.verdict == "pass"
+        assert {each.name for each in claimed.account.left_out} >= {"patient_id", "diagnosis"}
+        assert again.account.left_out == claimed.account.left_out
