@@ -102,12 +102,20 @@ class Commands(TyperGroup):
 
 
 def with_way(name: str, args: list[str]) -> str:
-    """The name of the command, with the way that --by chooses if that has a request of its own: protect.cells."""
+    """The name of the command, with the way that --by chooses: protect.cells. Raises UsageError for several."""
     given = [after for before, after in pairwise(args) if before == WAY_OPTION] + [
         each.partition("=")[2] for each in args if each.startswith(f"{WAY_OPTION}=")
     ]
-    ways = import_module(f"qidsql.commands.{name}.command").COMMAND.ways if given else ()
-    return f"{name}.{given[-1]}" if given and given[-1] in ways else name
+    ways = _ways(name) if given else ()
+    if ways and len(given) > 1:
+        raise UsageError(f"{WAY_OPTION} is given {len(given)} times ({', '.join(given)}); choose one")
+    return f"{name}.{given[0]}" if given and given[0] in ways else name
+
+
+def _ways(name: str) -> tuple[str, ...]:
+    """The ways of a command that have options of their own."""
+    declared = import_module(f"qidsql.commands.{name}.command").COMMAND
+    return (*declared.ways, *declared.plain)
 
 
 def imported(name: str) -> Any:
@@ -118,14 +126,17 @@ def imported(name: str) -> Any:
     module = import_module(own) if name not in OWN_FLOW and find_spec(own) else None
     if hasattr(module, "subcommands"):
         return _in_parts(name, module)
-    if find_spec(f"qidsql.commands.{name}"):
+    verb, _, way = name.partition(".")
+    plain = import_module(f"qidsql.commands.{verb}.command").COMMAND.plain if way else {}
+    if way in plain:
+        declared, function = plain[way], typer_function(verb, plain[way], perform)
+    elif find_spec(f"qidsql.commands.{name}"):
         declared = import_module(f"qidsql.commands.{name}.command").COMMAND
         function = typer_function(name, declared, _perform_of(name) if name in OWN_FLOW else perform)
     else:
         assert module is not None, "a command has a module of its own"
         declared, function = module.COMMAND, request_function(module.COMMAND, module.run)
     alone = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=HELP)
-    verb = name.partition(".")[0]
     alone.command(verb, cls=HeadedCommand, epilog=epilog(verb, declared))(function)
     return typer.main.get_command(alone)
 
@@ -288,15 +299,8 @@ def _way_hint(unknown: str, context: Any) -> str:
     verb = getattr(context, "info_name", None)
     if verb not in COMMANDS or not find_spec(f"qidsql.commands.{verb}"):
         return ""
-    ways = import_module(f"qidsql.commands.{verb}.command").COMMAND.ways
-    plain = imported(verb).params if ways else []
-    others: list[str] = next((each.metavar.split("|") for each in plain if WAY_OPTION in each.opts), [])
-    having = [
-        way
-        for way in others
-        if any(unknown in each.opts for each in (imported(f"{verb}.{way}").params if way in ways else plain))
-    ]
-    return f"; it is an option of {WAY_OPTION} {' and '.join(having)}" if having else ""
+    ways = [way for way in _ways(verb) if any(unknown in each.opts for each in imported(f"{verb}.{way}").params)]
+    return f"; it is an option of {WAY_OPTION} {' and '.join(ways)}" if ways else ""
 
 
 def _internal(error: Exception) -> str:

@@ -88,7 +88,7 @@ Perform: TypeAlias = Callable[[str, Command, str | None, Any, LineOptions], None
 
 def typer_function(name: str, command: Command, perform: Perform) -> Callable[..., None]:
     """The function that typer turns into a command: one parameter for each option; it calls `perform`."""
-    ours = parameters(command.request)
+    ours = [each for each in parameters(command.request) if each.name not in command.left_out]
     without = {*command.without, *(() if command.documents else ("min_count",))}
     theirs = [_described(each, command) for each in parameters(LineOptions) if each.name not in without]
     source_argument = () if "source" in command.without else parameters(SourceArgument)
@@ -147,7 +147,7 @@ def _function(
     if len(listed) < len(options):
         shown.append(HELP_ALL)
     function.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-    function.__doc__ = inspect.getdoc(command.request)
+    function.__doc__ = command.about or inspect.getdoc(command.request)
     return function
 
 

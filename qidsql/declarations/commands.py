@@ -13,7 +13,8 @@ and an entry in the list of commands (`qidsql.cli.app`). A command with `ways` h
 (`qidsql/commands/protect/cells/`): `protect --by cells` is the command protect.cells, with options of its own.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,5 +34,8 @@ class Command:
     opens: bool = False  # the work takes the source (`qidsql.engines.connect`) and opens it itself
     source_last: bool = False  # the command's own argument comes before the source
     without: tuple[str, ...] = ()  # common options that this command does not have
+    left_out: tuple[str, ...] = ()  # options of the request that only another way has
     ways: tuple[str, ...] = ()  # values of --by with a request of their own, each in a folder within this one
+    plain: Mapping[str, "Command"] = field(default_factory=dict)  # other values of --by: what their --help lists
+    about: str = ""  # their help text
     shown: tuple[str, ...] = ()  # the options that --help lists, 15 at most; the others are under --help-all; none: all

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from qidsql.cli import app
-from qidsql.cli.app import COMMANDS, QUESTIONS, imported
+from qidsql.cli.app import COMMANDS, QUESTIONS, imported, with_way
 from qidsql.cli.command import LineOptions
 from qidsql.cli.options import SourceArgument
+from qidsql.commands.protect.way import Way
 from qidsql.declarations.options import parameters
 from tests.commandline import environment, inside
 from tests.stores import DuckDBStore
@@ -60,6 +61,24 @@ def test_the_help_of_a_command_lists_15_options_at_most(name: str) -> None:
         )  # parts of release with no such list
         shown = import_module(f"qidsql.commands.{name}.command").COMMAND.shown if own else ()
         assert set(shown) in (listed, set())
+
+
+def test_the_help_of_a_way_is_about_it_and_what_it_takes_alone() -> None:
+    """Each way of protect refuses what only others take, and names them; two ways are none."""
+    firsts = set()
+    for way in Way:
+        command = imported(with_way("protect", ["--by", way]))
+        said = inside("protect", "--by", way, "--help").out
+        firsts.add(said.partition("\n\n")[2].partition("\n\n")[0])
+        listed = [option for option in command.params if option.param_type_name == "option" and not option.hidden]
+        assert len({option.name for option in listed} - {"help_all"}) <= 15
+    assert len(firsts) == len(Way)
+    for way, option, others in (("values", "--suppress", "levels"), ("levels", "--l", "columns and values")):
+        refused = inside("protect", "--by", way, "t.duckdb", option, "2")
+        assert refused.code == 2 and f"it is an option of --by {others}" in refused.err
+    for ways in (["--by", "values", "--by=cells"], ["--by", "levels", "--by", "levels"]):
+        refused = inside("protect", *ways, "t.duckdb")
+        assert refused.code == 2 and "--by is given 2 times" in refused.err
 
 
 def test_the_first_screen_leads_from_questions_to_every_command() -> None:

@@ -172,6 +172,47 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
         return None if self.hierarchies is None else Path(self.hierarchies).expanduser()
 
 
+EXIT_CODES = "0 finished, 1 impossible, 2 error, 3 inconclusive"
+SHOWN = ("columns", "exclude", "identifiers", "sensitive", "where", "entity", "into", "keep", "max_seconds", "format")
+
+BY_VALUES = Command(
+    ProtectRequest,
+    about="""Each row as coarse as it takes to be identical to k - 1 others, and no coarser; no row is left out.
+
+    The rows are divided again and again, along the levels of one column at a time, as long as each part has k rows. A
+    column that needs it then has labels of several levels, and is a text. It is one statement of the engine; a bound
+    says what no plan of this kind exceeds. --l holds l-diversity in every class, too. Without --into nothing is
+    written; a copy is audited before it is kept.
+    """,
+    examples=(
+        "qidsql protect clinic.duckdb patients --k 5 --by values",
+        "qidsql protect clinic.duckdb patients --by values --sensitive diagnosis --l 2 --into patients_public",
+    ),
+    exit_codes=EXIT_CODES,
+    without=("workers",),
+    left_out=("suppress", "levels", "measure", "sql"),
+    shown=("by", "k", "l_diversity", "hierarchies", "frontier", *SHOWN),
+)
+
+BY_LEVELS = Command(
+    ProtectRequest,
+    about="""One level for each column, such as years for birth dates: the choice that keeps most of those that reach k.
+
+    It is proved that no other choice keeps more. Rows that stay in classes below k are left out, at most --suppress of
+    all. --levels measures levels of your own choice and searches none. Without --into nothing is written; a copy is
+    audited before it is kept.
+    """,
+    examples=(
+        "qidsql protect clinic.duckdb patients --k 5 --by levels --suppress 0",
+        "qidsql protect clinic.duckdb patients --k 5 --by levels --into patients_public",
+        "qidsql protect clinic.duckdb patients --by levels --levels birth_date=year,zip_code=3 --levels birth_date=10",
+    ),
+    exit_codes=EXIT_CODES,
+    without=("workers",),
+    left_out=("l_diversity",),
+    shown=("by", "k", "suppress", "levels", "hierarchies", "measure", "sql", *SHOWN[:-2]),
+)
+
 COMMAND = Command(
     ProtectRequest,
     examples=(
@@ -183,9 +224,10 @@ COMMAND = Command(
         "qidsql protect clinic.duckdb patients --k 5 --levels birth_date=year,zip_code=3 --levels birth_date=10",
         "qidsql protect adult.csv --k 11 --by levels --hierarchies hierarchies/ -c age -c sex --into adult_public.csv",
     ),
-    exit_codes="0 finished, 1 impossible, 2 error, 3 inconclusive",
+    exit_codes=EXIT_CODES,
     without=("workers",),
     ways=(Way.TURNS, Way.CELLS, Way.COLUMNS),
+    plain={Way.VALUES: BY_VALUES, Way.LEVELS: BY_LEVELS},
     shown=(
         "by",
         "k",

@@ -217,6 +217,8 @@ def opening(result: ProtectResult) -> str:
 def _opening_of_ways(result: ProtectResult) -> str:
     if result.verdict is not Verdict.FINISHED:
         return "No way that was compared is known to protect this table: do not release it on this ground."
+    if any(each.kept == 1 and not each.rows_left_out for each in result.ways):
+        return f"{result.reason[0].upper()}{result.reason[1:]}."
     ways = [f"by {each.way} {percent(each.kept)}" for each in result.ways if each.kept is not None]
     open_ = [str(each.way) for each in result.ways if each.unfinished]
     more = f" The comparison is not complete: {few(open_)} did not finish in time." if open_ else ""

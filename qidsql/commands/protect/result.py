@@ -174,6 +174,11 @@ def _judged_ways(result: ProtectResult) -> tuple[Verdict, str]:
         if any(each.impossible for each in result.ways):
             return Verdict.VIOLATION, "no way that was compared protects this table"
         return Verdict.INCONCLUSIVE, "no way that was compared came to an end: none is known to protect this table"
+    if best.kept == 1 and not best.rows_left_out:
+        others = [each.name for each in result.not_copied]
+        without = f"; leave out {few(others)}" if others else ""
+        found = f"nobody is found by {few(result.account.columns)}, not even by someone who knows everybody{without}"
+        return Verdict.FINISHED, f"already {result.account.policy.k}-anonymous, nothing to do: {found}"
     without = f", with {plural(best.rows_left_out, 'row')} left out" if best.rows_left_out else ", with every row"
     kept = f"by {best.way} it keeps {percent(best.kept)} of the detail{without}"
     open_ = [str(each.way) for each in result.ways if each.kept is None and each.unfinished]

@@ -52,6 +52,17 @@ def test_the_ways_keep_what_their_copies_show(people: Store) -> None:
 
 
 @pytest.mark.engines("duckdb")
+def test_a_safe_table_has_nothing_to_do(store: Store) -> None:
+    """Only the comparison says so, and only where no class is below k."""
+    store.table("pairs", {"patient_id": "INTEGER", "a": "INTEGER"}, [(i, i // 2) for i in range(6)])
+    with store.connect() as engine:
+        safe, unsafe = (qidsql.protect(engine, "pairs", k=k) for k in (2, 3))
+    assert safe.reason.startswith("already 2-anonymous, nothing to do: nobody is found by a, not even by someone who")
+    assert safe.reason.endswith("leave out patient_id")
+    assert "already" not in unsafe.reason
+
+
+@pytest.mark.engines("duckdb")
 def test_the_best_way_is_carried_out_as_printed(people: Store) -> None:
     assert isinstance(people, DuckDBStore)
     asked = inside(
