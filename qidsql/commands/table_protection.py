@@ -19,6 +19,7 @@ from qidsql.core.tables import FILES, Column, Role, Table, TableName
 from qidsql.declarations.options import Names
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
+from qidsql.generalization.hierarchies import dates_among
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
@@ -155,11 +156,11 @@ class TableProtection:
         """Raise the stop that ended the work while the catalog was read, if any."""
         self._search.begin()
 
-    def recognise(self, on_stage: Callable[[str], None], coarser: Sequence[str] = ()) -> None:
-        """Exclude the columns whose values identify directly: they would be blank in every row.
+    def recognise(self, on_stage: Callable[[str], None]) -> None:
+        """Exclude the columns whose values identify directly, by the same rule whichever the way: none would be left.
 
-        Those that can get `coarser` values stay. Sends no statement if the request names the columns and none is named
-        like the persons. Raises UsageError, Stopped, StatementError.
+        Dates stay, as years can be. Sends no statement if the request names the columns and none is named like the
+        persons. Raises UsageError, Stopped, StatementError.
         """
         self._search.confirm_rows(self._entity, by_persons=False)
         if self._policy.columns or self._policy.keep_identifiers:
@@ -167,7 +168,8 @@ class TableProtection:
         on_stage("profiling the columns")
         self._counted, nulls = self.profiler.counts()
         profiles = zip(self.names, self.profiler.singles(), nulls, strict=True)
-        declared = set(map(str.lower, (*self._policy.quasi_identifiers, *coarser)))
+        dates = dates_among(self.columns, self.engine.dialect)
+        declared = set(map(str.lower, (*self._policy.quasi_identifiers, *dates)))
         found = [
             name
             for name, profile, missing in profiles

@@ -16,7 +16,6 @@ from qidsql.commands.table_protection import TableProtection
 from qidsql.core.results import SearchAccount, Verdict
 from qidsql.engines.base import Engine
 from qidsql.errors import ConnectionLost, Interrupted, Stopped, UsageError
-from qidsql.generalization.hierarchies import dates_among
 from qidsql.wording.texts import few, plural, setting
 
 # For each way, unless --max-seconds says how long all may take. Cells are improved until the time is up.
@@ -40,7 +39,7 @@ def compared(
     unfinished: list[str] = []
     rows: int | None = None
     try:
-        protection.recognise(on_stage, dates_among(protection.columns, engine.dialect))
+        protection.recognise(on_stage)
         for found, counted in _each_way(engine, replace(request, columns=protection.names), one_way, on_stage):
             ways.append(found)
             rows = counted if rows is None else rows

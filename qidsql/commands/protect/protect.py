@@ -26,7 +26,7 @@ from qidsql.core.results import Verdict
 from qidsql.core.tables import Column
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, UsageError
-from qidsql.generalization.hierarchies import Codes, dates_among
+from qidsql.generalization.hierarchies import Codes
 from qidsql.generalization.levels import MOST, FoundLevels, Levels, PricedNode, Search, search_of
 from qidsql.generalization.local_recoding import LocalFigures, LocalRecoding
 from qidsql.measures.disclosure_limits import limits_among
@@ -114,7 +114,7 @@ class _Protection:
             raise UsageError(
                 f"--by values needs an engine such as DuckDB or Postgres; on {dialect.name} take --by levels"
             )
-        protection.recognise(self._on_stage, dates_among(protection.columns, dialect))
+        protection.recognise(self._on_stage)
         self._on_stage("reading the levels of each column")
         codes = codes_of(protection, self._request.declared)
         return self._by_values(codes) if self._request.way is Way.VALUES else self._by_levels(codes)

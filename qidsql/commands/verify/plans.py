@@ -23,7 +23,7 @@ from qidsql.commands.verify.command import Claim, Holds, held, same
 from qidsql.commands.verify.copies import WrittenCopy
 from qidsql.core.tables import Column
 from qidsql.errors import UsageError
-from qidsql.generalization.hierarchies import Codes, dates_among
+from qidsql.generalization.hierarchies import Codes
 from qidsql.generalization.levels import BATCH, Levels
 from qidsql.generalization.local_recoding import LocalFigures, LocalRecoding
 from qidsql.measures.disclosure_limits import limits_among
@@ -65,7 +65,7 @@ class PlanClaims:
         claimed, protection = self._claimed, self._protection
         if claimed.account.rows is None:
             return
-        protection.recognise(self._on_stage, dates_among(protection.columns, protection.engine.dialect))
+        protection.recognise(self._on_stage)
         yield of_columns(claimed, claimed.kept_columns, protection)
         if protection.names != claimed.account.columns:
             return

@@ -2,6 +2,7 @@
 
 import shlex
 from collections import Counter
+from datetime import date
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -17,6 +18,7 @@ from tests.stores import TWO_ENGINES, DuckDBStore, Store
 
 COLUMNS = {"born": "DATE", "zip": "VARCHAR(5)", "sex": "VARCHAR(1)"}
 K = 4
+CELLS_LOOKED_UP = {"by": "cells", "against": "released-rows"}
 
 
 @pytest.fixture
@@ -49,6 +51,20 @@ def test_the_ways_keep_what_their_copies_show(people: Store) -> None:
     assert ways[Way.COLUMNS].kept == Fraction(len(columns.published), 3)
     assert f"by {found.ways[0].way} it keeps" in found.reason
     assert "not even by someone who knows everybody (k = 4)" in found.reason
+
+
+@pytest.mark.engines("duckdb")
+def test_every_way_leaves_out_the_same_columns(store: Store) -> None:
+    """Of columns that nobody named: an own value in each row is left out, but a date is not."""
+    columns = {"patient_id": "INTEGER", "code": "VARCHAR(9)", "born": "DATE", "sex": "VARCHAR(1)"}
+    store.table("each", columns, [(i, f"x{i}", date(1960, 1, 1 + i), "FM"[i % 2]) for i in range(24)])
+    with store.connect() as engine:
+        ways = [
+            qidsql.protect(engine, "each", k=2, **asked)
+            for asked in ({}, {"by": "values"}, {"by": "levels"}, {"by": "cells"}, CELLS_LOOKED_UP)
+        ]
+    assert {each.account.columns for each in ways} == {("born", "sex")}
+    assert len({each.account.left_out for each in ways}) == 1
 
 
 @pytest.mark.engines("duckdb")
