@@ -152,6 +152,11 @@ class TableProtection:
     def weights(self) -> list[int]:
         return list(self._search.weights)
 
+    @property
+    def counted(self) -> int:
+        """The rows, as far as `recognise` has counted them."""
+        return self._counted or 0
+
     def begin(self) -> None:
         """Raise the stop that ended the work while the catalog was read, if any."""
         self._search.begin()

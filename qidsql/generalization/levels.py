@@ -87,6 +87,11 @@ class Search:
             self._end()
         return self.found
 
+    def begin_at(self, node: Levels) -> None:
+        """Start with a node that no row is below k at, which needs no statement: there is a plan at any moment."""
+        self.found.asked[node] = self.found.likely[node] = 0
+        self._priced([node])
+
     def _first(self) -> list[Levels]:
         raise NotImplementedError
 
@@ -155,6 +160,11 @@ class LevelSearch(Search):
         self._safe = np.zeros(self._dimensions, dtype=bool)
         self._done = np.zeros(self._dimensions, dtype=bool)  # asked; if safe, priced
         self._random = np.random.default_rng(1)
+
+    def begin_at(self, node: Levels) -> None:
+        super().begin_at(node)
+        self._mark([node])
+        self._done[node] = True
 
     def run(self, deadline: float | None = None) -> FoundLevels:
         if self._shape.nodes > LARGE:  # a good node first: the proof takes longer than some have time for

@@ -98,7 +98,7 @@ def _values(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[W
 
 def _levels(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[WayFound, int | None]:
     result = one_way(engine, replace(request, by=Way.LEVELS), _silent)
-    if result.kept is None:
+    if result.kept is None or result.coarsest:
         return _none(Way.LEVELS, result), result.account.rows
     found = WayFound(
         way=Way.LEVELS,

@@ -95,6 +95,7 @@ class _Protection:
         self._bound: Fraction | None = None
         self._lattice: Lattice | None = None
         self._search: Search | None = None
+        self._coarsest = ""  # why there is no finer plan
         self._frontier: list[FrontierPoint] = []
         self._turns: tuple[AskedLevels, ...] = ()
         self._figures: NodeFigures | None = None  # of the best choice
@@ -106,7 +107,19 @@ class _Protection:
         self._script: tuple[str, ...] | None = None
 
     def run(self) -> ProtectResult:
-        return until_stopped(self._run, self._result)
+        return until_stopped(self._anytime, self._result)
+
+    def _anytime(self) -> ProtectResult:
+        """The plan. Where a budget ends before there is one, the coarsest, if enough rows for it were counted."""
+        try:
+            return self._run()
+        except BudgetSpent as spent:
+            request, found = self._request, self._recoded or self._figures
+            wanted = self._protection.copy is not None or request.script is not None or self._queried or request.turns
+            if found or wanted or len(request.policy.criteria) > 1 or self._protection.counted < request.k:
+                raise
+            self._coarsest, self._search = str(spent), None
+            return self._result()
 
     def _run(self) -> ProtectResult:
         protection, dialect = self._protection, self._engine.dialect
@@ -132,6 +145,8 @@ class _Protection:
         else:
             self._on_stage("searching the levels")
             self._search = search_of(lattice.shape, request.chosen_measure, self._limit, lattice.below, lattice.price)
+            if rows >= request.k:
+                self._search.begin_at(lattice.shape.heights)
             best = self._best(self._search, protection.search_deadline(1))
         if best is None:
             return self._result()
@@ -254,7 +269,7 @@ class _Protection:
         local, best = self._recoded, self._figures
         if best is None and found.best is not None and lattice is not None:  # ended before its figures were asked
             best = lattice.known(found.best)
-        stopped = [unfinished] if unfinished else []
+        stopped = [unfinished or self._coarsest] if unfinished or self._coarsest else []
         if self._search and best is not None and not found.proved and not unfinished:
             few = lattice is None or lattice.shape.nodes <= MOST
             stopped = ["the proof: " + ("the time was used up" if few else "there are too many choices of levels")]
@@ -269,8 +284,9 @@ class _Protection:
             frontier=tuple(self._frontier),
             columns_published=lattice.columns(best.levels) if lattice and best else (),
             recoded=local,
-            rows_left_out=best.rows_below_k if best else 0 if local else None,
-            kept=local.kept if local else best.kept if best else None,
+            coarsest=bool(self._coarsest),
+            rows_left_out=best.rows_below_k if best else 0 if local or self._coarsest else None,
+            kept=local.kept if local else best.kept if best else Fraction(0) if self._coarsest else None,
             precision=best.precision if best else None,
             precision_charged=best.precision_charged if best else None,
             bound=self._bound if found.lower_bound is None else 1 - found.lower_bound,

@@ -30,8 +30,8 @@ def report(result: ProtectResult) -> Report:
     if result.by is None:
         yield from _comparison(result, rows)
         return
-    levels = "each column has one level" if result.by is Way.LEVELS else "each row is as fine as it can be"
-    rows.add("Rule", f"k = {k}: each row is identical to {plural(k - 1, 'other')}; {levels}")
+    levels = "; each column has one level" if result.by is Way.LEVELS else "; each row is as fine as it can be"
+    rows.add("Rule", f"k = {k}: each row is identical to {plural(k - 1, 'other')}{'' if result.coarsest else levels}")
     for each in limits_among(result.account.policy.criteria):
         rows.add("", f"no class {each.excess}")
     if result.recoded is not None:
@@ -41,6 +41,8 @@ def report(result: ProtectResult) -> Report:
         rows.add("Plan", f"{plural(plan.classes, 'class', 'classes')}, {smallest}; found top-down, not proved the best")
         if result.bound is not None:
             rows.add("Bound", f"no plan keeps more than {percent(result.bound)} of the detail")
+    elif result.coarsest:
+        rows.add("Plan", "the coarsest: each cell of these columns becomes *, in every row")
     elif result.rows_left_out is not None:
         if result.kept is not None:
             rows.add("Kept", f"{percent(result.kept)} of the detail (granularity; rows left out are charged in full)")
@@ -203,6 +205,8 @@ def opening(result: ProtectResult) -> str:
         touched = [each.name for each in result.recoded.columns if not each.untouched]
         how = f" It shows coarser values of {few(touched)} where a row needs it." if touched else ""
         return f"{found[0].upper()}{found[1:]}.{how} No row is left out.{made}{as_sentence(result.given_back)}"
+    if result.coarsest:
+        return f"{found[0].upper()}{found[1:]}, if it shows none of their values. No finer plan was found in time."
     lost = [each.name for each in result.columns_published if each.height and each.level == each.height]
     coarser = [each.name for each in result.columns_published if 0 < each.level < each.height]
     parts = [

@@ -101,6 +101,7 @@ class ProtectResult(Result):
     frontier: Annotated[tuple[FrontierPoint, ...], "what is kept against k"] = ()
     columns_published: tuple[PublishedColumn, ...] = ()
     recoded: Annotated[LocalFigures | None, "of --by values"] = None
+    coarsest: Annotated[bool, "each cell is withheld: a budget ended before a finer plan was found"] = False
     rows_left_out: Annotated[int | None, "rows in classes below k at these levels; null: no levels reach k"] = None
     kept: Annotated[Fraction | None, "of the detail (granularity), rows left out charged in full"] = None
     precision: Annotated[Fraction | None, "of the levels, rows left out not charged"] = None
@@ -190,6 +191,8 @@ def _kept(result: ProtectResult) -> str:
     rows = result.account.rows or 1
     gone = result.rows_left_out or 0
     without = f"{plural(gone, 'row')} ({percent(Fraction(gone, rows))}) left out" if gone else "with every row"
+    if result.coarsest:
+        return "by the coarsest plan, which withholds each cell of them; a budget ended before a finer one was found"
     shown = result.kept if result.measure is Measure.LOSS else result.precision
     of = "the detail" if result.measure is Measure.LOSS else "the levels"
     if result.recoded is not None:

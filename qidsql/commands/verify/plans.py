@@ -7,6 +7,7 @@ values is carried out again by its own rule.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -68,6 +69,15 @@ class PlanClaims:
         protection.recognise(self._on_stage)
         yield of_columns(claimed, claimed.kept_columns, protection)
         if protection.names != claimed.account.columns:
+            return
+        if claimed.coarsest:
+            self.rows, _ = protection.profiler.counts()
+            yield same("it is about all rows of the table", {"rows": (claimed.account.rows, self.rows)}, COUNTED)
+            figures = {"kept": (claimed.kept, Fraction(0)), "rows left out": (claimed.rows_left_out, 0)}
+            yield same("it keeps nothing of its columns", figures, "by its rule")
+            yield self._of_nothing(claimed.recoded, claimed.precision, claimed.choices, claimed.script, claimed.target)
+            enough = self.rows >= self._k and len(claimed.account.policy.criteria) == 1
+            yield Claim("all rows together are a class that is safe", held(enough), plural(self.rows, "row"))
             return
         self._on_stage("reading the levels of each column")
         codes = codes_of(protection, None if claimed.hierarchies is None else Path(claimed.hierarchies))

@@ -204,6 +204,37 @@ def test_the_end_of_a_budget_ends_the_search_alone(store: Store, monkeypatch: py
 
 @pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
+@pytest.mark.parametrize("way", ["values", "levels"])
+def test_there_is_a_plan_once_the_rows_are_counted(store: Store, tmp_path: Path, way: str) -> None:
+    """By the budget of statements every cell is withheld, or fewer are; that holds, and nothing is written of it."""
+    store.table("t", {"n": "INTEGER", "t": "VARCHAR(8)"}, [(i % 9, f"{i % 4:02}") for i in range(30)])
+    options: dict[str, Any] = {"k": 3, "entity": "row", "by": way}
+    with store.connect() as engine:
+        most = qidsql.protect(engine, "t", **options).account.statements
+    budgets = (1, 3, most)
+    found = [qidsql.protect(store.url, "t", **options, max_statements=each) for each in budgets]
+    few = [qidsql.protect(store.url, "t", **options | {"k": 31}, max_statements=each).verdict for each in budgets]
+    assert {each.verdict for each in found} == {Verdict.FINISHED} and Verdict.FINISHED not in few
+    assert [each.coarsest for each in found] == [True, True, False]
+    coarsest = found[0]
+    assert (coarsest.kept, coarsest.rows_left_out, coarsest.account.rows) == (0, 0, 30)
+    assert coarsest.account.unfinished
+    assert "by the coarsest plan, which withholds each cell" in coarsest.reason
+    said = coarsest.to_dict()
+    for changes, verdict in (({}, "pass"), ({"kept": "1/2"}, "violation"), ({"rows": 31}, "violation")):
+        path = tmp_path / "coarsest.json"
+        path.write_text(json.dumps(said | changes, default=str))
+        assert qidsql.verify(store.url, str(path)).verdict == verdict
+    ending = {**options, "max_statements": 1}
+    diverse = qidsql.protect(store.url, "t", **ending | {"by": "values", "sensitive": "t", "l_diversity": 2})
+    assert diverse.verdict == Verdict.INCONCLUSIVE  # whether all rows together are diverse is not known
+    with store.connect(writable=True) as engine:
+        ended = qidsql.protect(engine, "t", **ending, into="copied")
+    assert (ended.verdict, ended.target, ended.coarsest) == (Verdict.INCONCLUSIVE, None, False)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.engines("duckdb")
 def test_classes_of_a_sample_prove_the_same(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in large tables, of which samples are asked first."""
     random = Random(1)
