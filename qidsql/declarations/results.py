@@ -99,38 +99,46 @@ def _keys(kind: Any) -> tuple[_Key, ...]:
 
 def plain(value: Any, rounded: Rounded | None = None) -> Any:
     """The value as dicts, lists, strings, numbers, booleans and None."""
-    if hasattr(value, "to_plain"):
-        return value.to_plain()
-    if is_dataclass(value) and not isinstance(value, type):
-        return _plain_object(value)
-    if isinstance(value, Mapping):
-        return {str(key): plain(each, rounded) for key, each in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [plain(each, rounded) for each in value]
-    if rounded is not None and isinstance(value, (float, Fraction)):
-        return rounded.of(value)
-    if isinstance(value, Fraction):
-        return decimal(value)
-    if isinstance(value, datetime):
-        return value.isoformat(timespec="seconds")
-    if isinstance(value, date):
-        return value.isoformat()
-    return str(value) if isinstance(value, (StrEnum, Path)) else value
+    kind: Any = type(value)
+    return value if kind in UNCHANGED else _writer(kind)(value, rounded)
 
 
-def _plain_object(value: Any) -> dict[str, Any]:
+UNCHANGED = (NoneType, bool, int, str)  # types that are plain already
+Writer: TypeAlias = Callable[[Any, Rounded | None], Any]
+
+
+@cache
+def _writer(kind: Any) -> Writer:
+    """The function that makes a value of this type plain; cached for each type, since documents are large."""
+    if hasattr(kind, "to_plain"):
+        return lambda value, rounded: value.to_plain()
+    if is_dataclass(kind):
+        return _plain_object
+    if issubclass(kind, Mapping):
+        return lambda value, rounded: {str(key): plain(each, rounded) for key, each in value.items()}
+    if issubclass(kind, (tuple, list)):
+        return lambda value, rounded: [plain(each, rounded) for each in value]
+    if issubclass(kind, Fraction):
+        return lambda value, rounded: decimal(value) if rounded is None else rounded.of(value)
+    if issubclass(kind, float):
+        return lambda value, rounded: value if rounded is None else rounded.of(value)
+    if issubclass(kind, datetime):
+        return lambda value, rounded: value.isoformat(timespec="seconds")
+    if issubclass(kind, date):
+        return lambda value, rounded: value.isoformat()
+    return lambda value, rounded: str(value) if isinstance(value, (StrEnum, Path)) else value
+
+
+def _plain_object(value: Any, rounded: Rounded | None = None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     kind: Any = type(value)
-    for name, flat, omitted, rounded in _written_keys(kind):
+    for name, flat, omitted, own_rounding in _written_keys(kind):
         own = getattr(value, name)
         if flat:
             found |= plain(own) if own is not None else {}
         elif own is not None or not omitted:
-            found[name] = own if type(own) in UNCHANGED else plain(own, rounded)
+            found[name] = own if type(own) in UNCHANGED else plain(own, own_rounding)
     return found
-
-
-UNCHANGED = (NoneType, bool, int, str)  # types that are plain already
 
 
 @cache
@@ -224,28 +232,31 @@ def _object_reader(kind: Any) -> Reader:
     """A missing key has its field's default: the document may have been written before there was such a field."""
 
     def read(document: Any) -> Any:
-        found, keys = _of_kind(dict, document), _key_readers(kind)
-        return kind(**{name: read_key(found) for name, read_key, may_lack in keys if name in found or not may_lack})
+        found, (keys, others) = _of_kind(dict, document), _key_readers(kind)
+        given = {name: read_value(found[name]) for name, read_value, may_lack in keys if name in found or not may_lack}
+        return kind(**given, **{name: read_key(found) for name, read_key in others})
 
     return read
 
 
 @cache
-def _key_readers(kind: Any) -> tuple[tuple[str, Reader, bool], ...]:
-    """The name of each key, its reader, and whether it may be missing."""
-    return tuple(
-        (key.name, _key_reader(key), key.has_default and not key.declared.marked(FLAT))
-        for key in _keys(kind)
-        if not key.computed
+def _key_readers(kind: Any) -> tuple[tuple[tuple[str, Reader, bool], ...], tuple[tuple[str, Reader], ...]]:
+    """The name of each key, the reader of its value, and whether it may be missing; and of the keys that are FLAT, or
+    None where they are missing, the names and the readers of the whole document."""
+    keys = [key for key in _keys(kind) if not key.computed]
+    others = [
+        key for key in keys if key.declared.marked(FLAT) or (key.declared.marked(OMITTED) and not key.has_default)
+    ]
+    return (
+        tuple((key.name, _reader(key.declared.kind), key.has_default) for key in keys if key not in others),
+        tuple((key.name, _key_reader(key)) for key in others),
     )
 
 
 def _key_reader(key: _Key) -> Reader:
     name, read = key.name, _reader(key.declared.kind)
-    if key.declared.marked(OMITTED):
-        return lambda document: read(document.get(name))
     if not key.declared.marked(FLAT):
-        return lambda document: read(document[name])
+        return lambda document: read(document.get(name))
     if not is_optional(key.declared.kind):
         return read
 

@@ -25,11 +25,11 @@ def indented(result: object) -> str:
 
 
 def written(document: "RunResult") -> Iterator[str]:
-    """A run document as JSON text, one part for each table, so that only one table is unpacked."""
-    from qidsql.operations.document import PackedTables, compact  # here: results of other commands are no runs
+    """A run document as JSON text, one part for each table, so that only one table is in memory."""
+    from qidsql.operations.document import PackedTables  # here: results of other commands are no runs
 
     frame, inner = render(replace(document, tables=PackedTables())), STEP * 2
-    yield from filled(frame, (_object(compact(table), inner) for table in document.tables), inner)
+    yield from filled(frame, (_object(table, inner) for table in document.tables.compact()), inner)
 
 
 def filled(frame: str, items: Iterable[str], indent: str) -> Iterator[str]:
@@ -52,9 +52,9 @@ def _object(value: Mapping[str, Any], indent: str) -> str:
 
 def _text(value: Any, indent: str) -> str:
     """Any value; on one line if it contains no nested objects."""
-    if isinstance(value, Mapping) and not all(map(_is_plain, value.values())):
+    if isinstance(value, dict) and not all(map(_is_plain, value.values())):
         return _object(value, indent)
-    if isinstance(value, list | tuple) and not _is_plain(value):
+    if isinstance(value, (list, tuple)) and not _is_plain(value):
         inner = indent + STEP
         return "[\n" + ",\n".join(inner + _text(each, inner) for each in value) + f"\n{indent}]"
     return _line(value)
@@ -62,10 +62,7 @@ def _text(value: Any, indent: str) -> str:
 
 def _is_plain(value: Any) -> bool:
     """Whether it contains no non-empty object."""
-    return (
-        all(map(_is_plain, value)) if isinstance(value, list | tuple) else not value or not isinstance(value, Mapping)
-    )
+    return all(map(_is_plain, value)) if isinstance(value, (list, tuple)) else not value or not isinstance(value, dict)
 
 
-def _line(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+_line = json.JSONEncoder(ensure_ascii=False).encode

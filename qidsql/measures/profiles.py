@@ -88,6 +88,7 @@ class ClassProfile:
         counts of classes are None.
         """
         meaningful = self.rows > 0 and not self.entities
+        pairs = self.rows * (self.rows - 1)
         return {
             "entities" if self.entities else "rows": self.rows,
             "classes": None if self.wildcard else self.classes,
@@ -98,9 +99,10 @@ class ClassProfile:
             "rows_below_k": self.rows_below_k,
             "unique_rows": self.unique_rows,
             "colliding_pairs": self.colliding_pairs,
-            "distinct_ratio": float(self.distinct_ratio) if meaningful and not self.wildcard else None,
-            "separation_ratio": float(self.separation_ratio) if meaningful else None,
-            "share_below_k": float(self.share_below_k),
+            # the ratios, by divisions that round as those of fractions do, and cost less
+            "distinct_ratio": self.classes / self.rows if meaningful and not self.wildcard else None,
+            "separation_ratio": ((pairs - self.colliding_pairs) / pairs if pairs else 1.0) if meaningful else None,
+            "share_below_k": self.rows_below_k / self.rows if self.rows else 0.0,
             **({"disclosing": [asdict(each) for each in self.disclosing]} if self.disclosing else {}),
         }
 

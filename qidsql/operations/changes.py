@@ -68,6 +68,12 @@ def with_states(
     return found
 
 
+def as_found(recorded: Iterable[Finding]) -> list[Finding]:
+    """The findings of a recorded table as its audit had them: not compared, without exceptions."""
+    there = (each for each in recorded if each.state is not FindingState.GONE)
+    return [replace(each, state=FindingState.NEW, was=None, exception=None) for each in there]
+
+
 def with_exceptions(findings: Iterable[Finding], exemptions: Sequence[Exemption], today: date) -> list[Finding]:
     """The findings; those that a valid exception accepts have the state `excepted`."""
     valid = [each for each in exemptions if today <= each.expires]

@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any, TypeAlias, overload
+from typing import Annotated, Any, TypeAlias, cast, overload
 
 from qidsql.commands.audit.command import AuditResult
 from qidsql.core.policy import Release
@@ -34,17 +34,24 @@ Document: TypeAlias = Mapping[str, Any]  # plain lists, dicts, strings and numbe
 
 class PackedTables(Sequence[TableRun]):
     """The tables of a run, compressed; each is unpacked on access, so that a run over a hundred tables with thousands
-    of column sets each fits into memory. `packed` has the tables as returned by `pack`."""
+    of column sets each fits into memory. `packed` has the tables as returned by `pack`; `recorded` if that may have
+    been another version's."""
 
-    def __init__(self, packed: Iterable[bytes] = ()) -> None:
-        self.packed = list(packed)
+    def __init__(self, packed: Iterable[bytes] = (), recorded: bool = False) -> None:
+        self.packed, self._recorded = list(packed), recorded
 
     @classmethod
     def of(cls, tables: Iterable[TableRun]) -> "PackedTables":
         return cls(map(pack, tables))
 
-    def append(self, table: TableRun) -> None:
+    def append(self, table: TableRun) -> bytes:
+        """Adds a table; returns it as it is packed."""
         self.packed.append(pack(table))
+        return self.packed[-1]
+
+    def compact(self) -> "Iterator[dict[str, Any]]":
+        """Each table in the compact form."""
+        return map(compact, self) if self._recorded else map(_document, self.packed)
 
     def __repr__(self) -> str:
         return f"<{len(self)} tables>"
@@ -101,9 +108,13 @@ def pack(table: TableRun) -> bytes:
 def unpack(written: bytes) -> TableRun:
     """The table that `pack` compressed. Raises StoreError for anything else: it has been in a history."""
     try:
-        return expand(json.loads(zlib.decompress(written).decode("utf-8", "surrogatepass")))
+        return expand(_document(written))
     except NOT_WRITTEN as error:
         raise StoreError(f"a table in the history {DAMAGED}") from error
+
+
+def _document(written: bytes) -> dict[str, Any]:
+    return cast(dict[str, Any], json.loads(zlib.decompress(written).decode("utf-8", "surrogatepass")))
 
 
 def compact(table: TableRun) -> dict[str, Any]:

@@ -229,7 +229,7 @@ class Resumption:
         self._history = history
         self._unfinished = unfinished
         self._notes = notes
-        self._waiting: list[tuple[UnfinishedTable, TableRun]] = []
+        self._waiting: list[tuple[UnfinishedTable, bytes]] = []
         self._written = time.monotonic()
 
     def key(
@@ -260,10 +260,10 @@ class Resumption:
         self._notes.append(f"{key.table}: audited again, since the {changed} has changed since run {same[-1].run}")
         return None
 
-    def keep(self, key: UnfinishedTable, table: TableRun) -> None:
-        """Stores a finished table, together with others once in KEEP_EVERY seconds."""
+    def keep(self, key: UnfinishedTable, packed: bytes) -> None:
+        """Stores a finished table, packed, together with others once in KEEP_EVERY seconds."""
         if self._history is not None:
-            self._waiting.append((key, table))
+            self._waiting.append((key, packed))
             if time.monotonic() >= self._written + KEEP_EVERY:
                 self.write()
 

@@ -27,7 +27,7 @@ from qidsql.errors import (
     UsageError,
     internal,
 )
-from qidsql.operations.changes import expired, verdict_with_exceptions, with_exceptions, with_states
+from qidsql.operations.changes import as_found, expired, verdict_with_exceptions, with_exceptions, with_states
 from qidsql.operations.coverage import Coverage, Gap, GapKind
 from qidsql.operations.coverage_survey import changed_columns, coverage
 from qidsql.operations.current_source import CurrentSource
@@ -151,7 +151,9 @@ def run(
             current.stopped = SECONDS_USED
         for place, each in enumerate(planned, start=1):
             table = current.table(place, len(planned), each)
-            done.append(table)
+            packed = done.append(table)
+            if current.kept is not None:
+                resumption.keep(current.kept, packed)
             summaries.append(replace(table, audit=None, findings=(), trend=()))
             accepted += table.accepted
             on_new.append(verdict_on_new(table))
@@ -217,6 +219,7 @@ class _Run:
     elsewhere: dict[str, list[str]] = field(
         default_factory=dict
     )  # tables compared with another run than the baseline, by that run
+    kept: UnfinishedTable | None = None  # under which the last table is stored for a run that resumes
     fitting: dict[int, set[str]] = field(default_factory=dict)  # columns of the tables of a pattern, by its line
 
     def table(self, place: int, many: int, planned: PlannedTable) -> TableRun:
@@ -232,7 +235,7 @@ class _Run:
             reason="",
             trend=self._past_of(entry.source, name).trend,  # also if it breaks: it tells when it last did not
         )
-        self.stopped = self.stopped or self.budget.spent
+        self.stopped, self.kept = self.stopped or self.budget.spent, None
         if self.stopped:
             return replace(blank, reason=f"{name} was not audited: {self.stopped}")
         head = f"{place} of {many}, {name}"
@@ -271,23 +274,27 @@ class _Run:
             narrowed = engine.narrowed(described, policy.where)
             if self.past.check:
                 return self._checked(replace(blank, source_label=engine.label), narrowed, policy)
+            past = self._past_of(entry.source, blank.table)
+            before, run = past.table, past.run
             kept = self.resumption.key(entry, engine, narrowed, policy, self.today)
-            before = None if kept is None else self.resumption.resumed(kept)
-            if before is not None:
+            known = None if kept is None else self.resumption.resumed(kept)
+            if known is not None:
                 resumed = replace(
                     blank,
                     source_label=engine.label,
-                    verdict=before.verdict,
-                    reason=before.reason,
+                    verdict=known.verdict,
+                    reason=known.reason,
                     resumed=True,
-                    fingerprint=before.fingerprint,
-                    unchanged=before.unchanged,
-                    audit=before.audit,
+                    fingerprint=known.fingerprint,
+                    unchanged=known.unchanged,
+                    audit=known.audit,
                 )
-                return self._with_history(resumed, before.findings, entry)
+                there = with_exceptions(as_found(known.findings), entry.exemptions, self.today)
+                return self._with_history(resumed, there, entry, before, run)
             typed = None if described.kind == "file" else table_node(described.name).sql(engine.dialect.name)
-            blank, result = self._result(blank, engine, typed, policy, weights, stage)
-        found = with_exceptions(findings(result, entry.source), entry.exemptions, self.today)
+            blank, result = self._result(blank, engine, typed, policy, weights, before, run, stage)
+        alone = as_found(before.findings) if blank.unchanged and before else findings(result, entry.source)
+        found = with_exceptions(alone, entry.exemptions, self.today)
         verdict = verdict_with_exceptions(result, found, complete_kinds(result))
         words = result.reason
         if verdict is not result.verdict:
@@ -299,8 +306,8 @@ class _Run:
         if result.interrupted:
             self.stopped = INTERRUPTED
         elif kept is not None and not result.account.unfinished:
-            self.resumption.keep(kept, replace(table, findings=tuple(found), trend=()))
-        return self._with_history(table, found, entry)
+            self.kept = kept
+        return self._with_history(table, found, entry, before, run)
 
     def _checked(self, blank: TableRun, table: Table, policy: Policy) -> TableRun:
         """What the catalog tells about a policy, and the last audit: whether it asks for less. Reads no table."""
@@ -321,11 +328,13 @@ class _Run:
         typed: str | None,
         policy: Policy,
         weights: Mapping[str, int],
+        before: TableRun | None,
+        run: str | None,
         stage: Callable[[str], None],
     ) -> tuple[TableRun, AuditResult]:
-        """The audit of a table, or an earlier one that stands; and the table with its fingerprint."""
-        spent, past, mark = Accounting(engine), self._past_of(blank.source, blank.table), None
-        asked, table = asked_of(engine, policy, weights), None if self.past.fresh else past.table
+        """The audit of a table, or the one before, of that run, if it stands; and the table with its fingerprint."""
+        spent, mark = Accounting(engine), None
+        asked, table = asked_of(engine, policy, weights), None if self.past.fresh else before
 
         def check(described: Table) -> None:
             nonlocal mark
@@ -349,9 +358,9 @@ class _Run:
             result = audit(engine, request, stage)
         except _Stands:
             assert table is not None
-            result, run = cast(AuditResult, table.audit), str(past.run)
+            result = cast(AuditResult, table.audit)
             spared = result.account.statements - spent.spent["statements"]
-            since = table.unchanged or Unchanged(run=run, started=result.account.started, spared=spared)
+            since = table.unchanged or Unchanged(run=str(run), started=result.account.started, spared=spared)
             blank, result = (
                 replace(blank, unchanged=since),
                 replace(result, account=replace(result.account, **spent.spent)),
@@ -359,16 +368,16 @@ class _Run:
         self.budget.used += spent.spent["statements"]
         return replace(blank, fingerprint=mark), result
 
-    def _with_history(self, table: TableRun, found: Sequence[Finding], entry: TableEntry) -> TableRun:
-        """The table with its findings compared with earlier runs."""
+    def _with_history(
+        self, table: TableRun, found: Sequence[Finding], entry: TableEntry, before: TableRun | None, run: str | None
+    ) -> TableRun:
+        """The table with its findings compared with those before, of that run."""
         for each in expired(found, entry.exemptions, self.today):
             self.notes.append(
                 f"{table.table}: the exception of line {each.line} of {self.file.path.name} expired on {each.expires}"
             )
-        past = self._past_of(table.source, table.table)
-        before = past.table
-        if past.run is not None and self.past.baseline is not None and past.run != self.past.baseline.run:
-            self.elsewhere.setdefault(past.run, []).append(table.table)
+        if run is not None and self.past.baseline is not None and run != self.past.baseline.run:
+            self.elsewhere.setdefault(run, []).append(table.table)
         listed = complete_kinds(table.audit) if table.audit else set()
         old = () if before is None else before.findings
         changed: list[str] = []

@@ -22,18 +22,33 @@ class Watched(TableRun):
     """A table of which it can be told whether it is still held."""
 
 
+class WatchedDocument(dict[str, Any]):
+    """A table in the compact form of which it can be told."""
+
+
 class WatchedTables(PackedTables):
     """Tables that fail when more than two are held at once."""
 
     def __init__(self, packed: Any = ()) -> None:
         super().__init__(packed)
-        self.seen: list[weakref.ref[TableRun]] = []
+        self.seen: list[weakref.ref[Any]] = []
+
+    def _watch(self, table: Watched | WatchedDocument) -> None:
+        self.seen.append(weakref.ref(table))
+        assert sum(each() is not None for each in self.seen) <= 2
 
     def __iter__(self) -> Iterator[TableRun]:
         for table in super().__iter__():
             watched = Watched(**{name: getattr(table, name) for name in TableRun.__slots__})  # type: ignore[attr-defined]
-            self.seen.append(weakref.ref(watched))
-            assert sum(each() is not None for each in self.seen) <= 2
+            self._watch(watched)
+            del table
+            yield watched
+            del watched
+
+    def compact(self) -> Iterator[dict[str, Any]]:
+        for table in super().compact():
+            watched = WatchedDocument(table)
+            self._watch(watched)
             del table
             yield watched
             del watched

@@ -172,7 +172,8 @@ def test_a_history_of_an_older_qidsql_is_refused(tmp_path: Path, document: RunRe
 def test_what_could_be_resumed(history: History, document: RunResult) -> None:
     first, table = UnfinishedTable("r1", "label", "main.risky", "q", "t"), document.tables[0]
     label = table.source_label
-    history.keep_unfinished([(first, table), (UnfinishedTable("r1", label, "main.safe", "q", "t"), table)])
+    packed = document.tables.packed[0]
+    history.keep_unfinished([(first, packed), (UnfinishedTable("r1", label, "main.safe", "q", "t"), packed)])
     assert history.unfinished_table(first) == table
     assert len(history.unfinished()) == 2
     history.record(named(document, "part", complete=False))

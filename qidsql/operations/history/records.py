@@ -15,7 +15,7 @@ from qidsql.declarations.results import OMITTED, loaded, plain
 from qidsql.engines.store import Store, Transaction
 from qidsql.errors import StoreError, UnknownName, UsageError
 from qidsql.operations.coverage import Coverage
-from qidsql.operations.document import DAMAGED, NOT_WRITTEN, PackedTables, RunResult, pack, unpack
+from qidsql.operations.document import DAMAGED, NOT_WRITTEN, PackedTables, RunResult, unpack
 from qidsql.operations.table_run import TableRun, TrendPoint
 from qidsql.sql.templates import Row, integer
 from qidsql.wording.texts import plural
@@ -185,8 +185,8 @@ class History:
                 store.add(name, rows)
         return True
 
-    def keep_unfinished(self, tables: Iterable[tuple[UnfinishedTable, TableRun]]) -> None:
-        """Stores tables of a run in progress, so that the run can be resumed."""
+    def keep_unfinished(self, tables: Iterable[tuple[UnfinishedTable, bytes]]) -> None:
+        """Stores packed tables of a run in progress, so that the run can be resumed."""
         rows = [
             {
                 "run": entry.run,
@@ -195,9 +195,9 @@ class History:
                 "question": entry.question,
                 "token": entry.token,
                 "kept": _moment(datetime.now(UTC)),
-                "document": pack(table),
+                "document": packed,
             }
-            for entry, table in tables
+            for entry, packed in tables
         ]
         with self.writing() as store:
             store.add("unfinished", rows)
@@ -238,7 +238,7 @@ class History:
             tables = store.find("table_audits", ("document",), ("place",), run=run) if store else []
         if head is None:
             raise UnknownName("run", [run], self.label, [])
-        return replace(head, tables=PackedTables(map(_bytes, tables)))
+        return replace(head, tables=PackedTables(map(_bytes, tables), recorded=True))
 
     def _head(self, store: Transaction | None, run: str) -> RunResult | None:
         """A recorded run without its tables."""
