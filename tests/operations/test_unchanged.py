@@ -113,7 +113,7 @@ def test_each_history_has_fingerprints_of_its_own(folder: Path, store: Store) ->
 
 LIST = {
     "INSERT INTO one VALUES ('f', 'a')": "last list",
-    "INSERT INTO one VALUES ('f', 'c')": "levelwise",  # {ward} is below k now
+    "INSERT INTO one VALUES ('f', 'c')": "mended",  # {ward} is below k now
 }
 
 

@@ -153,7 +153,10 @@ def _certified(profiler: TableProfiler, criterion: Criterion, policy: Policy, dr
     earlier, places = draft.earlier.get(criterion.name, ()), {name: 1 << p for p, name in enumerate(profiler.names)}
     if policy.max_size is not None or not all(name in places for names in earlier for name in names):
         return None
-    return certified(profiler, criterion, [sum(places[name] for name in names) for names in earlier])
+    found = certified(profiler, criterion, [sum(places[name] for name in names) for names in earlier])
+    if found is None:
+        allow(profiler, policy, criterion)  # as much for a search as without an earlier list
+    return found
 
 
 def _decided(profiler: TableProfiler, criterion: Criterion, policy: Policy) -> SearchResult | None:
