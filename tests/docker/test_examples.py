@@ -129,7 +129,7 @@ def test_the_cron_job_of_kubernetes(tmp_path: Path) -> None:
 
 
 def test_the_dag_of_airflow() -> None:
-    """Airflow is not installed for this: that it is Python, and what it says."""
+    """What it says; tests/integrations has Airflow run it."""
     source = (EXAMPLES / "airflow_dag.py").read_text()
     compile(source, "airflow_dag.py", "exec")
     calls = {
