@@ -26,7 +26,8 @@ class RecordRequest:
     """Record what left: the statement of a checked release, after it was signed, in the history of the policy file.
 
     Later releases of the same table are compared with it: its bytes must still be found where they are now, and copies
-    with a key, if there are. The history keeps no cell values.
+    with a key, if there are. The statement is checked again on a file first; the signature is only kept, as qidsql
+    knows no keys. The history keeps no cell values.
     """
 
     statement: Annotated[Path, Option("the statement that release check wrote", "RELEASE.json", argument=True)]
@@ -63,13 +64,38 @@ def record(request: RecordRequest) -> None:
     digests = [dict(each.digest) for each in found.subject]
     if "sha256" in digests[0] and digests != [dict(file_subject(Path(request.released)).digest)]:
         raise UsageError(f"{request.released} is not the file that {request.statement} is about")
-    if request.signature is not None:
-        refuse_pipe(request.signature, str(request.signature))
-    signature = "" if request.signature is None else request.signature.read_text(encoding="utf-8")
+    signature = "" if request.signature is None else _signature(request.signature)
+    if "sha256" in digests[0]:
+        _holds(request)
     ledger = ReleaseLedger(opened_history(request.config, request.history, existing=False))
     added = ledger.add(found, request.released, request.keyed or "", signature)
     if not request.quiet:
         say(f"{found.title} is {'recorded' if added else 'recorded already'} as {found.verdict}: {found.reason}")
+
+
+def _signature(path: Path) -> str:
+    """Raises UsageError."""
+    refuse_pipe(path, str(path))
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise UsageError(f"{path} cannot be read; expected the signature that ssh-keygen -Y sign wrote") from None
+
+
+def _holds(request: RecordRequest) -> None:
+    """Checks the statement again on the file. Raises UsageError if something in it does not hold."""
+    from qidsql.commands.verify.command import VerifyRequest
+    from qidsql.commands.verify.verify import verify
+    from qidsql.core.results import Verdict
+    from qidsql.engines.connect import connect
+
+    with connect(request.released) as engine:
+        found = verify(engine, VerifyRequest(str(request.statement)))
+    if found.verdict is Verdict.VIOLATION:
+        raise UsageError(
+            f"{request.statement} does not hold on {request.released}: {found.reason}; qidsql verify "
+            f"{request.statement} {request.released} tells what"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

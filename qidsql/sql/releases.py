@@ -64,12 +64,15 @@ class SamePlaces:
 
 
 def same_places(dialect: Dialect, earlier: Table, later: Table, columns: Sequence[str]) -> Statement[SamePlaces]:
-    """Compares two files line by line in the columns of these names. One scan of each."""
-    texts = {
-        f"{side}_text": told_apart(_values(dialect, table, columns))
-        for side, table in (("earlier", earlier), ("later", later))
-    }
-    tree = fill("releases/same_places", earlier=rows_node(earlier), later=rows_node(later), **texts)
+    """Compares two files or tables line by line in the columns of these names. One scan of each."""
+    holes: dict[str, exp.Expr] = {}
+    for side, table in (("earlier", earlier), ("later", later)):
+        holes[side] = rows_node(table)
+        holes[f"{side}_text"] = told_apart(_values(dialect, table, columns))
+        own_order = [exp.Ordered(this=exp.column(exp.to_identifier(each))) for each in table.row_address]
+        order = exp.Order(expressions=own_order) if own_order else None  # else as the file is read
+        holes[f"{side}_place"] = exp.Window(this=exp.RowNumber(), order=order)
+    tree = fill("releases/same_places", **holes)
 
     def read(found: list[Row]) -> SamePlaces:
         lines, alike, before, now, pairs = (integer(each or 0) for each in found[0])
@@ -89,6 +92,38 @@ def changed_classes(
         return ChangedClasses(*map(integer, found[0]))
 
     return Statement(dialect.render(tree), "rows added and removed since an earlier release", read, scans=2)
+
+
+def values_in_one(dialect: Dialect, earlier: Table, later: Table, column: str) -> Statement[int]:
+    """The values of a column that only one of two releases has. One scan of each."""
+    counted, _ = _cells(dialect, earlier, later, (column,))
+    tree = fill("releases/values_in_one", counted=counted)
+    text = dialect.render(tree)
+    return Statement(text, "values that only one of two releases has", lambda rows: integer(rows[0][0] or 0), scans=2)
+
+
+def gone_by_key(
+    dialect: Dialect, own: tuple[Table, Sequence[str]], other: Table, key: str, k: int
+) -> Statement[tuple[int, int]]:
+    """The rows of a table whose key another one does not have, and those in classes of which fewer than k are gone.
+    One scan of each."""
+    table, columns = own
+    tree = fill(
+        "releases/gone_by_key",
+        own=rows_node(table),
+        other=rows_node(other),
+        own_key=_column(table.column(key)),
+        other_key=_column(other.column(key)),
+        aliased=_aliased(dialect, table, columns),
+        classes=[exp.column(f"c{place}") for place in range(len(columns))],
+        k=k,
+    )
+
+    def read(found: list[Row]) -> tuple[int, int]:
+        gone, below = map(integer, found[0])
+        return gone, below
+
+    return Statement(dialect.render(tree), "rows of one release that another does not have", read, scans=2)
 
 
 def changed_values(

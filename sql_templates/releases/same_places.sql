@@ -1,11 +1,12 @@
--- Two released files, line by line: at how many places both have the same values, and how often that is chance.
+-- Two released files or tables, line by line: at how many places both have the same values, and how often that is chance.
 -- Parameters: :earlier, :later            the rows of the two releases
+--             :earlier_place, :later_place  the number of a row, as it lies there
 --             :earlier_text, :later_text  the values of all common columns as one text
 -- Result: line_count (of both), alike, earlier_rows, later_rows, pairs (of a row of each with the same values)
 WITH earlier_lines AS (
-  SELECT ROW_NUMBER() OVER () AS place, :earlier_text AS cells FROM :earlier
+  SELECT :earlier_place AS place, :earlier_text AS cells FROM :earlier
 ), later_lines AS (
-  SELECT ROW_NUMBER() OVER () AS place, :later_text AS cells FROM :later
+  SELECT :later_place AS place, :later_text AS cells FROM :later
 ), earlier_cells AS (
   SELECT cells, COUNT(*) AS cell_rows FROM earlier_lines GROUP BY cells
 ), later_cells AS (

@@ -95,12 +95,17 @@ def _wrong_lines(found: ReleaseResult, before: Rows, now: Rows, classes: int, k:
             sums[row[:classes]] += max(0, rows - other[row])
         moved.append(sum(rows for rows in sums.values() if rows < k))
     line = lines["added and removed"]
-    if not (f"{moved[0]} of " in line.measured and f", {moved[1]} of " in line.measured):
-        return f"{line.measured}, not {moved}"
     alike, changes = bool((cells[0] & cells[1]).total()), (cells[1] - cells[0], cells[0] - cells[1])
     few = least and any(_too_few(each, place, classes, least) for each in changes for place in _sensitive(found))
-    if line.state != ("not met" if any(moved) or few else "met" if alike else "not examined"):
-        return f"{line.state} with {moved}"
+    domains = [[{row[place] for row in each.values()} for place in range(classes)] for each in (before, now)]
+    recoded = all(changes) and not any(moved) and not few and domains[0] != domains[1]
+    by_cells = "not met" if any(moved) or few else "met" if alike and not recoded else "not examined"
+    states = {_by_key(before, now, classes, k)} | (set() if recoded else {by_cells})
+    if line.state != next(each for each in ("not met", "not examined", "met") if each in states):
+        return f"{line.state} with {moved}, {states}"
+    told = f"{moved[0]} of " in line.measured and f", {moved[1]} of " in line.measured
+    if not told and not recoded and line.state == by_cells:
+        return f"{line.measured}, not {moved}"
     joint = Counter((before[n][:classes], now[n][:classes]) for n in before.keys() & now.keys())
     below = sum(rows for rows in joint.values() if rows < k)
     line = lines["releases together"]
@@ -109,6 +114,17 @@ def _wrong_lines(found: ReleaseResult, before: Rows, now: Rows, classes: int, k:
     if expected not in line.measured or (line.state == judged) is bool(below):
         return f"{line}, not {expected}"
     return _wrong_values(found, lines["values together"], before, now, classes, least) if least and joint else None
+
+
+def _by_key(before: Rows, now: Rows, classes: int, k: int) -> str:
+    """Whether whoever left, or came, did so with k others of the class."""
+    if not before.keys() & now.keys():
+        return "not examined"
+    for one, other in ((before, now), (now, before)):
+        gone = Counter(row[:classes] for n, row in one.items() if n not in other)
+        if any(rows < k for rows in gone.values()):
+            return "not met"
+    return "met"
 
 
 def _sensitive(found: ReleaseResult) -> list[int]:

@@ -27,9 +27,11 @@ from qidsql.sql.releases import (
     ChangedValues,
     changed_classes,
     changed_values,
+    gone_by_key,
     joint_classes,
     joint_values,
     same_places,
+    values_in_one,
 )
 from qidsql.wording.texts import count, plural
 from qidsql.wording.texts import few as few_names
@@ -79,7 +81,19 @@ def against_earlier(
         return Compared.alike(FIRST)
     found = [_Comparison(engine, table, request, each, required).compared() for each in others]
     worst = Compared(*(worst_of([getattr(each, name) for each in found]) for name in Compared.__dataclass_fields__))
+    if len(found) > 1:
+        worst = replace(
+            worst, together=_in_pairs(worst.together, len(found)), values=_in_pairs(worst.values, len(found))
+        )
     return replace(worst, values=replace(worst.values, threshold=f"at least {required.values} values"))
+
+
+def _in_pairs(found: Measured, releases: int) -> Measured:
+    """Whoever has all of them may join all; each was joined with this one alone."""
+    if found.state is not MET:
+        return found
+    text = f"{found.measured}; each of {releases} earlier releases was joined alone, and not all together"
+    return replace(found, state=NOT_EXAMINED, measured=text)
 
 
 class _Comparison:
@@ -90,6 +104,7 @@ class _Comparison:
     ) -> None:
         self._engine, self._table, self._request = engine, table, request
         self._earlier, self._required = earlier, required
+        self._recoded: list[str] = []  # columns with values that only one of them has
 
     def compared(self) -> Compared:
         """Raises BudgetSpent, Interrupted."""
@@ -104,8 +119,9 @@ class _Comparison:
                 changes, together, values = self._changes(pair, before, now)
                 order = self._order(pair, before, now)
             if self._request.key is not None:
-                together = values = unknown
-                together, values = self._joint()
+                by_cells, changes, together, values = changes, unknown, unknown, unknown
+                gone, together, values = self._joint()
+                changes = gone if self._recoded else worst_of([by_cells, gone])
         except (BudgetSpent, Interrupted):
             raise
         except QidsqlError as error:
@@ -142,16 +158,25 @@ class _Comparison:
         changes = self._measured(MET, ", ".join(moved))
         if found.added_below or found.removed_below or few.added or few.removed:
             changes = replace(changes, state=NOT_MET)
+        elif found.added and found.removed and self._coded_anew(pair, before, now, classes):
+            if_anew = f"if {few_names(self._recoded)} is coded anew, a key has to tell who left and who came"
+            changes = self._measured(NOT_EXAMINED, f"{changes.measured}; {if_anew}")
         elif not found.stayed:
             text = f"no row of {name} is here, if both are coded alike; {changes.measured}"
             changes = self._measured(NOT_EXAMINED, text)
         return changes, *self._stayed(found, few, _different(before, now))
 
+    def _coded_anew(self, pair: Engine, before: Table, now: Table, classes: Sequence[str]) -> bool:
+        """Whether a column has values that only one of them has: rows of a coarser coding do not cancel out."""
+        asked = [values_in_one(pair.dialect, before, now, each) for each in classes]
+        self._recoded = [name for name, alone in zip(classes, pair.run_many(asked), strict=True) if alone]
+        return bool(self._recoded)
+
     def _order(self, pair: Engine, before: Table, now: Table) -> Measured:
         """Whether more lines of two files are alike than in a random order, by three deviations: then the place of a
         row may tell whose it is."""
-        if not pair.data_files:
-            return Measured(MET, "the rows of a table have no order")
+        if not pair.data_files and not (before.row_address and now.row_address):
+            return Measured(NOT_EXAMINED, f"the order in which the rows of {now.name} leave is not known")
         found = pair.run(same_places(pair.dialect, before, now, _alike(before, now)))
         more = found.alike - found.chance
         text = f"{count(found.alike)} of {plural(found.lines, 'line')} as in {self._earlier.name}"
@@ -197,8 +222,9 @@ class _Comparison:
             for wrong, text in texts
         )
 
-    def _joint(self) -> tuple[Measured, Measured]:
-        """The classes of the persons in both, by copies with a key that hold exactly the released rows."""
+    def _joint(self) -> tuple[Measured, Measured, Measured]:
+        """Who left and who came, and the classes and values of whoever is in both, by copies with a key that have the
+        released rows exactly."""
         engine, earlier, keyed = self._engine, self._earlier, self._request.keyed
         if keyed is None or not earlier.keyed or self._request.key is None:
             raise QidsqlError("both releases need a copy with the key (--keyed, and when the earlier one was recorded)")
@@ -213,7 +239,7 @@ class _Comparison:
         _same_rows(engine, first, engine.describe(earlier.place))
         return self._together(engine, first, second)
 
-    def _together(self, pair: Engine, before: Table, now: Table) -> tuple[Measured, Measured]:
+    def _together(self, pair: Engine, before: Table, now: Table) -> tuple[Measured, Measured, Measured]:
         key, k, name = str(self._request.key), self._required.k, self._earlier.name
         if before.column(key).type != now.column(key).type:
             raise QidsqlError(f"{key} has another type in each of the copies with a key")
@@ -225,15 +251,21 @@ class _Comparison:
         roles = self._request.roles
         hidden = {key, *self._earlier.sensitive, *(each for each in roles if roles[each] is PolicyRole.SENSITIVE)}
         first, second = ((each, [it.name for it in each.columns if it.name not in hidden]) for each in (before, now))
+        left, left_below = pair.run(gone_by_key(pair.dialect, first, now, key, k))
+        came, came_below = pair.run(gone_by_key(pair.dialect, second, before, key, k))
+        who = f"{count(left_below)} of {count(left)} who left, {count(came_below)} of {count(came)} who came"
+        text = f"by {key}, {who} since {name} in classes of fewer than {k}"
+        gone = self._measured(NOT_MET if left_below or came_below else MET, text)
         joint = pair.run(joint_classes(pair.dialect, first, second, key, k))
         if not joint.rows:
             nobody = self._measured(NOT_EXAMINED, f"nobody is in {name} too, if {key} stayed the same")
-            return nobody, nobody
+            return nobody, nobody, nobody
         below = f"{count(joint.below)} of {plural(joint.rows, 'row')} below {k}"
         text = f"with {name}: jointly {count(joint.smallest)}, {below}, {count(joint.alone)} alone"
         classes = self._measured(NOT_MET if joint.below else MET, text)
         values = [self._joint_values(pair, first, second, each) for each in self._limited(_alike(before, now))]
-        return classes, worst_of(values) if values else self._measured(MET, f"{name} has none of the sensitive columns")
+        none = self._measured(MET, f"{name} has none of the sensitive columns")
+        return gone, classes, worst_of(values) if values else none
 
     def _joint_values(self, pair: Engine, first: _Side, second: _Side, sensitive: str) -> Measured:
         least = self._required.values

@@ -17,7 +17,7 @@ from qidsql.core.options import fraction
 from qidsql.core.results import Verdict
 from qidsql.core.tables import PolicyRole
 from qidsql.errors import UsageError
-from qidsql.measures.disclosure_limits import limits_among
+from qidsql.measures.disclosure_limits import FewValues, limits_among
 from qidsql.wording.texts import count, few, percent, plural, ratio
 
 MET, NOT_MET, NOT_EXAMINED = LineState.MET, LineState.NOT_MET, LineState.NOT_EXAMINED
@@ -170,9 +170,9 @@ def _highest(facts: Facts, line: Requirement, tried: Fraction = Fraction(1)) -> 
     if profile.smallest < needed:
         return Measured(NOT_MET, measured, threshold)
     found = _policy(facts, needed)
-    if found.state is MET:
-        return Measured(MET, measured, threshold)
-    return Measured(found.state, f"{measured}; {found.measured}", threshold)
+    if found.state is NOT_EXAMINED:
+        return Measured(NOT_EXAMINED, f"{measured}; {found.measured}", threshold)
+    return Measured(MET, measured, threshold)  # a limit on disclosure that fails is another line
 
 
 def _average(facts: Facts, line: Requirement) -> Measured:
@@ -203,6 +203,9 @@ def _singling_out(facts: Facts, line: Requirement) -> Measured:
     if profile is not None and profile.unique_rows:
         alone = f"{count(profile.unique_rows)} of {plural(profile.rows, 'row')} alone in their classes"
         return Measured(NOT_MET, alone, found.threshold)
+    k = facts.audit.account.policy.k
+    if found.state is NOT_MET and profile is not None and profile.smallest >= k:  # only a limit on disclosure fails
+        return Measured(MET, f"the smallest class has {count(profile.smallest)}", f"k = {k}")
     return found
 
 
@@ -228,7 +231,14 @@ def _inference(facts: Facts, line: Requirement) -> Measured:
                 NOT_MET, f"{each.sensitive} is certain for {count(each.figures.revealed)} ({share})", threshold
             )
     if not limits:
-        return Measured(NOT_EXAMINED, f"the policy sets no limit, such as l, on {few(sensitive)}")
+        return Measured(NOT_EXAMINED, f"the policy sets no limit, such as alpha, on {few(sensitive)}")
+    likely = [each for each in limits if not isinstance(each, FewValues)]
+    if open_ := [each for each in sensitive if each not in {limit.sensitive for limit in likely}]:
+        guesses = {each.sensitive: each.figures.guess_after for each in facts.audit.disclosed}
+        guessed = [(each, guesses.get(each)) for each in open_]
+        right = [f"{each} (guessed right for {percent(share)})" for each, share in guessed if share is not None]
+        text = "the policy limits how many values a class has, but not how likely one of them is (alpha, t, beta): "
+        return Measured(NOT_EXAMINED, f"{text}{few(right or open_)}", threshold)
     return _policy(facts)
 
 

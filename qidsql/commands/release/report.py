@@ -100,8 +100,10 @@ def _sheet(result: ReleaseResult) -> Fields:
     rows.add("Policy", f"{_in_groups(stated.policy_hash)}{made}")
     titles = [f"{each.title}: {_computed(stated.lines, each)}" for each in stated.checklists]
     rows.add_all("Checklists", titles or ["none was named: only what every release must keep was asked"])
-    names = [each.name for each in stated.earlier or ()]
-    recorded = few(names) if names else "none is recorded" if stated.earlier is not None else "there is no history"
+    own = [dict(each.digest) for each in result.subject]
+    names = [each.name for each in stated.earlier or () if dict(each.digest) not in own]
+    none = "none but these bytes is recorded" if stated.earlier else "none is recorded"
+    recorded = few(names) if names else none if stated.earlier is not None else "there is no history"
     rows.add("Earlier", f"{recorded}; what left without a record is not known")
     rows.add("Checked", f"{moment(result.account.started)}, {result.account.read_by}")
     return rows

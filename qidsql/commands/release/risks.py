@@ -11,6 +11,7 @@ from qidsql.commands.release.command import LineState, Measured, ReleaseRequest,
 from qidsql.commands.release.linkability import Linked
 from qidsql.commands.risk.command import RiskRequest
 from qidsql.commands.risk.risk import risk
+from qidsql.core.options import fraction
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
@@ -58,11 +59,14 @@ class Risks:
 
     def stated(self, lists: Sequence[Checklist]) -> tuple[StatedRisk, ...]:
         """All risks that were asked for or cost nothing, each with the smallest limit on it."""
+        declared = self._request.declared
+        attempt = fraction("attempt", declared.attempt or "1")
         limits: dict[str, list[tuple[Fraction, str]]] = {}
         for line in (line for each in lists for line in each.lines if line.most is not None):
-            name = "highest" if line.check == "attacked" else line.check
-            limits.setdefault(name, []).append((line.most or Fraction(0), line.limit or ""))
-        declared = self._request.declared
+            most, text = line.most or Fraction(0), line.limit or ""
+            if line.check == "attacked" and attempt != 1:  # the risk in the data may be so much higher
+                most, text = most / attempt, str(most / attempt)
+            limits.setdefault("highest" if line.check == "attacked" else line.check, []).append((most, text))
         linked, people = bool(declared.linked), bool(declared.population)
         wanted = dict(zip(NAMES, (True, True, linked, linked, bool(declared.household), people), strict=True))
         names = [name for name in NAMES if name in limits or wanted[name]]

@@ -10,7 +10,7 @@ import pytest
 
 from qidsql.checklists.checklist import NAMED, PERSON, checklist
 from qidsql.commands.release.lines import CHECKS
-from tests.commands.release.test_release import PEOPLE, ROLES, check, policy, state, table
+from tests.commands.release.test_release import LIKELY, PEOPLE, ROLES, check, policy, state, table
 from tests.exhaustive import always
 
 LIKE_OTHERS = ["x"] * 48
@@ -110,7 +110,7 @@ def test_lines_of_figures(line: tuple[str, str], tmp_path: Path) -> None:
         connection.execute(f"COPY ({voters}) TO '{tmp_path / 'voters.parquet'}'")
     given = ("--checklist", line[0]) if line[0] != "policy" else ()
     for rows, roles, met in ((meets, ROLES, True), (misses, more.get("roles", ROLES), False)):
-        policy(tmp_path, roles, 'k = 5\nentity = "row"\nl_diversity = 2', release=LINKED)
+        policy(tmp_path, roles, f'k = 5\nentity = "row"\n{LIKELY}', release=LINKED)
         table(tmp_path, rows)
         found = state(check(tmp_path, *given), " ".join(line))
         assert (found == "met") is met, found

@@ -204,6 +204,68 @@ def test_a_file_that_the_statement_is_not_about_is_not_recorded(tmp_path: Path) 
     assert "is not the file" in inside("release", "record", "release.json", "out.parquet", cwd=tmp_path).line
 
 
+@pytest.mark.exhaustive
+def test_a_statement_that_does_not_hold_is_not_recorded(tmp_path: Path) -> None:
+    """Canonical, and its verdict follows from its lines: only the figures are invented."""
+    policy(tmp_path)
+    table(tmp_path, PEOPLE[:3])
+    inside("release", "out.parquet", "--of", "patients", "-o", "release.json", cwd=tmp_path)
+    found = json.loads((tmp_path / "release.json").read_text())
+    for each in found["predicate"]["lines"]:
+        each["state"] = "met"
+    verdict = f"every computed line is met, {len(found['predicate']['lines'])} of {len(found['predicate']['lines'])}"
+    for part in (found, found["predicate"]):
+        part["verdict"], part["reason"] = "pass", verdict
+    forged = json.dumps(found, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    (tmp_path / "forged.json").write_text(forged + "\n")
+    assert (
+        "does not hold on out.parquet" in inside("release", "record", "forged.json", "out.parquet", cwd=tmp_path).line
+    )
+    given = ("release", "record", "release.json", "out.parquet", "--signature", "gone.sig")
+    assert "gone.sig cannot be read" in inside(*given, cwd=tmp_path).line
+    assert not (tmp_path / "qidsql-history.duckdb").exists()
+
+
+@pytest.mark.exhaustive
+def test_who_left_is_not_hidden_by_a_coarser_coding(tmp_path: Path) -> None:
+    """All of an age but one person: in the coarser coding one row fewer than before tells who left."""
+    policy(tmp_path, release="")
+    people = [(n % 16, "nm"[n // 16 % 2], "abc"[n // 16 % 3]) for n in range(320)]
+    old_copy = keyed(tmp_path, list(enumerate(people)), "old.parquet")
+    table(tmp_path, people)
+    record(tmp_path, "--keyed", old_copy)
+    coarser = [(number, (age // 8, *more)) for number, (age, *more) in enumerate(people)]
+    for gone, expected in ((1, "not met"), (0, "met")):
+        new_copy = keyed(tmp_path, coarser[gone:], "new.parquet")
+        table(tmp_path, [row for _, row in coarser[gone:]])
+        found = check(tmp_path)
+        assert state(found, "policy added and removed") == "not examined"
+        assert "if age is coded anew" in line(found, "policy added and removed")
+        found = check(tmp_path, "--keyed", new_copy, "--key", "id")
+        assert state(found, "policy added and removed") == expected
+        assert f"by id, {gone} of {gone} who left, 0 of 0 who came" in line(found, "policy added and removed")
+
+
+@pytest.mark.exhaustive
+def test_pairs_of_releases_say_nothing_of_all_together(tmp_path: Path) -> None:
+    """Each of three columns alone is safe with any other; the three together single everybody out."""
+    people = [(n % 3, n // 3 % 3, n // 9 % 3) for n in range(27)]
+    for number in range(3):
+        policy(tmp_path, {f"q{number}": "quasi-identifier", "sex": "quasi-identifier"}, more='k = 3\nentity = "row"')
+        rows = [(n, each[number], 1) for n, each in enumerate(people)]
+        table(tmp_path, rows, f"id, q{number}, sex")
+        (tmp_path / f"keyed{number}.parquet").write_bytes((tmp_path / "out.parquet").read_bytes())
+        with duckdb.connect() as connection:
+            path = tmp_path / "out.parquet"
+            connection.execute(f"CREATE TABLE t AS SELECT q{number}, sex FROM '{path}'; COPY t TO '{path}'")
+        if number == 2:
+            break
+        record(tmp_path, "--keyed", f"keyed{number}.parquet", name=f"earlier{number}.parquet")
+    found = check(tmp_path, "--keyed", "keyed2.parquet", "--key", "id")
+    assert state(found, "policy releases together") == "not examined"
+    assert "each of 2 earlier releases was joined alone" in line(found, "policy releases together")
+
+
 def brute(before: dict[int, Row], now: dict[int, Row]) -> tuple[int, int, int, int]:
     """Rows in classes to which 1 to 4 were added, or from which so many were removed; joint smallest, and below 5."""
     cells = [Counter(each.values()) for each in (before, now)]
@@ -342,6 +404,8 @@ def test_earlier_releases_are_tables_too(store: Store, tmp_path: Path) -> None:
         ledger.add(release(engine, "old", **given), "old", "old_keyed", "")
         found = release(engine, "new", **given, keyed="new_keyed", key="id")
     lines = {each.item: each for each in found.predicate.lines}
+    alike = sum(map(tuple.__eq__, PEOPLE, later))
+    assert lines["order of rows"].measured.startswith(f"{alike} of 45 lines as in ")
     assert lines["added and removed"].measured.startswith("0 of 5 rows added since")
     joint = Counter((PEOPLE[n][:2], later[n][:2]) for n in range(45))
     below = sum(rows for rows in joint.values() if rows < 5)

@@ -99,3 +99,17 @@ def test_a_probability_of_an_attack_changes_no_threshold_of_the_data(tmp_path: P
     table(tmp_path, PEOPLE[:44])
     found = check(tmp_path, "--checklist", "ema-0070", "--checklist", "ipc-low")
     assert (state(found, "ema-0070 threshold"), state(found, "ipc-low threshold")) == ("not met", "met")
+    [highest] = [each for each in found["predicate"]["risks"] if each["name"] == "highest"]
+    assert highest["limit"] == "0.09"  # of both lists the smaller one: 0.09 of an attack of 0.1 allows 0.9
+    found = check(tmp_path, "--checklist", "ipc-low")
+    [highest] = [each for each in found["predicate"]["risks"] if each["name"] == "highest"]
+    assert highest["limit"] == "9/10" and highest["risk"] < 0.9
+
+
+@pytest.mark.exhaustive
+def test_a_limit_on_disclosure_is_no_risk_of_being_identified(tmp_path: Path) -> None:
+    policy(tmp_path, more='k = 5\nentity = "row"\nl_diversity = 2')
+    table(tmp_path, [(20, "n", "a")] * 40)
+    found = check(tmp_path, "--checklist", "ipc-high", "--checklist", "wp216")
+    assert state(found, "policy requirements") == "not met"
+    assert (state(found, "ipc-high threshold"), state(found, "wp216 singling out")) == ("met", "met")
