@@ -71,6 +71,11 @@ class ScannedTable:
             return f"none by name or pattern in {cells}; no pattern shows all"
         return f"nothing looks so in {cells}"
 
+    def unread(self, things: Sequence[str]) -> list[str]:
+        """The columns with something that no pattern tells from these things."""
+        signs = [sign for each in things for sign in SIGNS.get(each, ())]
+        return [each.name for each in self.columns if not each.term & ZIP and any(map(each.of, signs))]
+
     def sought(self, thing: str) -> Sought:
         """Where a thing is."""
         sought = Sought()
@@ -199,6 +204,14 @@ PARTS_OF_DATES = _words("month day weekday week monat tag wochentag woche mois j
 NO_PATTERN = frozenset(  # things of which no pattern shows all: that there are none, only a person can say
     ("names", "places", "personal numbers", "vehicles and devices", "images", "unique values")
 )
+SIGNS: Mapping[str, Sequence[str]] = {  # of things that have patterns, but no complete ones
+    "dates": ("five_digits", "named_months"),
+    "telephone numbers": ("seven_digits",),
+    "account numbers": ("seven_digits",),
+    "e-mail addresses": ("at_signs",),
+    "web addresses": ("domains",),
+    "free text": ("phrases",),
+}
 THINGS: Mapping[str, Sequence[Callable[[ScannedColumn], Hits]]] = {
     "names": (_named("a person's name"),),
     "places": (_places,),

@@ -76,7 +76,25 @@ SELECT
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[0-9]{5}-[0-9]{4}$|^[A-Za-z]{1,2}[0-9][A-Za-z0-9]? ?[0-9][A-Za-z]{2}$|^[A-Za-z][0-9][A-Za-z] ?[0-9][A-Za-z][0-9]$')) AS postcodes,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[^0-9]{0,8}[12][0-9]{3}([^0-9]|$)') AND SUBSTRING(digits, 1, 4) < :oldest) AS born_before,
   SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '[0-9][^0-9]*[0-9][^0-9]*[0-9][^0-9]*[0-9]|^[A-Za-z]{1,2}[0-9]')) AS long_zips,
-  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[0-9]{1,3}[^0-9]*$') AND LPAD(digits, 3, '0') IN (:sparse)) AS sparse_zips
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '^[0-9]{1,3}[^0-9]*$') AND LPAD(digits, 3, '0') IN (:sparse)) AS sparse_zips,
+  -- What no pattern above tells, and a person must read: numbers but for bands and fractions, months in words, signs
+  SUM(value_rows) FILTER (
+    WHERE LENGTH(digits) >= 5
+    AND NOT REGEXP_LIKE(value, '^[^0-9]{0,2}[0-9]{1,4}[^0-9]{1,4}[0-9]{1,4}[^0-9]{0,2}$|^-?[0-9]{0,4}[.][0-9]+$')
+  ) AS five_digits,
+  SUM(value_rows) FILTER (
+    WHERE LENGTH(digits) >= 7
+    AND NOT REGEXP_LIKE(value, '^[^0-9]{0,2}(1[6-9]|20)[0-9]{2}[^0-9]{1,4}(1[6-9]|20)[0-9]{2}[^0-9]{0,2}$|^-?[0-9]{0,4}[.][0-9]+$')
+  ) AS seven_digits,
+  SUM(value_rows) FILTER (
+    WHERE REGEXP_LIKE(
+      LOWER(value),
+      '[0-9][^0-9a-z]*(jan|feb|fev|mar|mrz|apr|avr|abr|mai|may|mag|jun|jui|giu|jul|lug|aug|ago|aou|sep|set|okt|oct|ott|nov|dez|dec|dic|ene|gen|m.{1,2}rz|f.{1,2}v|ao.{1,2}t|d.{1,2}c)|(jan|feb|fev|mar|mrz|apr|avr|abr|mai|may|mag|jun|jui|giu|jul|lug|aug|ago|aou|sep|set|okt|oct|ott|nov|dez|dec|dic|ene|gen|m.{1,2}rz|f.{1,2}v|ao.{1,2}t|d.{1,2}c)[^0-9]{0,9}[0-9]'
+    )
+  ) AS named_months,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '@|[(]at[)]|[[]at[]]')) AS at_signs,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '://|::|[A-Za-z0-9-]{3,}[.][A-Za-z]{2,}')) AS domains,
+  SUM(value_rows) FILTER (WHERE REGEXP_LIKE(value, '[A-Za-z][^A-Za-z0-9]+[A-Za-z]')) AS phrases
 FROM (
   SELECT
     value,

@@ -256,8 +256,10 @@ def _contents(facts: Facts, line: Requirement) -> Measured:
         return Measured(NOT_MET, few(here))
     if maybe:
         return Measured(NOT_EXAMINED, f"a person must look: {few(maybe)}")
-    state = LineState.PERSON if NO_PATTERN.intersection(line.of) else MET
-    return Measured(state, facts.contents.nothing_of(line.of))
+    nothing, unread = facts.contents.nothing_of(line.of), facts.contents.unread(line.of)
+    if unread:
+        return Measured(LineState.PERSON, f"{nothing}; {few(unread)} may have some that no pattern tells")
+    return Measured(LineState.PERSON if NO_PATTERN.intersection(line.of) else MET, nothing)
 
 
 def _person(facts: Facts, line: Requirement) -> Measured:

@@ -9,7 +9,9 @@ import duckdb
 import pytest
 
 from qidsql.checklists.checklist import NAMED, PERSON, checklist
+from qidsql.checklists.contents import SIGNS
 from qidsql.commands.release.lines import CHECKS
+from tests.checklists.test_contents import counted
 from tests.commands.release.test_release import LIKELY, PEOPLE, ROLES, check, policy, state, table
 from tests.exhaustive import always
 
@@ -59,7 +61,30 @@ def test_safe_harbor(case: tuple[str, str, Sequence[Any], Any, str], tmp_path: P
     item, column, clean, hit, expected = case
     before, after = lines(tmp_path, clean, column), lines(tmp_path, [*clean, hit], column)
     assert before[item] == ("for a person to say" if item in PERSONS else "met")
-    assert after == {**before, item: expected, **({"C": after["C"]} if column in ("age", "birth_year") else {})}
+    assert after[item] == expected
+    for other in before.keys() - ({item, "C"} if column in ("age", "birth_year") else {item}):
+        assert after[other] in (before[other], "for a person to say"), other  # who may read it as another thing
+
+
+UNTOLD = {  # what no pattern tells: the line is a box that names the column, and never met
+    "C": ("2027.03.31", "03MAR2027", "31.12.99", "3. März 2027", "Mar-27", "31 03 2027", "20270331T120000", "2027-090"),
+    "D E": ("0891234567", "5551234567", "004989123456", "call 089 123456 now"),
+    "F": ("anna@localhost", "anna (at) example.org"),
+    "J": ("4111.1111.1111.1111", "DE89.3704.0044.0532.0130.00"),
+    "N O": ("facebook.com/anna.meier", "ftp://x", "[2001:db8::1]", "anna-meier.de"),
+    "free text": ("seen by Dr Anna Meier", "one-two-three-four-five-six", "a\u00a0b\u00a0c\u00a0d\u00a0e\u00a0f"),
+}
+
+
+@pytest.mark.parametrize("item", always("C", longer=[each for each in UNTOLD if each != "C"]))
+def test_what_no_pattern_tells_is_for_a_person_to_say(item: str, tmp_path: Path) -> None:
+    for value in UNTOLD[item] if item != "C" else UNTOLD[item][:2]:
+        state_of = lines(tmp_path, [*LIKE_OTHERS, value], "c")[item]
+        assert state_of != "met", value
+    values = [value for values in UNTOLD.values() for value in values]
+    for value in values:
+        counts = counted([value])
+        assert any(counts[sign] for signs in SIGNS.values() for sign in signs), value
 
 
 @pytest.mark.exhaustive
