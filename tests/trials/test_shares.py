@@ -35,7 +35,7 @@ LUCK = ("kills", "mutants")
 NAMES = always(*(name for name in CLASSES if name not in (*LONG, *LUCK)), longer=LONG)
 
 
-@pytest.mark.parametrize("share", always(0.5, longer=[4]))
+@pytest.mark.parametrize("share", always(0.5, longer=[2]))
 @pytest.mark.parametrize("name", NAMES)
 def test_a_share_of(name: str, share: float, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     trials: Trials = import_module(f"tests.trials.{name}").TRIALS
