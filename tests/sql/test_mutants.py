@@ -52,7 +52,7 @@ from tests.definitions import (
     survey_weights_of,
 )
 from tests.exhaustive import always
-from tests.sql import disclosure_limit_mutants, impact_mutants, linkage_mutants
+from tests.sql import disclosure_limit_mutants, household_mutants, impact_mutants, linkage_mutants
 from tests.stores import ONE_ENGINE, Store
 
 pytestmark = ONE_ENGINE
@@ -285,6 +285,7 @@ def values_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
 
 QUESTIONS: dict[str, tuple[Question, object]] = {
     **disclosure_limit_mutants.questions(ROWS),
+    **household_mutants.questions(ROWS),
     **impact_mutants.questions(ROWS),
     **linkage_mutants.questions(ROWS),
     "masks": (
@@ -395,6 +396,7 @@ SIZED = [
 ]
 MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     **disclosure_limit_mutants.MUTANTS,
+    **household_mutants.MUTANTS,
     **impact_mutants.MUTANTS,
     **linkage_mutants.MUTANTS,
     "copies/suppressed_rows": (
