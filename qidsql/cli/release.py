@@ -84,14 +84,13 @@ def _signature(path: Path) -> str:
 
 def _holds(request: RecordRequest) -> None:
     """Checks the statement again on the file. Raises UsageError if something in it does not hold."""
-    from qidsql.commands.verify.command import VerifyRequest
+    from qidsql.commands.verify.command import Holds, VerifyRequest
     from qidsql.commands.verify.verify import verify
-    from qidsql.core.results import Verdict
     from qidsql.engines.connect import connect
 
     with connect(request.released) as engine:
         found = verify(engine, VerifyRequest(str(request.statement)))
-    if found.verdict is Verdict.VIOLATION:
+    if any(each.holds is Holds.NO for each in found.checks):
         raise UsageError(
             f"{request.statement} does not hold on {request.released}: {found.reason}; qidsql verify "
             f"{request.statement} {request.released} tells what"

@@ -14,6 +14,7 @@ from qidsql.commands.release.earlier import Compared
 from qidsql.commands.release.linkability import NOTHING, Linked
 from qidsql.commands.release.risks import Risks, within_limit
 from qidsql.core.options import fraction
+from qidsql.core.policy import LineException
 from qidsql.core.results import Verdict
 from qidsql.core.tables import PolicyRole
 from qidsql.errors import UsageError
@@ -84,11 +85,20 @@ def lines_of(facts: Facts, lists: Mapping[str, Checklist], today: date) -> Itera
     if found[0].name in excepted:
         raise UsageError(f"[release] accepts {found[0].name}: nothing is known of other bytes; check them again")
     for line in found:
-        given = excepted.get(line.name)
-        holds = (
-            given is not None and line.state in (NOT_MET, NOT_EXAMINED) and today <= date.fromisoformat(given.expires)
-        )
-        yield replace(line, exception=f"{given.reason} (until {given.expires})") if given and holds else line
+        yield _excepted(line, excepted.get(line.name), today)
+
+
+def _excepted(line: Line, given: LineException | None, today: date) -> Line:
+    """The line, accepted if an exception of the policy holds today; of a box it is only what somebody said."""
+    if given is None or line.state is MET:
+        return line
+    if today > date.fromisoformat(given.expires):
+        said = f"its exception expired on {given.expires}"
+    elif line.state is LineState.PERSON:
+        said = f"the policy file says: {given.reason} (until {given.expires})"
+    else:
+        return replace(line, exception=f"{given.reason} (until {given.expires})")
+    return replace(line, measured="; ".join(filter(None, (line.measured, said))))
 
 
 def _line(checklist: str, item: str, asks: str, text: str, found: Measured, more: str = "release") -> Line:

@@ -24,8 +24,9 @@ class VerifyRequest:
     the column sets that miss the criterion; for protect by columns, those that meet it; by levels, choices of levels
     that do not reach k; by cells, the plan and prices of rows. What is claimed must follow from them and from the
     table, the verdict and its reason too; a copy must be what the plan makes of the table. A violation: some claim does
-    not hold, or no longer. Cells and combinations are checked on codes of the distinct rows, which leave the engine.
-    What a result says of its own work (algorithm, statements, time, notes) is not checked.
+    not hold, or no longer; or all hold, and a release states one. Cells and combinations are checked on codes of the
+    distinct rows, which leave the engine. What a result says of its own work (algorithm, statements, time, notes) is
+    not checked.
     """
 
     result: Annotated[str, Option("the result, a file of --format json", "RESULT", argument=True)]
@@ -61,7 +62,8 @@ COMMAND = Command(
         "qidsql verify release.json out/patients.parquet",
         "qidsql verify cells.json warehouse.duckdb --protected out/patients.parquet",
     ),
-    exit_codes="0 every claim holds, 1 some claim does not, 2 error, 3 inconclusive (ended early, or without a proof)",
+    exit_codes="0 every claim holds, 1 some claim does not, 2 error, 3 inconclusive (ended early, or without a proof); "
+    "of a release whose claims hold the code of its own verdict",
     source_last=True,
 )
 

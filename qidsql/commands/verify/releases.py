@@ -19,7 +19,7 @@ from qidsql.commands.release.lines import CHECKS
 from qidsql.commands.release.release import release
 from qidsql.commands.verify.command import Claim, Holds, VerifyRequest, held, same
 from qidsql.core.policy import BUDGETS
-from qidsql.core.results import SearchAccount
+from qidsql.core.results import SearchAccount, Verdict
 from qidsql.declarations.results import plain
 from qidsql.engines.base import Engine
 
@@ -54,6 +54,10 @@ class ReleaseClaims:
     @property
     def rule(self) -> str:
         return "; ".join(each.title for each in self._claimed.predicate.checklists) or "the policy"
+
+    @property
+    def verdict(self) -> Verdict:
+        return self._claimed.verdict
 
     @property
     def stated(self) -> str:

@@ -180,7 +180,7 @@ def verify(
 
 
 def _of_release(claims: ReleaseClaims, contradicting: Sequence[str], request: VerifyRequest) -> VerifyResult:
-    """The claims of a statement about a release."""
+    """The claims of a statement about a release. Where all hold, its verdict is the one that the statement has."""
     if request.protected is not None:
         raise UsageError("--protected is the copy of protect; a release names its own bytes")
     checks = [_contradiction(contradicting)] if contradicting else []
@@ -192,7 +192,7 @@ def _of_release(claims: ReleaseClaims, contradicting: Sequence[str], request: Ve
         unfinished.append(str(stop))
     verdict, reason = _judge(checks, unfinished)
     return VerifyResult(
-        verdict=verdict,
+        verdict=claims.verdict if verdict is Verdict.PASS else verdict,
         reason=f"{reason}. {STATED}{claims.stated}",
         account=claims.account(tuple(unfinished)),
         verified="release",

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Annotated
@@ -17,7 +17,7 @@ from qidsql.operations.policy_file import PolicyFile
 from qidsql.wording.texts import count, few, plural
 
 TABLE = "releases"
-COLUMNS = ("recorded", "source_columns", "document", "of_table", "place", "keyed", "digest", "verdict")
+COLUMNS = ("recorded", "source_columns", "document", "place", "keyed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class ReleaseLedger:
                 return None
         found: dict[str, EarlierRelease] = {}
         for each in self._rows():
-            if any(_is_one(table, name) for name in (each.of_table, each.stated.of)):
+            if any(_is_one(table, name) for name in (each.told.of_table, each.stated.of)):
                 for named in (*(each.stated.earlier or ()), each.earlier):
                     found[json.dumps(plain(named.digest)) if named.digest else each.document] = named
         return tuple(found.values())
@@ -91,8 +91,11 @@ class ReleaseLedger:
         """All records, in order, each with a statement as qidsql writes it. Raises StoreError."""
         with self._history.reading() as store:
             there = store is not None and self._history.has_table(store, TABLE)
-            rows = store.find(TABLE, COLUMNS, ("recorded",)) if store and there else []
-            return [each for row in rows if (each := _Recorded(*map(str, row))).statement]  # read before it ends
+            columns = (*COLUMNS, *(each.name for each in fields(Told)))
+            rows = store.find(TABLE, columns, ("recorded",)) if store and there else []
+            texts = ([str(cell) for cell in row] for row in rows)
+            found = (_Recorded(Told(*row[len(COLUMNS) :]), *row[: len(COLUMNS)]) for row in texts)
+            return [each for each in found if each.statement]  # read before it ends
 
     def all(self, file: PolicyFile | None, today: date) -> RecordedReleases:
         """All releases, each with the reasons why it is due again by the policy, the last audits and the day."""
@@ -127,14 +130,9 @@ class ReleaseLedger:
                 return False
             row = {
                 "recorded": datetime.now(UTC).replace(tzinfo=None, microsecond=0),
-                "of_table": stated.of,
-                "name": released.title,
+                **asdict(told(released)),
                 "place": place,
                 "keyed": keyed,
-                "digest": json.dumps(plain(released.subject[0].digest)),
-                "verdict": str(released.verdict),
-                "recipient": stated.declared.recipient or "",
-                "valid_until": stated.declared.until or "",
                 "signature": signature,
                 "source_columns": json.dumps(columns[0]) if columns else "",
                 "document": document,
@@ -144,17 +142,39 @@ class ReleaseLedger:
 
 
 @dataclass(frozen=True)
+class Told:
+    """What a record tells of its statement, for whoever reads the table by SQL."""
+
+    of_table: str
+    name: str
+    digest: str
+    verdict: str
+    recipient: str
+    valid_until: str
+
+
+def told(released: ReleaseResult) -> Told:
+    stated = released.predicate
+    return Told(
+        stated.of,
+        released.title,
+        json.dumps(plain(released.subject[0].digest)),
+        str(released.verdict),
+        stated.declared.recipient or "",
+        stated.declared.until or "",
+    )
+
+
+@dataclass(frozen=True)
 class _Recorded:
     """A record, with the statement in it."""
 
+    told: Told
     recorded: str
     source_columns: str
     document: str
-    of_table: str
     place: str
     keyed: str
-    digest: str
-    verdict: str
 
     @cached_property
     def statement(self) -> ReleaseResult:
@@ -171,12 +191,10 @@ class _Recorded:
 
         Only a signature protects what is changed in all of these alike.
         """
-        same = (self.of_table, self.digest, self.verdict)
-        digest = json.dumps(plain(self.statement.subject[0].digest))
         return (
             judged(self.statement) == self.statement
             and self.statement.canonical_json() == self.document
-            and same == (self.stated.of, digest, str(self.statement.verdict))
+            and told(self.statement) == self.told
         )
 
     @property

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from qidsql import connect, release, verify
-from tests.commandline import inside
+from tests.commandline import Outcome, inside
 from tests.exhaustive import always
 from tests.stores import Store
 
@@ -45,6 +45,11 @@ def check(folder: Path, *more: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(outcome.out)
     assert outcome.code == {"pass": 0, "violation": 1, "inconclusive": 3}[found["verdict"]]
     return found
+
+
+def holds(outcome: Outcome) -> bool:
+    """Whether verify says of a release that every claim holds, whichever its own verdict is."""
+    return "each holds on the table as it is now. The statement itself:" in " ".join(outcome.out.split())
 
 
 def state(found: dict[str, Any], name: str) -> str:
@@ -135,6 +140,26 @@ def test_an_exception_counts_until_it_expires_and_is_named_first(tmp_path: Path)
         found = check(tmp_path, "--checklist", "ema-0070")
         assert ("not met: ema-0070 threshold" in found["reason"]) is not accepted
         assert found["reason"].startswith("with 1 exception (ema-0070 threshold)") is accepted
+        expired = [each["item"] for each in found["predicate"]["lines"] if "exception expired" in each["measured"]]
+        assert expired == [] if accepted else ["threshold"]
+    given = 'exceptions = [{line = "ema-0070 context", reason = "board", expires = "2999-01-01"}]'
+    policy(tmp_path, release=given)
+    found = check(tmp_path, "--checklist", "ema-0070")
+    assert state(found, "ema-0070 context") == "for a person to say" and "exception" not in found["reason"]
+    assert '"the policy file says: board (until 2999-01-01)"' in json.dumps(found)
+
+
+def test_a_statement_that_holds_has_its_own_verdict(tmp_path: Path) -> None:
+    """`qidsql verify release.json FILE && upload FILE` uploads nothing that must not leave; it can be recorded."""
+    policy(tmp_path)
+    for rows, wanted, code in ((PEOPLE[:44], "violation", 1), (PEOPLE, "inconclusive", 3)):
+        table(tmp_path, rows)
+        inside("release", "out.parquet", "--of", "patients", "--checklist", "ema-0070", "-o", "r.json", cwd=tmp_path)
+        outcome = inside("verify", "r.json", "out.parquet", "--format", "json", cwd=tmp_path)
+        found = json.loads(outcome.out)
+        assert (outcome.code, found["verdict"]) == (code, wanted)
+        assert {each["holds"] for each in found["checks"]} == {"yes"}
+        assert inside("release", "record", "r.json", "out.parquet", cwd=tmp_path).code == 0
 
 
 @pytest.mark.exhaustive
@@ -164,7 +189,7 @@ def test_the_source_and_the_plan_stand_beside(tmp_path: Path) -> None:
     inside("release", "out.parquet", "--of", "patients", "-o", "r.json", cwd=tmp_path)
     (tmp_path / "impact.json").unlink()
     outcome = inside("verify", "r.json", "out.parquet", cwd=tmp_path)
-    assert outcome.code == 0 and "the result plan.json" in " ".join(outcome.out.split())
+    assert holds(outcome) and "the result plan.json" in " ".join(outcome.out.split())
     changed = (tmp_path / "plan.json").read_text().replace('"verdict": "finished"', '"verdict": "violation"')
     (tmp_path / "changed.json").write_text(changed)
     inside("protect", "clinic.duckdb", "others", "--k", "5", *columns, "-o", "others.json", cwd=tmp_path)
@@ -222,14 +247,14 @@ def test_the_lines_to_sign_and_verify_run_as_they_are_printed(tmp_path: Path) ->
     lines = f"{SIGN}\nssh-keygen {sign.replace('-f KEY', '-f key')}\nssh-keygen {verified.rpartition('qidsql')[0]}"
     lines = lines.replace("-I NAME", "-I dpo@example.org")
     subprocess.run(["bash", "-ec", lines], cwd=tmp_path, check=True, capture_output=True)
-    assert inside("verify", "release.json", "out.parquet", cwd=tmp_path).code == 0
+    assert holds(inside("verify", "release.json", "out.parquet", cwd=tmp_path))
     signed = (tmp_path / "release.json").read_text()
     (tmp_path / "release.json").write_text(signed.replace('"rows":48', '"rows":49'))
     again = lines.rpartition("\nssh-keygen")[2]
     assert subprocess.run(
         ["bash", "-ec", f"ssh-keygen{again}"], cwd=tmp_path, check=False, capture_output=True
     ).returncode
-    assert inside("verify", "release.json", "out.parquet", cwd=tmp_path).code != 0
+    assert not holds(inside("verify", "release.json", "out.parquet", cwd=tmp_path))
 
 
 @pytest.mark.exhaustive
@@ -282,7 +307,7 @@ def test_a_table_is_known_by_its_rows_in_any_order(people: Store, tmp_path: Path
     people.execute("DROP TABLE patients")
     people.table("patients", {"age": "INTEGER", "state": "TEXT", "diagnosis": "TEXT"}, PEOPLE[::-1])
     with connect(people.url) as engine:
-        assert verify(engine, str(tmp_path / "release.json")).verdict == "pass"
+        assert {each.holds for each in verify(engine, str(tmp_path / "release.json")).checks} == {"yes"}
     people.execute("DROP TABLE patients")
     people.table("patients", {"age": "INTEGER", "state": "TEXT", "diagnosis": "TEXT"}, [*PEOPLE[1:], (20, "n", "b")])
     with connect(people.url) as engine:
