@@ -15,7 +15,7 @@ from typing import Any
 from qidsql.core.files import KeyPath, TomlFile, read_toml
 from qidsql.core.options import size_in_bytes
 from qidsql.core.policy import EACH_ROW, OF_COPIES, Policy, Release
-from qidsql.core.requirements import is_file
+from qidsql.core.requirements import LIMITS, is_file
 from qidsql.core.tables import PolicyRole, Table, fits
 from qidsql.declarations.keys import read_keys
 from qidsql.engines.registry import STORE_SCHEMES, STORES
@@ -109,12 +109,12 @@ class TableEntry:
                 quasi_identifiers=of("quasi-identifier"),
             )
 
-    def fitted(self, table: Table) -> tuple["TableEntry", tuple[str, ...]]:
+    def fitted(self, table: Table, released: bool = False) -> tuple["TableEntry", tuple[str, ...]]:
         """The entry without columns that the table no longer has, and these: less data is no worse. A pattern's may be
-        those of other tables.
+        those of other tables. What was `released` has no limits where it has none of the secrets.
 
-        Raises UnknownName for one that may be misspelt, as a similar name has no role, and for a secret that a limit is
-        about; UsageError for a name of several columns.
+        Raises UnknownName for one that may be misspelt, as a similar name has no role, and for a secret of the source
+        that a limit is about; UsageError for a name of several columns.
         """
         if self.is_pattern:
             return self, ()
@@ -125,12 +125,16 @@ class TableEntry:
         spoken = {name.lower() for name in (*named, self.entity or "")}
         free = [column.name for column in table.columns if column.name.lower() not in spoken]
         limited = limits_among(self.policy().criteria) if gone else ()
-        needed = [n for n in gone if near_misses(n, free) or (limited and self.roles.get(n) == PolicyRole.SENSITIVE)]
+        secrets = [n for n in gone if self.roles.get(n) == PolicyRole.SENSITIVE] if limited else []
+        needed = [n for n in gone if near_misses(n, free) or (n in secrets and not released)]
         if needed:
             raise UnknownName("column", needed, str(table.name), [column.name for column in table.columns])
         roles = {name: role for name, role in self.roles.items() if name not in gone}
         weights = {name: weight for name, weight in self.weights.items() if name not in gone}
-        return replace(self, roles=roles, weights=weights), gone
+        left = {**self.default_roles_of([column.name for column in table.columns]), **roles}
+        of_secrets = () if not secrets or PolicyRole.SENSITIVE in left.values() else (*LIMITS, "hierarchy", "order")
+        options = {name: value for name, value in self.options.items() if name not in of_secrets}
+        return replace(self, options=options, roles=roles, weights=weights), gone
 
     @property
     def all_weights(self) -> dict[str, int]:

@@ -215,7 +215,7 @@ def _found_entry(
     if not listed:
         return {"origin": PolicyOrigin(file=str(files[0].path), notes=unlisted)}
     (file, entry), *others = listed
-    entry, gone = _fitted(file, entry, table)
+    entry, gone = _fitted(file, entry, table, isinstance(request, ReleasedAudit))
     if gone:
         unlisted += (f"in the policy, but not in the table: {few(gone)}: dropped, or misspelt?",)
     ignored = tuple(f"{each.path}:{other.line}" for each, other in others)
@@ -235,9 +235,9 @@ def _unlisted(file: PolicyFile, table: Table) -> str:
     return f"{file.path} does not list {table.name} of this source, so no role or requirement is taken from it"
 
 
-def _fitted(file: PolicyFile, entry: TableEntry, table: Table) -> tuple[TableEntry, tuple[str, ...]]:
+def _fitted(file: PolicyFile, entry: TableEntry, table: Table, released: bool) -> tuple[TableEntry, tuple[str, ...]]:
     try:
-        return entry.fitted(table)
+        return entry.fitted(table, released)
     except UsageError as error:
         raise UsageError(f"{error} (with the policy of {file.path}:{entry.line}; {REMEDY})") from None
 

@@ -122,19 +122,21 @@ def test_a_run_prints_as_a_summary_or_as_a_whole(page: Page, files: Mapping[str,
     assert summary < printed(page) < whole
 
 
-def test_what_is_signed_prints_on_one_sheet(page: Page, files: Mapping[str, Path]) -> None:
+@pytest.mark.parametrize("paper", [(8.27, 11.69), (8.5, 11)], ids=["A4", "Letter"])
+def test_what_is_signed_prints_on_one_sheet(page: Page, files: Mapping[str, Path], paper: tuple[float, float]) -> None:
     """Verdict, lines, boxes, risks, decision; the evidence is on pages of its own, whole though it is folded."""
     page.open(files["release"])
-    whole = printed(page)
+    whole = printed(page, paper)
     hidden = "document.querySelectorAll('details.evidence, .closing, footer')"
     page.ask(f"{hidden}.forEach(each => each.style.display = 'none'); true")
-    assert printed(page) == 1 < whole
+    assert printed(page, paper) == 1 < whole
 
 
-def printed(page: Page) -> int:
-    """The pages of a print, in the style for prints."""
+def printed(page: Page, paper: tuple[float, float] = (8.27, 11.69)) -> int:
+    """The pages of a print on paper of this width and height in inches, in the style for prints."""
     page.call("Emulation.setEmulatedMedia", media="print")
-    data = page.call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)["data"]
+    sizes = {"paperWidth": paper[0], "paperHeight": paper[1]}
+    data = page.call("Page.printToPDF", preferCSSPageSize=True, printBackground=True, **sizes)["data"]
     return len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(data)))
 
 

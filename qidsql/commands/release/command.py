@@ -352,11 +352,11 @@ def verdict_of(lines: Sequence[Line]) -> tuple[Verdict, str]:
     wrong, open_, boxes = of[LineState.NOT_MET], of[LineState.NOT_EXAMINED], of[LineState.PERSON]
     head = f"with {plural(len(accepted), 'exception')} ({', '.join(accepted)}): " if accepted else ""
     more = f"; {plural(len(boxes), 'line is', 'lines are')} for a person to say" if boxes else ""
-    unexamined = f"; not examined: {', '.join(open_)}" if open_ else ""
+    unexamined = f"not examined: {', '.join(open_)}" if open_ else ""
     if wrong:
-        return Verdict.VIOLATION, f"{head}not met: {', '.join(wrong)}{unexamined}{more}"
+        return Verdict.VIOLATION, f"{head}not met: {', '.join(wrong)}{'; ' * bool(open_)}{unexamined}{more}"
     if open_ or not of[LineState.MET]:
-        return Verdict.INCONCLUSIVE, f"{head}not decided{unexamined}{more}"
+        return Verdict.INCONCLUSIVE, f"{head}{unexamined or 'no line was computed'}{more}"
     return Verdict.PASS, f"{head}every computed line is met, {len(of[LineState.MET])} of {len(lines)}{more}"
 
 

@@ -128,7 +128,7 @@ class ReleaseClaims:
         recorded = [f"{label.lower()} {text}" for label, text in stated.declared.facts]
         recorded += [f"the line {name}" for name in self.recorded]
         policy = audit.account.policy
-        recorded += [f"policy file {stated.policy_hash}", f"k = {policy.k}", "the roles of the columns"]
+        recorded += [f"policy file {stated.policy_hash}", f"its settings (k = {policy.k})", "the roles of the columns"]
         recorded += [f"persons {stated.missing_entity}"] if stated.missing_entity else []
         recorded += ["the source as it was"] if stated.source or stated.source_read else []
         recorded += [f"the result {each.file}" for each in stated.evidence]

@@ -130,7 +130,7 @@ class ReleaseLedger:
                 return False
             row = {
                 "recorded": datetime.now(UTC).replace(tzinfo=None, microsecond=0),
-                **asdict(told(released)),
+                **asdict(Told.of(released)),
                 "place": place,
                 "keyed": keyed,
                 "signature": signature,
@@ -152,17 +152,17 @@ class Told:
     recipient: str
     valid_until: str
 
-
-def told(released: ReleaseResult) -> Told:
-    stated = released.predicate
-    return Told(
-        stated.of,
-        released.title,
-        json.dumps(plain(released.subject[0].digest)),
-        str(released.verdict),
-        stated.declared.recipient or "",
-        stated.declared.until or "",
-    )
+    @classmethod
+    def of(cls, released: ReleaseResult) -> "Told":
+        stated = released.predicate
+        return cls(
+            stated.of,
+            released.title,
+            json.dumps(plain(released.subject[0].digest)),
+            str(released.verdict),
+            stated.declared.recipient or "",
+            stated.declared.until or "",
+        )
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class _Recorded:
         return (
             judged(self.statement) == self.statement
             and self.statement.canonical_json() == self.document
-            and told(self.statement) == self.told
+            and Told.of(self.statement) == self.told
         )
 
     @property

@@ -125,6 +125,24 @@ def test_persons_that_were_not_released_cannot_be_counted(tmp_path: Path) -> Non
     assert "each row is another person, as confirmed" in " ".join(found["predicate"]["audit"]["assumptions"])
 
 
+@pytest.mark.exhaustive
+def test_a_secret_that_was_not_released_needs_no_limit(tmp_path: Path) -> None:
+    """And limits on the secrets that were are kept; one that may be misspelt is an error."""
+    for secrets, rows, expected in (
+        (("lab",), [(*each[:2], "a") for each in PEOPLE], "met"),
+        (("lab", "diagnosis"), PEOPLE, "met"),
+        (("lab", "diagnosis"), [(*each[:2], "a") for each in PEOPLE], "not met"),
+    ):
+        roles = {"age": "quasi-identifier", "state": "quasi-identifier", "diagnosis": "quasi-identifier"}
+        policy(tmp_path, {**roles, **dict.fromkeys(secrets, "sensitive")}, 'k = 2\nentity = "row"\nl_diversity = 2')
+        table(tmp_path, rows)
+        found = check(tmp_path)
+        assert state(found, "policy requirements") == expected
+        assert "not in the table: lab" in json.dumps(found["predicate"]["audit"])
+    policy(tmp_path, {"age": "quasi-identifier", "state": "quasi-identifier", "diagnosos": "sensitive"})
+    assert "no column diagnosos" in inside("release", "out.parquet", "--of", "patients", cwd=tmp_path).line
+
+
 def test_all_rows_count_whatever_the_policy_audits(tmp_path: Path) -> None:
     policy(tmp_path, more='k = 5\nentity = "row"\nwhere = "age < 40"')
     table(tmp_path, [*PEOPLE, (40, "n", "a")])
@@ -302,7 +320,7 @@ def test_a_table_is_known_by_its_rows_in_any_order(people: Store, tmp_path: Path
     with connect(people.url) as engine:
         first = release(engine, "patients", **given)  # type: ignore[arg-type]
     lines = "policy added and removed, policy order of rows, policy releases together"
-    assert first.reason.startswith(f"not decided; not examined: {lines};")
+    assert first.reason.startswith(f"not examined: {lines};")
     (tmp_path / "release.json").write_text(first.canonical_json())
     people.execute("DROP TABLE patients")
     people.table("patients", {"age": "INTEGER", "state": "TEXT", "diagnosis": "TEXT"}, PEOPLE[::-1])
