@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from tests import exhaustive
 from tests.adult import adult, adult_path
 from tests.duckdb_hosts import extension, host, shell
 from tests.postgres_server import PostgresServer, server_folder, started
@@ -98,6 +99,16 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "engines(*names): the engines whose stores the test takes")
+    exhaustive.left_out = "not exhaustive" in config.getoption("markexpr")
+
+
+def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> list[pytest.Item] | None:
+    """Nothing of a longer test where those are left out."""
+    marked = name.startswith("test_") and (
+        collector.get_closest_marker("exhaustive")
+        or any(mark.name == "exhaustive" for mark in getattr(obj, "pytestmark", []))
+    )
+    return [] if exhaustive.left_out and marked else None
 
 
 def pytest_collection_finish() -> None:

@@ -5,9 +5,13 @@ from typing import Any
 
 import pytest
 
+left_out = False  # whether this run leaves out the longer versions. To make 13,000 tests in vain takes seconds
+
 
 def always(*few: Any, longer: Iterable[Any]) -> list[Any]:
     """The test command runs `few` alone."""
+    if left_out and few:
+        return list(few)
     return [*few, *(pytest.param(each, marks=pytest.mark.exhaustive) for each in longer)]
 
 

@@ -522,7 +522,7 @@ CASES: Cases = [
 A_FEW = [CASES[place] for place in (1, 4, 9, 12, 13, 16)]  # of each verb at least one
 
 
-@pytest.mark.parametrize("cases", always(A_FEW, longer=[CASES]), ids=["few", "all"])
+@pytest.mark.parametrize("cases", always(A_FEW, longer=[CASES]), ids=lambda cases: "few" if cases is A_FEW else "all")
 def test_audits_equal_the_command_lines(host: Host, source: str, cases: Cases) -> None:
     compare(cases, lambda statements: host.run([host.load, PEOPLE, *statements])[2:], "people", source)
 
