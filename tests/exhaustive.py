@@ -15,6 +15,12 @@ def always(*few: Any, longer: Iterable[Any]) -> list[Any]:
     return [*few, *(pytest.param(each, marks=pytest.mark.exhaustive) for each in longer)]
 
 
+def first(every: Iterable[Any]) -> list[Any]:
+    """The test command runs the first of these alone."""
+    one, *longer = every
+    return always(one, longer=longer)
+
+
 def pairs(ones: Sequence[Any], others: Sequence[Any]) -> list[Any]:
     """Each of `ones` with each of `others`. The test command runs so many of the pairs that none is left out."""
     few = {(place % len(ones), place % len(others)) for place in range(max(len(ones), len(others)))}

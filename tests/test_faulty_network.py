@@ -128,6 +128,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", always(*list(COMMANDS)[:3], longer=list(COMMANDS)[3:]))
 def test_a_deadline_holds_while_connecting_and_before_the_catalog_is_read(network: Network, name: str) -> None:
     """In every command that has one: an inconclusive answer as JSON, as its schema says."""
@@ -150,6 +151,7 @@ def test_the_same_from_python(network: Network) -> None:
 # signals
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("sent", always(signal.SIGINT, longer=[signal.SIGTERM, signal.SIGHUP]))
 def test_a_signal_ends_it_whatever_the_network_does(
     server: PostgresServer, network: Network, sent: signal.Signals

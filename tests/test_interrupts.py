@@ -26,6 +26,7 @@ except QidsqlError as error:
 """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("verb", ["audit", "doctor"])
 def test_while_a_server_does_not_answer(verb: str) -> None:
     with create_server(("127.0.0.1", 0)) as server:

@@ -19,6 +19,7 @@ def ends(seed: int, names: list[str]) -> tuple[list[str], list[str]]:
     return (["a"], ["z"]) if seed % 2 else (["a", *names[1:2]], ["z", *names[-2:-1]][: 1 + seed % 4 // 2])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("part", always(0, 1, longer=range(2, 6)))
 def test_minimum_cuts_are_those_of_brute_force(part: int) -> None:
     separable = 0

@@ -119,6 +119,7 @@ HIT = {  # of each thing: a column's name, harmless values, and one that is the 
 DATES = ("2020-01-02", "seen on 3 March 2020", "31.12.2020")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("case", always(*list(HIT)[::3], longer=[each for each in HIT if each not in list(HIT)[::3]]))
 def test_one_value_is_found(case: str) -> None:
     name, harmless, hit = HIT[case]
@@ -241,6 +242,7 @@ def test_unique_values_and_texts_are_for_a_person() -> None:
     assert sought(["x", "a b c d e"], "c", "free text") == ([], [])
 
 
+@pytest.mark.exhaustive
 def test_both_engines_count_the_same(store: Store) -> None:
     draw = random.Random(7)
     texts = [each[2] for each in HIT.values()] + [text for each in HIT.values() for text in each[1][:2]]

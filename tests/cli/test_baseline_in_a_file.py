@@ -21,6 +21,7 @@ def folder(tmp_path: Path, duckdb_store: DuckDBStore) -> Path:
     return tmp_path
 
 
+@pytest.mark.exhaustive
 def test_known_findings_pass_and_new_ones_do_not(folder: Path, duckdb_store: DuckDBStore) -> None:
     again = inside(*COMPARE, "--fail-on", "new", cwd=folder)
     assert again.code == 0

@@ -52,6 +52,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # Exit codes and verdicts
 
 
+@pytest.mark.exhaustive
 def test_exit_codes(clinic: Path, tmp_path: Path) -> None:
     assert inside("audit", clinic, "safe").code == 0
     assert inside("audit", clinic, "people").code == 1
@@ -165,6 +166,7 @@ def test_bad_input_is_one_line(clinic: Path, arguments: list[str], words: list[s
     assert "hunter2" not in line
 
 
+@pytest.mark.exhaustive
 def test_a_file_is_what_its_name_says(clinic: Path, tmp_path: Path) -> None:
     """Each command knows its own endings; statements of a dry run may have any."""
     for verb, ending in (("profile", "csv"), ("protect", "xml"), ("uniques", "jsonl"), ("doctor", "pdf")):
@@ -191,6 +193,7 @@ def test_a_history_that_is_not_there(tmp_path: Path, command: list[str]) -> None
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.exhaustive
 def test_a_condition_that_eats_memory_is_an_error(clinic: Path) -> None:
     """DuckDB does not count single values towards its limit: 571 texts of 2 GB would be a machine's end.
 
@@ -259,6 +262,7 @@ def test_the_source_from_the_environment(clinic: Path) -> None:
 # Statements shown and not asked
 
 
+@pytest.mark.exhaustive
 def test_a_dry_run_asks_no_row(clinic: Path) -> None:
     """Any statement on the view fails, so a run that asks one cannot end well."""
     for verb in ("audit", "profile", "uniques", "matching", "identical", "impact"):
@@ -386,6 +390,7 @@ def test_a_terminal_shows_a_page_of_the_manual_through_the_pager() -> None:
     assert max(map(len, plain.splitlines())) <= len("paged:") + 80
 
 
+@pytest.mark.exhaustive
 def test_terminals(clinic: Path) -> None:
     narrow = on_a_terminal(
         "audit", clinic, "people", "--exclude", "id", "--k", 20, "--quiet", COLUMNS="60", TERM="xterm"
@@ -418,6 +423,7 @@ def scratch(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "case", always((signal.SIGTERM, "large"), (signal.SIGINT, "numbered"), longer=[(signal.SIGINT, "large")])
 )

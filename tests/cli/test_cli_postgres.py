@@ -70,6 +70,7 @@ def test_the_exit_code_and_the_json_tell_the_verdict(postgres_store: PostgresSto
     assert (code, json.loads(out)["verdict"]) == (INCONCLUSIVE, "inconclusive")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("sent", "option"), pairs([signal.SIGINT, signal.SIGTERM], ["--snapshot", "--no-snapshot"]))
 def test_a_signal_ends_the_statements_on_the_server(
     slow: tuple[PostgresStore, Callable[[], list[str]]], sent: signal.Signals, option: str
@@ -85,6 +86,7 @@ def test_a_signal_ends_the_statements_on_the_server(
     assert CANARY not in out + err
 
 
+@pytest.mark.exhaustive
 def test_what_is_known_by_the_signal_is_printed(postgres_store: PostgresStore) -> None:
     """Twelve columns of one bit each: all together are below k, and only big sets are, so the search takes long."""
     bits = ", ".join(f"i >> {place} & 1 AS bit{place}" for place in range(12))

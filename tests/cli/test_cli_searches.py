@@ -28,6 +28,7 @@ from qidsql.errors import StatementError, UsageError
 from tests import rendering
 from tests.commandline import command, environment, finished, inside, refused, several
 from tests.commands.keys.test_keys import ROWS, TYPES
+from tests.exhaustive import first
 from tests.postgres_server import wait_until
 from tests.search.small_tables import minimal_sets
 from tests.stores import DuckDBStore, PostgresStore, Store
@@ -73,6 +74,7 @@ def test_lines_hold_every_set_and_the_last_one_the_result(people: Path, tmp_path
     assert "... and 1 more set " in outcome.out
 
 
+@pytest.mark.exhaustive
 def test_the_name_of_the_file_says_the_format(people: Path, tmp_path: Path) -> None:
     inside("keys", people, "--output", tmp_path / "keys.json")
     assert json.loads((tmp_path / "keys.json").read_text())["verdict"] == "finished"
@@ -88,7 +90,7 @@ def test_the_name_of_the_file_says_the_format(people: Path, tmp_path: Path) -> N
     assert "--output /dev/full cannot be written" in line
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", first(ALL))
 def test_each_set_is_told_once_as_it_is_found(store: Store, name: str) -> None:
     store.table("t", TYPES, ROWS)
     told: list[FoundSet] = []
@@ -110,6 +112,7 @@ def wait_for_lines(file: Path, process: "subprocess.Popen[str]") -> None:
     wait_until(found)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "crash"])
 def test_what_was_found_is_in_the_file_when_the_search_ends_early(
     endless: Path, tmp_path: Path, how: signal.Signals
@@ -281,6 +284,7 @@ REQUESTS: list[KeysRequest | ColumnsRequest] = [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("search", REQUESTS, ids=lambda request: request.plan)
 def test_a_rehearsal_gives_what_is_asked_first_and_asks_nothing(
     store: Store, search: KeysRequest | ColumnsRequest
@@ -386,6 +390,7 @@ def test_near_misses_are_suggested(people: Path, tmp_path: Path) -> None:
 # What to do next
 
 
+@pytest.mark.exhaustive
 def test_the_commands_that_reports_suggest_run(people: Path, tmp_path: Path) -> None:
     twice = tmp_path / "twice.csv"
     twice.write_text("a,b\n" + "1,2\n" * 3 + "".join(f"{i},{i % 3}\n" for i in range(50)))

@@ -33,6 +33,7 @@ def completed(folder: Path, *words: str, **extra: str) -> list[str]:
     return outcome.out.split("\n")[:-1] if outcome.out.strip() else []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

@@ -78,6 +78,7 @@ def test_every_command_is_among_these() -> None:
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 5))]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_same_table_has_the_same_columns_for_every_command(
     duckdb_store: DuckDBStore, drawn: Callable[[int], list[str]], seed: int
@@ -103,6 +104,7 @@ def rows_of(url: str) -> list[tuple[Any, ...]]:
         return connection.execute("SELECT * FROM copy").fetchall()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("command", ["matching", "identical", "values", "turns"])
 def test_no_copy_rests_on_a_proposal(duckdb_store: DuckDBStore, command: str) -> None:
     """A sensitive column that nobody has confirmed is protected like the others, or not copied; confirmed, as it is.

@@ -63,6 +63,7 @@ def minimal(option: str, limit: Any, rows: Sequence[Row]) -> set[tuple[str, ...]
     return {tuple(COLUMNS[place] for place in places) for places in found}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", always(4, longer=[2, *range(5, 9)]))
 @pytest.mark.parametrize(("option", "value", "limit"), OPTIONS)
 @ONE_OF_THREE
@@ -88,6 +89,7 @@ def test_searches_find_what_trying_all_finds(store: Store, option: str, value: A
     assert set(plan.published) in safe
 
 
+@pytest.mark.exhaustive
 @EVERY_ENGINE
 def test_a_limit_decides_the_verdict(store: Store) -> None:
     store.table("t", {"zip": "VARCHAR(9)", "diagnosis": "VARCHAR(9)", "ward": "INTEGER"}, PATIENTS)

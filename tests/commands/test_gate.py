@@ -184,6 +184,7 @@ def test_a_search_that_is_refuted_reports_nothing(duckdb_store: DuckDBStore, mon
     assert "this is a bug in qidsql" in result.account.unfinished[0]
 
 
+@pytest.mark.exhaustive
 def test_wrong_suppressions_are_refuted(duckdb_store: DuckDBStore) -> None:
     draw = Random(1)
     rows = [(draw.randrange(3), draw.randrange(4), draw.randrange(5)) for _ in range(40)]

@@ -8,6 +8,7 @@ import pytest
 import qidsql
 from qidsql.core.results import Verdict
 from qidsql.errors import UsageError
+from tests.exhaustive import first
 from tests.ways import work
 
 LIKE_PERSONS = "patient_id is named like the persons and repeats"
@@ -28,7 +29,7 @@ SAFE = {
 }
 
 
-@pytest.mark.parametrize("command", SAFE)
+@pytest.mark.parametrize("command", first(SAFE))
 def test_rows_that_may_be_one_persons_do_not_pass(command: str, tmp_path: Path) -> None:
     """Each class is one patient's six rows; where each row is another person, or that is confirmed, they pass."""
     run, options = work(command), SAFE[command]
@@ -43,6 +44,7 @@ def test_rows_that_may_be_one_persons_do_not_pass(command: str, tmp_path: Path) 
         assert run(source, **options, **confirmed).verdict in (Verdict.FINISHED, Verdict.PASS)
 
 
+@pytest.mark.exhaustive
 def test_a_column_of_persons_is_counted_or_must_tell_rows_apart(tmp_path: Path) -> None:
     several, one = visits(tmp_path / "several.csv", 6), visits(tmp_path / "one.csv", 1)
     assert qidsql.protect(several, entity="patient_id", **SAFE["columns"], by="columns").published == ()

@@ -81,6 +81,7 @@ def written(text: str) -> list[tuple[int, str]]:
     return found
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=200)
 @given(st.lists(st.sampled_from(STATEMENTS), max_size=9), st.booleans())
 def test_lines_are_those_of_the_shortest_runs_that_are_toml(statements: list[str], ended: bool) -> None:

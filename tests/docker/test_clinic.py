@@ -60,6 +60,7 @@ def clinic(spare_server: PostgresServer, tmp_path_factory: pytest.TempPathFactor
     yield f"postgresql://auditor@/clinic?host={spare_server.folder}"
 
 
+@pytest.mark.exhaustive
 def test_the_password_is_the_secrets(clinic: str) -> None:
     with pytest.raises(psycopg.OperationalError):
         psycopg.connect(clinic, password="another")
@@ -108,6 +109,7 @@ def test_the_auditor_may_do_what_is_granted_and_no_more(clinic: str) -> None:
         assert much is False
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("table", "options", "code"),
     [

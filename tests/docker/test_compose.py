@@ -33,6 +33,7 @@ def check(kind: str, *files: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True)
 
 
+@pytest.mark.exhaustive
 def test_it_is_a_compose_file(tmp_path: Path) -> None:
     done = check("vendor.compose-spec", FOLDER / "compose.yaml")
     assert done.returncode == 0, done.stdout

@@ -69,6 +69,7 @@ def refused(shell: Shell, extension: Path, **extra: str) -> str:
     return error
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -130,6 +131,7 @@ def test_variables_meant_for_another_python_change_nothing(shell: Shell) -> None
     assert answer == [{"columns": ["id"]}]
 
 
+@pytest.mark.exhaustive
 def test_a_table_dropped_meanwhile_is_an_error(host: Host) -> None:
     [*_, answer, last] = host.run(
         [
@@ -145,6 +147,7 @@ def test_a_table_dropped_meanwhile_is_an_error(host: Host) -> None:
     assert last == [{"answer": 42}]
 
 
+@pytest.mark.exhaustive
 def test_a_table_altered_after_a_statement_was_prepared_is_audited_as_it_is(host: Host) -> None:
     """DuckDB 1.5 runs a prepared statement as it was bound; a newer one binds it again."""
     [*_, before, altered, _, after] = host.run(
@@ -185,6 +188,7 @@ print(connection.execute("SELECT 42").fetchone())
 )
 
 
+@pytest.mark.exhaustive
 def test_a_table_dropped_between_bind_and_run_is_an_error(host: Host) -> None:
     if not isinstance(host, Module):
         pytest.skip("a module lets the test in between")
@@ -213,6 +217,7 @@ def test_too_little_memory_is_an_error(host: Host) -> None:
     assert last == [{"answer": 42}]
 
 
+@pytest.mark.exhaustive
 def test_no_error_of_an_audit_holds_a_cell(host: Host) -> None:
     """Of the function below the macro: what the caller's own statement reads, DuckDB reports in its own words."""
     [keys] = (each for each in FUNCTIONS if each.macro == "keys")
@@ -254,6 +259,7 @@ sys.exit()  # CPython's own exit code is SIGINT's if a KeyboardInterrupt was eve
 )
 
 
+@pytest.mark.exhaustive
 def test_ctrl_c_ends_the_audit_and_not_the_process(host: Host) -> None:
     if not isinstance(host, Module):
         pytest.skip("see test_ctrl_c_gives_the_prompt_back")
@@ -291,6 +297,7 @@ print(connection.execute("SELECT 42").fetchall())
 )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "asked", ["FROM qidsql.audit('endless')", "FROM qidsql.protected('endless', max_seconds := 3600)"]
 )
@@ -503,6 +510,7 @@ def test_loading_waits_for_nothing_heavy(host: Host) -> None:
     assert (done.returncode, done.stdout) == (0, "[]\n"), done
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("rounds", always(2, longer=[20]))
 def test_starts_and_exits(host: Host, rounds: int) -> None:
     for _ in range(rounds):
@@ -529,6 +537,7 @@ subprocess.run([sys.executable, "-c", "import sys, duckdb; duckdb.connect(sys.ar
 """
 
 
+@pytest.mark.exhaustive
 def test_a_file_that_is_closed_is_let_go(host: Host, tmp_path: Path) -> None:
     path = tmp_path / "file.duckdb"
     if isinstance(host, Module):
@@ -599,6 +608,7 @@ def test_where_there_is_no_shell_install_says_how_to_get_one() -> None:
     assert "In Python:            con = duckdb.connect" in words
 
 
+@pytest.mark.exhaustive
 def test_a_client_of_another_version_loads_its_file_by_the_path_that_is_printed() -> None:
     given = hosts.hosts_of(["v1.4.5", "2.0.0"])
     assert [each.extension.parts[-3] for each in given] == ["v1.4.5", "v2.0.0"]
@@ -619,6 +629,7 @@ def test_the_doctor_sees_an_environment_that_moved(shell: Shell, home: Path) -> 
     assert "/moved/venv/bin/python no longer exists: the environment was moved or removed; run qidsql shell" in seen.out
 
 
+@pytest.mark.exhaustive
 def test_the_shell_opens_with_qidsql_loaded(shell: Shell, home: Path) -> None:
     path = f"{shell.program.parent}{os.pathsep}{os.environ['PATH']}"
     if Path(sys.executable).with_name("duckdb").exists():

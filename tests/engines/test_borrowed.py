@@ -14,6 +14,7 @@ DAYS = """CREATE TABLE e AS SELECT TIMESTAMPTZ '2024-06-01 00:00:00+00' + INTERV
 CREATE VIEW d AS SELECT CAST(t AS DATE) AS a FROM e"""
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("session", "options", "expected"),
     [

@@ -63,6 +63,7 @@ def test_each_scan_counts() -> None:
         assert bytes_read(sql, scans, ["\n(A\" or b) = '\n"], sizes.__getitem__) == found, sql
 
 
+@pytest.mark.exhaustive
 def test_pages_of_postgres(postgres_store: PostgresStore) -> None:
     postgres_store.table("people", {"ward": "INTEGER", "name": "VARCHAR"}, [(i % 9, f"p {i}") for i in range(2000)])
     with psycopg.connect(postgres_store.url) as connection:
@@ -86,6 +87,7 @@ def test_a_file_whose_name_looks_like_a_pattern(tmp_path: Path) -> None:
     assert qidsql.profile(str(file)).account.bytes_read == column_bytes(file, "i")
 
 
+@pytest.mark.exhaustive
 def test_tables_of_duckdb_are_estimated(tmp_path: Path) -> None:
     path = tmp_path / "people.duckdb"
     with duckdb.connect(str(path)) as connection:

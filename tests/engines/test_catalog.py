@@ -154,6 +154,7 @@ def test_a_file_is_a_table(tmp_path: Path, kind: str) -> None:
     assert [(column.name, column.type) for column in table.columns][1] == ("born", "DATE")
 
 
+@pytest.mark.exhaustive
 def test_many_tables_take_no_more_statements_than_few(store: Store) -> None:
     columns = ", ".join(f"c{number} INTEGER" for number in range(30))
     store.execute("; ".join(f"CREATE TABLE t{number} ({columns}, PRIMARY KEY (c0))" for number in range(200)))

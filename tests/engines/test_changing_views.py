@@ -46,6 +46,7 @@ def test_random_values_behind_another_view(people: Store) -> None:
     assert qidsql.audit(people.url, "named", k=2, entity="row").verdict == "pass"
 
 
+@pytest.mark.exhaustive
 @THREE_ENGINES
 def test_every_command_refuses_it_and_lists_call_it_an_obstacle(people: Store) -> None:
     people.execute("CREATE VIEW noisy AS SELECT name, RANDOM() AS age FROM people")
@@ -180,6 +181,7 @@ OF_SESSION = {
 }
 
 
+@pytest.mark.exhaustive
 @TWO_ENGINES
 def test_a_view_that_shows_others_other_rows(people: Store) -> None:
     for number, who in enumerate(OF_SESSION[type(people)]):
@@ -312,6 +314,7 @@ print(json.dumps([qidsql.audit(sys.argv[1], view, k=2).to_dict() for view in ("d
 """
 
 
+@pytest.mark.exhaustive
 @TWO_ENGINES
 def test_the_zone_is_said_where_days_are_counted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same instants are one day in UTC and two in Tokyo: the zone is in every report, loud where it matters."""
@@ -393,6 +396,7 @@ def test_settings_that_functions_of_postgres_go_by_are_named(postgres_store: Pos
     assert "default_text_search_config" in " ".join(condition.notes)
 
 
+@pytest.mark.exhaustive
 def test_generated_columns_of_duckdb(duckdb_store: DuckDBStore) -> None:
     store = duckdb_store
     for name, value in {"noisy": "random() + a", "clock": "now()", "asks": "current_setting('threads')"}.items():

@@ -13,6 +13,7 @@ from qidsql.core.results import Verdict
 from qidsql.engines.postgres.condition import tokens
 from qidsql.errors import UnknownName, UsageError
 from tests.commandline import inside as run
+from tests.exhaustive import first
 from tests.stores import TWO_ENGINES, DuckDBStore, PostgresStore, Store
 from tests.ways import words
 
@@ -43,6 +44,7 @@ def test_a_field_is_not_a_column_of_its_name(homes: DuckDBStore) -> None:
         assert rows(homes.url, where) == 20
 
 
+@pytest.mark.exhaustive
 def test_scripts_keep_the_fields(homes: DuckDBStore) -> None:
     asked = {"where": "home.city = 'Oslo' -- by home", "columns": ["age"]}
     homes.run(qidsql.protect(homes.url, "people", distinct=0.9, weights={"age": 1}, **asked, by="columns").script or ())  # type: ignore[arg-type]
@@ -117,6 +119,7 @@ def test_a_table_may_have_a_column_by_the_name_of_a_hidden_one(duckdb_store: Duc
 # what is the engine's own
 
 
+@pytest.mark.exhaustive
 @TWO_ENGINES
 def test_no_condition_asks_the_session(store: Store) -> None:
     store.table("people", {"user": "VARCHAR(20)", "age": "INTEGER"}, [("a", 1), ("a", 1)])
@@ -189,7 +192,7 @@ def test_no_cast_of_whoever_made_a_type_is_called(postgres_store: PostgresStore,
 
 
 @pytest.mark.parametrize(
-    "where", ["born < now()", "born < current_date", "born < CURRENT_TIMESTAMP", "age(born) > INTERVAL '1 day'"]
+    "where", first(["born < now()", "born < current_date", "born < CURRENT_TIMESTAMP", "age(born) > INTERVAL '1 day'"])
 )
 def test_the_time_stands_still_for_an_audit(store: Store, where: str) -> None:
     store.execute(
@@ -255,7 +258,7 @@ def test_a_condition_is_bound_once(store: Store) -> None:
         assert engine.statements == 0
 
 
-@pytest.mark.parametrize("verb", ["audit", "profile", "keys", "columns", "uniques", "matching", "identical"])
+@pytest.mark.parametrize("verb", first(["audit", "profile", "keys", "columns", "uniques", "matching", "identical"]))
 def test_every_command_refuses_a_wrong_condition_before_its_work(duckdb_store: DuckDBStore, verb: str) -> None:
     duckdb_store.table("people", {"age": "INTEGER", "city": "VARCHAR"}, [(1, "cnry")] * 5)
     more = {"columns": ["--distinct", "0.5"], "identical": ["-c", "age"], "profile": ["-c", "age"]}.get(verb, [])

@@ -44,6 +44,7 @@ def complaint(source: str, kind: type[QidsqlError] = SourceError) -> str:
     return str(error.value)
 
 
+@pytest.mark.exhaustive
 def test_the_ways_to_name_a_database(database: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -197,6 +198,7 @@ def test_a_database_open_in_this_process(database: Path) -> None:
         assert "close that connection first" in complaint(str(database))
 
 
+@pytest.mark.exhaustive
 def test_an_unreadable_file(tmp_path: Path, database: Path) -> None:
     (tmp_path / "people.csv").write_text("a\n1\n")
     tmp_path.chmod(0o755)
@@ -239,6 +241,7 @@ def test_gzip_that_is_none(tmp_path: Path) -> None:
         connect(str(tmp_path / "people.csv.gz"))
 
 
+@pytest.mark.exhaustive
 def test_a_statement_that_does_not_end_keeps_no_one_from_closing(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,6 +268,7 @@ def test_a_statement_that_does_not_end_keeps_no_one_from_closing(
             time.sleep(0.05)
 
 
+@pytest.mark.exhaustive
 def test_each_data_file_of_a_folder_is_a_table(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("id,name\n07,ann\n08,bob\n08,cyd\n")
     duckdb.execute(f"COPY (SELECT n, n % 2 AS half FROM range(5) AS r(n)) TO '{tmp_path}/numbers.parquet'")

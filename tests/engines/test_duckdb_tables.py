@@ -11,7 +11,7 @@ from qidsql.core.tables import Comparison
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, StatementError, UnknownName, UsageError
 from qidsql.measures.profiles import ClassProfile
-from tests.exhaustive import always
+from tests.exhaustive import always, first
 from tests.stores import DuckDBStore, quoted
 
 NAMES = [
@@ -53,6 +53,7 @@ def profile(source: DuckDBStore | Engine, table: str, *columns: str, **options: 
     return qidsql.profile(place, table, columns=columns, k=2, **options).column_sets[0].profile  # type: ignore[arg-type]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", always(*NAMES[::3], longer=[*NAMES[1::3], *NAMES[2::3]]))
 def test_odd_names_of_tables_and_columns(duckdb_store: DuckDBStore, name: str) -> None:
     duckdb_store.table(name, {name: "INTEGER", "other": "INTEGER", "who": "INTEGER"}, [(i % 2, 1, i) for i in range(8)])
@@ -126,6 +127,7 @@ def test_views_that_cannot_be_read(duckdb_store: DuckDBStore, tmp_path: Path) ->
     assert profile(duckdb_store, "t").rows == 2  # the others do not suffer
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("collation", always("NOCASE.NOACCENT", longer=["NOCASE", "NOACCENT"]))
 def test_collations_do_not_merge_what_a_reader_tells_apart(duckdb_store: DuckDBStore, collation: str) -> None:
     duckdb_store.execute(f"CREATE TABLE t (a VARCHAR COLLATE {collation}, b VARCHAR)")
@@ -210,7 +212,7 @@ def test_every_type(of_every_type: Engine, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["VARIANT", "VARIANT[]", "STRUCT(v VARIANT)", "UNION(i INTERVAL, n INTEGER)", "GEOMETRY"]
+    "kind", first(["VARIANT", "VARIANT[]", "STRUCT(v VARIANT)", "UNION(i INTERVAL, n INTEGER)", "GEOMETRY"])
 )
 def test_types_that_not_every_duckdb_has(duckdb_store: DuckDBStore, kind: str) -> None:
     variants = ["1::INTEGER", "1.0::DECIMAL(2, 1)", "'1'", "'x'"]

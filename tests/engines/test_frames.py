@@ -21,6 +21,7 @@ COLUMNS: dict[str, list[Any]] = {
 FRAMES = [pandas.DataFrame(COLUMNS), polars.DataFrame(COLUMNS), duckdb.from_df(pandas.DataFrame(COLUMNS))]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("frame", FRAMES, ids=["pandas", "polars", "relation"])
 def test_a_frame_is_audited_like_the_table_with_its_rows(frame: Any, tmp_path: Any) -> None:
     path = tmp_path / "t.parquet"
@@ -112,6 +113,7 @@ def test_a_frame_whose_values_would_be_merged_is_refused(frame: Any) -> None:
         qidsql.audit(frame)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("frame", KEPT.values(), ids=KEPT)
 def test_a_frame_whose_values_are_kept_is_audited(frame: Any) -> None:
     profile = qidsql.audit(frame, k=2).profile
@@ -152,6 +154,7 @@ def test_the_tables_of_a_connection_are_audited_in_place_and_its_state_is_kept()
         qidsql.audit(connection, "t")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("frame", FRAMES, ids=["pandas", "polars", "relation"])
 def test_the_copy_of_a_frame_is_a_file(frame: Any, tmp_path: Any) -> None:
     copy = tmp_path / "copy.parquet"
@@ -166,6 +169,7 @@ def test_the_copy_of_a_frame_is_a_file(frame: Any, tmp_path: Any) -> None:
         qidsql.protect(frame, k=2, sql="table", by="cells", against="released-rows")
 
 
+@pytest.mark.exhaustive
 def test_the_copy_of_a_table_of_a_connection_is_a_table(tmp_path: Any) -> None:
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE t AS SELECT i % 7 AS a, i AS b FROM range(70) AS r(i)")

@@ -26,6 +26,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.exhaustive
 def test_files_that_are_read_later_are_the_same_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = []
     for many in BOTH:

@@ -87,6 +87,7 @@ def crowded(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("work", always(qidsql.profile, longer=[partial(qidsql.audit, max_size=1)]))
 def test_without_room_to_spill_classes_are_counted_in_parts(crowded: Path, work: Callable[..., Any]) -> None:
     """With the answers that DuckDB has where it has room; without parts it runs out of memory (at 18 MB mostly)."""
@@ -122,6 +123,7 @@ def test_parts_that_were_counted_are_not_counted_again(crowded: Path, monkeypatc
     assert found == qidsql.profile(str(crowded), k=3).column_sets[0].profile
 
 
+@pytest.mark.exhaustive
 def test_the_rows_are_counted_before_classes_that_may_not_fit(crowded: Path) -> None:
     """A statement that runs out of memory takes as long as the parts that follow."""
     purposes: list[str] = []

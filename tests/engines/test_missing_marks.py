@@ -35,6 +35,7 @@ def test_declared_marks_are_read_as_null(ending: str, tmp_path: Path) -> None:
     assert result.account.source.endswith("?missing=NA,?,hours:99"), "the next command reads the same"
 
 
+@pytest.mark.exhaustive
 def test_the_rows_are_those_of_the_file_with_empty_fields(tmp_path: Path) -> None:
     empty = tmp_path / "empty.csv"
     empty.write_text("age,job,hours\n30,clerk,40\n31,,\n,cook,40\n30,cook,\n31,,40\n")

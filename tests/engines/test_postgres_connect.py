@@ -97,6 +97,7 @@ class Door:
         self._door.close()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("encrypted", [False, True])
 def test_a_password_without_tls_is_said(
     guarded: PostgresServer, encrypted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

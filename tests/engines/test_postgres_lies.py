@@ -24,6 +24,7 @@ def people(spare_server: PostgresServer) -> Path:
     return spare_server.folder
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("number", always(2, longer=[60]))
 def test_random_lies(people: Path, number: int) -> None:
     wrong = []

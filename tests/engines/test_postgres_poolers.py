@@ -28,6 +28,7 @@ def test_a_pool_of_one(server: PostgresServer, monkeypatch: pytest.MonkeyPatch) 
         assert pooler.refused == 0  # nothing waited until the pooler lost its patience
 
 
+@pytest.mark.exhaustive
 def test_a_pooler_whose_connection_is_taken(server: PostgresServer) -> None:
     with (
         PoolOfOne(server.folder, patience=0.3) as pooler,

@@ -93,6 +93,7 @@ def test_the_trap_works(trap: Trap) -> None:
     assert trap.sprung == ["cnry 0", str(trap.file)]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("snapshot", [True, False])
 def test_an_audit_calls_nobody_elses_functions(trap: Trap, snapshot: bool) -> None:
     with trap.store.connect(snapshot=snapshot) as engine:

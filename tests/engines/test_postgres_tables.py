@@ -63,6 +63,7 @@ def people(postgres_store: PostgresStore) -> PostgresStore:
 # names
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", always(*NAMES[4::4], longer=[n for n in NAMES if n not in NAMES[4::4]]))
 def test_any_name_of_a_table_and_its_columns(postgres_store: PostgresStore, name: str) -> None:
     postgres_store.execute(

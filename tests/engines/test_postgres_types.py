@@ -228,6 +228,7 @@ CREATE CAST ({1} AS {0}) WITH FUNCTION as_{0}({1}) AS IMPLICIT;
 """
 
 
+@pytest.mark.exhaustive
 def test_no_command_calls_what_whoever_made_a_type_has_defined(postgres_store: PostgresStore) -> None:
     postgres_store.execute(RAISING)
     postgres_store.execute("CREATE TABLE t (id int, m mood, p pair, ms mood[], a age, zip int)")

@@ -165,6 +165,7 @@ def answers(source: str, tables: Sequence[str]) -> Iterator[dict[str, Any]]:
             yield {key: value for key, value in found.items() if key not in OF_THE_SOURCE}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("batch", always(0, longer=[1, 2, 3, 4, 5, 6]))
 def test_one_answer_for_the_same_rows(
     tmp_path: Path, duckdb_store: DuckDBStore, postgres_store: PostgresStore, batch: int

@@ -37,6 +37,7 @@ def database(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.exhaustive
 def test_threads_work_on_one_file_at_the_same_time(database: Path) -> None:
     calls = [
         *[lambda: qidsql.audit(str(database), "t", k=100).verdict] * 3,

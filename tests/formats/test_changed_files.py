@@ -44,6 +44,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return {name: plain(result) for name, result in {**found, "run": as_document(audit)}.items()}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["audit", "run", "keys", "matching"])
 def test_a_verdict_that_the_figures_contradict_is_refused(name: str, results: dict[str, Any], tmp_path: Path) -> None:
     document = results[name]
@@ -74,6 +75,7 @@ def test_a_pipe_is_refused(tmp_path: Path) -> None:
         read_result(str(tmp_path / "pipe.json"))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("number", always(60, longer=[3_000]))
 def test_whatever_is_changed_is_an_error_of_one_line(number: int, results: dict[str, Any], tmp_path: Path) -> None:
     random, path = Random(number), tmp_path / "a.json"

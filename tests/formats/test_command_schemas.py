@@ -23,7 +23,7 @@ from qidsql.formats.texts import without_options
 from qidsql.operations.history.opening import open_history
 from tests import rendering
 from tests.commandline import inside
-from tests.exhaustive import always
+from tests.exhaustive import always, first
 from tests.formats.test_json_schema import closed
 from tests.policies import entries, policy_file
 from tests.stores import ONE_ENGINE, PostgresStore, Store
@@ -146,6 +146,7 @@ def written(folder: Path, url: str, schema: tuple[str, ...], arguments: tuple[st
     return document
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("arguments", RUNS, ids=" ".join)
 def test_what_a_command_writes_is_as_published(
     clinic: tuple[Path, str, tuple[str, ...]], arguments: tuple[str, ...]
@@ -164,6 +165,7 @@ def test_what_a_command_writes_is_as_published(
         assert alert["snoozed"] and alert["told"] and alert["kept"], "each part was held against the schema"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("arguments", [each for each in RUNS if each[0] in COMMANDS_WITH_REPORT], ids=" ".join)
 def test_no_word_and_no_figure_is_broken_at_any_width(
     clinic: tuple[Path, str, tuple[str, ...]], arguments: tuple[str, ...]
@@ -211,6 +213,7 @@ def test_a_page_and_markdown_say_what_the_terminal_says(
         assert missing == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("arguments", always(*ONCE, longer=[each for each in REPORTED if each not in ONCE]))
 def test_a_page_opens_with_a_sentence_and_explains_its_terms(
     clinic: tuple[Path, str, tuple[str, ...]], arguments: tuple[str, ...]
@@ -280,7 +283,7 @@ def test_a_source_that_cannot_be_opened_has_the_doctors_schema(tmp_path: Path) -
 PUBLISHED = tuple(each for each in schema_names() if each not in ("audit", "run", "policy"))
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", first(PUBLISHED))
 def test_the_schema_is_one_and_refuses_what_is_no_such_result(name: str) -> None:
     Draft202012Validator.check_schema(schema(name))
     assert faults(name, {})

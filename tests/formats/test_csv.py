@@ -5,6 +5,8 @@ import io
 from collections.abc import Mapping
 from dataclasses import replace
 
+import pytest
+
 from qidsql.formats.min_count import without_small_counts
 from qidsql.formats.registry import rendered
 from qidsql.operations.document import RunResult
@@ -15,6 +17,7 @@ def lines(document: RunResult) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(rendered(document, "csv"), newline="")))
 
 
+@pytest.mark.exhaustive
 def test_a_line_for_each_finding_with_its_measures(document: RunResult) -> None:
     """Or one for a table that has none; then the gaps of the coverage."""
     expected = [(table, finding) for table in document.tables for finding in table.findings or [None]]

@@ -29,6 +29,7 @@ def junit_schema(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
     return etree.XMLSchema(etree.parse(package / "test" / "resources" / request.param))
 
 
+@pytest.mark.exhaustive
 def test_junit_is_valid(document: RunResult, junit_schema: etree.XMLSchema) -> None:
     root = etree.fromstring(rendered(document, "junit").encode())
     if not junit_schema.validate(root):  # Ant's knows no skipped cases, which Ant itself writes
@@ -36,6 +37,7 @@ def test_junit_is_valid(document: RunResult, junit_schema: etree.XMLSchema) -> N
     junit_schema.assertValid(root)
 
 
+@pytest.mark.exhaustive
 def test_junit_fails_where_the_table_does(document: RunResult) -> None:
     root = etree.fromstring(rendered(document, "junit").encode())
     suites, sources = list(root), document.coverage.sources if document.coverage else ()

@@ -31,6 +31,7 @@ WORLDS = [World(2, 2, 16, 5, 3), World(2, 2, 16, 4, 6), World(2, 2, 18, 5, 5)]
 LARGE = [World(2, 2, 30, 6, 4), World(2, 2, 24, 4, 6), World(2, 3, 13, 5, 3)]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("world", always(World(2, 2, 12, 5, 3), longer=[*WORLDS, *LARGE]))
 def test_no_small_count_can_be_worked_out_of_one_report(world: World) -> None:
     """Of all tables with the same report, some have another figure wherever one has a small count."""
@@ -103,6 +104,7 @@ def without(value: Any, keys: Set[str]) -> Any:
     return [without(inner, keys) for inner in value] if isinstance(value, list) else value
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("least", always(11, longer=[2, 1000]))
 def test_every_format_shows_what_is_left(document: RunResult, least: int) -> None:
     """Also of a table of which nothing is: at 1,000 each is a small one."""
@@ -172,6 +174,7 @@ WORK = {"format", "statements", "scans", "sets_profiled", "seconds", "exit_code"
 WORK |= {"rounds", "policy", "at_least", "line", "rows", "entities"}  # limits, numbers of columns, and totals
 
 
+@pytest.mark.exhaustive
 def test_no_count_stays_in_a_real_document(documents: Mapping[str, RunResult]) -> None:
     """No number stays in a table but its rows, and in a sentence no other than k and numbers of columns."""
     for name, whole in documents.items():

@@ -20,6 +20,7 @@ from qidsql.formats.texts import without_options
 from qidsql.operations.document import Baseline, PackedTables, RunResult
 from qidsql.operations.table_run import Finding, FindingKind, Measures, TrendPoint
 from qidsql.wording.texts import share, without_controls
+from tests.exhaustive import first
 from tests.formats.documents import HOSTILE, with_tables
 
 TAGS = (
@@ -37,6 +38,7 @@ def page_of(document: RunResult) -> lxml_html.HtmlElement:
     return page
 
 
+@pytest.mark.exhaustive
 def test_the_page_runs_nothing_and_fetches_nothing(document: RunResult) -> None:
     page = page_of(document)
     for element in page.iter():
@@ -52,6 +54,7 @@ def test_the_page_runs_nothing_and_fetches_nothing(document: RunResult) -> None:
     assert policy.startswith("default-src 'none'")
 
 
+@pytest.mark.exhaustive
 def test_the_page_can_be_found_ones_way_in(document: RunResult) -> None:
     page = page_of(document)
     assert page.get("lang") == "en"
@@ -74,6 +77,7 @@ def test_the_page_can_be_found_ones_way_in(document: RunResult) -> None:
         assert drawing.find("desc").text
 
 
+@pytest.mark.exhaustive
 def test_the_page_says_the_verdict_of_every_table_in_a_sentence(document: RunResult) -> None:
     page = page_of(document)
     told = [
@@ -93,7 +97,7 @@ def test_hostile_names_are_shown_as_they_are(documents: Mapping[str, RunResult])
         assert without_spaces(without_controls(name)) in shown, name
 
 
-@pytest.mark.parametrize("case", ["pass", "violation", "inconclusive", "empty", "hostile", "run"])
+@pytest.mark.parametrize("case", first(["pass", "violation", "inconclusive", "empty", "hostile", "run"]))
 def test_the_page_has_every_part(documents: Mapping[str, RunResult], case: str) -> None:
     text = page_of(documents[case]).text_content()
     for part in ("Subject, time and method", "Not checked", "Explanation of the figures", "signature"):
@@ -120,7 +124,7 @@ def test_a_run_says_violations_first_and_folds_the_tables(documents: Mapping[str
     assert page.xpath("//article/parent::details") == folded
 
 
-@pytest.mark.parametrize("case", ["pass", "violation", "entity", "wildcard", "inconclusive", "empty"])
+@pytest.mark.parametrize("case", first(["pass", "violation", "entity", "wildcard", "inconclusive", "empty"]))
 def test_the_page_opens_with_a_person_by_the_definition(documents: Mapping[str, RunResult], case: str) -> None:
     """The rows that are alone, and those below k, counted again from the class sizes; the risks from the profile."""
     [table] = documents[case].tables
@@ -187,6 +191,7 @@ def test_of_an_audit_that_measured_nothing_nothing_is_met(documents: Mapping[str
     assert sorted(row[0].text_content() for row in page.xpath("//article//tr[td]") if len(row) == 7) == sorted(names)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("least", [11, 1000])
 def test_a_requirement_that_is_violated_is_not_met_also_where_its_figure_is_hidden(
     documents: Mapping[str, RunResult], least: int
@@ -250,6 +255,7 @@ def test_many_findings_are_told_by_the_columns_that_cause_them() -> None:
     assert told(rare, 3) == ["age", "x + y", "z + w"]
 
 
+@pytest.mark.exhaustive
 def test_a_page_of_a_thousand_tables_is_small_and_names_each(documents: Mapping[str, RunResult]) -> None:
     [table] = documents["violation"].tables
     tables = [replace(table, table=f"main.t{number:03}") for number in range(1_000)]

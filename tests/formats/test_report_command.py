@@ -31,6 +31,7 @@ def test_an_audit_is_loaded_from_its_plain_form(documents: Mapping[str, RunResul
 ENDINGS = {"html": "<!doctype html>", "md": "### ", "xml": "<?xml", "sarif": "{", "prom": "# HELP", "json": "{"}
 
 
+@pytest.mark.exhaustive
 def test_the_files_ending_chooses_the_format(source: Path, tmp_path: Path) -> None:
     runs = [["audit", str(source), "--quiet", "-o", str(tmp_path / f"report.{ending}")] for ending in ENDINGS]
     outcome = several(runs, tmp_path)
@@ -46,6 +47,7 @@ def test_the_files_ending_chooses_the_format(source: Path, tmp_path: Path) -> No
         assert len(first.splitlines()) == len(second.splitlines())
 
 
+@pytest.mark.exhaustive
 def test_no_value_in_a_report_of_any_format(source: Path, tmp_path: Path) -> None:
     formats = ["html", "markdown", "junit", "sarif", "github", "prometheus"]
     where = ["--where", "name <> 'cnry_typed'"]
@@ -92,6 +94,7 @@ def test_what_cannot_be_reported_is_said(source: Path, tmp_path: Path) -> None:
     assert "at least 2" in refused("audit", source, "--min-count", "1", "--format", "html", cwd=tmp_path)
 
 
+@pytest.mark.exhaustive
 def test_a_recorded_run_is_reported_again(source: Path, tmp_path: Path) -> None:
     (tmp_path / "qidsql.toml").write_text(
         f'format = 1\n[sources.people]\nurl = "{source}"\n[[tables]]\nsource = "people"\ntable = "main.t"\n'
@@ -166,6 +169,7 @@ def test_an_audit_and_a_run_in_a_dossier_are_their_own_pages(source: Path, tmp_p
             assert [each.text_content() for each in section.xpath(f".{wanted}")] == was
 
 
+@pytest.mark.exhaustive
 def test_listings_of_runs_are_parts_of_a_dossier(source: Path, tmp_path: Path) -> None:
     (tmp_path / "qidsql.toml").write_text(
         f'format = 1\n[sources.people]\nurl = "{source}"\n[[tables]]\nsource = "people"\ntable = "main.t"\n'

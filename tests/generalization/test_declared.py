@@ -8,6 +8,7 @@ import pytest
 import qidsql
 from qidsql.errors import QidsqlError, UsageError
 from tests.commandline import inside
+from tests.exhaustive import first
 from tests.stores import ONE_ENGINE, TWO_ENGINES, Store
 
 AGES = [20, 21, 24, 31, 33, 38, 52, 57, None]
@@ -51,6 +52,7 @@ def test_ways_to_declare_the_same_levels_find_the_same(people: Store, tmp_path: 
     assert (level, height, left) == (1, 2, 3)  # young, old, NULL
 
 
+@pytest.mark.exhaustive
 @TWO_ENGINES
 def test_a_copy_shows_the_declared_labels_and_verify_finds_them(people: Store, tmp_path: Path) -> None:
     asked = ("people", "--by", "levels", "--k", "4", "-c", "age", "--entity", "row", "--suppress", "0")
@@ -84,7 +86,7 @@ REFUSED = {
 
 
 @ONE_ENGINE
-@pytest.mark.parametrize("text", REFUSED)
+@pytest.mark.parametrize("text", first(REFUSED))
 def test_what_is_no_hierarchy_is_one_line_without_a_value(people: Store, tmp_path: Path, text: str) -> None:
     with pytest.raises(QidsqlError) as refused:
         figures(people, declared(tmp_path, text))

@@ -28,6 +28,7 @@ def test_postgres_makes_the_same_copy(duckdb_store: Store, postgres_store: Store
         assert sorted(map(repr, rows)) == sorted(map(repr, others))
 
 
+@pytest.mark.exhaustive
 @TWO_ENGINES
 @pytest.mark.parametrize("names", always("nd", longer=["mfs"]))
 def test_a_column_that_stays_as_it_is_keeps_its_type(store: Store, names: str) -> None:

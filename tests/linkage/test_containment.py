@@ -18,7 +18,7 @@ from qidsql.linkage.containment import ContainmentSearch, enough
 from qidsql.linkage.joinable import Containment, joinable, names_agree
 from qidsql.linkage.same_attributes import Linkage, same_attributes
 from qidsql.sql.values_in_common import ComparedColumn, GroupMember, Overlap, sampled_in_common, values_in_common
-from tests.exhaustive import always
+from tests.exhaustive import always, first
 from tests.stores import ONE_ENGINE, PostgresStore, Store, quoted
 
 HOSTILE = ['a"b', "semi;colon", "per%cent %s", "$1 :name ?", "Ünïcode 名", "select", " blank ", "--", "new\nline"]
@@ -73,6 +73,7 @@ def draw(kind: str, chance: random.Random) -> object:
     }[kind]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", always(0, 1, longer=range(2, 6)))
 def test_values_in_common_are_those_of_the_definition(store: Store, seed: int) -> None:
     chance = random.Random(seed)
@@ -192,7 +193,7 @@ TEXTS_OF_NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize("kind", ["BIGINT", "DECIMAL(20, 2)", "DOUBLE PRECISION"])
+@pytest.mark.parametrize("kind", first(["BIGINT", "DECIMAL(20, 2)", "DOUBLE PRECISION"]))
 def test_texts_of_digits_are_the_numbers_that_they_are(store: Store, kind: str) -> None:
     chance = random.Random(5)
     texts = [*TEXTS_OF_NUMBERS, *(f"{chance.randrange(3000):0{chance.randrange(1, 7)}}" for _ in range(400))]
@@ -382,6 +383,7 @@ CLINIC = {
 }
 
 
+@pytest.mark.exhaustive
 def test_a_clinic(store: Store) -> None:
     clinic(store)
     found = linked(store)
@@ -393,6 +395,7 @@ def test_a_clinic(store: Store) -> None:
     assert "100 % of the " in dates.detail and "compared as dates" in dates.detail
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_samples_lead_to_the_same_joints(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     clinic(store)
@@ -405,6 +408,7 @@ def test_samples_lead_to_the_same_joints(store: Store, monkeypatch: pytest.Monke
     assert found.statements > 8
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 @pytest.mark.parametrize("seed", always(0, longer=(1, 2)))
 def test_columns_are_one_as_by_brute_force(store: Store, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -489,6 +493,7 @@ def test_what_is_one_already_is_not_compared_and_what_is_refused_is_compared_wit
     assert pairs(found) == {frozenset((each, "c.number")) for each in known}
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_a_budget_is_kept_and_what_is_left_is_said(store: Store) -> None:
     clinic(store)

@@ -161,6 +161,7 @@ criteria = st.one_of(
 )
 
 
+@pytest.mark.exhaustive
 @given(small_rows, criteria)
 def test_every_criterion_is_monotone(rows: list[tuple[int, ...]], criterion: Criterion) -> None:
     """Once a column set meets it, so does every superset."""

@@ -92,6 +92,7 @@ def test_a_sum_of_reciprocals_is_that_of_its_terms(start: float, terms: int) -> 
     assert reciprocals(start, terms) == pytest.approx(fsum(1 / (start + i) for i in range(terms)), rel=1e-13)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("sizes", SMALL)
 @pytest.mark.parametrize("times", [Fraction(11, 10), 2, 10, 1000])
 def test_zayatz_by_its_definition(sizes: Sizes, times: Fraction) -> None:
@@ -117,6 +118,7 @@ def drawn(fit: NegativeBinomialFit, fraction: float, number: int) -> float:
     return fit.classes * total
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("sizes", [ADULT, *SMALL])
 @pytest.mark.parametrize("times", [1.25, 4, 40])
 def test_the_negative_binomial_fit_expects_the_uniques_and_doubles_found(sizes: Sizes, times: float) -> None:

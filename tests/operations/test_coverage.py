@@ -48,6 +48,7 @@ def ran_on(store: Store, folder: Path, *arguments: object) -> tuple[int, dict[st
     return ran(folder, *arguments, SOURCE=store.url)
 
 
+@pytest.mark.exhaustive
 def test_what_nobody_told_a_scheduled_audit_of(store: Store, tmp_path: Path) -> None:
     """After init and run, a table of people and a column of e-mail addresses come: the next run is no pass."""
     fill(store, orders=SAFE)
@@ -120,6 +121,7 @@ def test_on_new_of_one_table_is_about_its_columns(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("roles", "unknown"),
     [
@@ -153,6 +155,7 @@ def test_roles_for_all_tables_are_known_too(tmp_path: Path) -> None:
     assert gaps(ran(tmp_path, "--no-history")[1], "column") == [("email",)]
 
 
+@pytest.mark.exhaustive
 def test_what_init_marks_is_undecided_until_the_mark_is_gone(tmp_path: Path) -> None:
     with DuckDBStore(tmp_path / "source.duckdb") as store:
         store.table(
@@ -175,6 +178,7 @@ def test_what_init_marks_is_undecided_until_the_mark_is_gone(tmp_path: Path) -> 
         assert "3 of 3 columns covered" in ran_on(store, tmp_path)[1]["reason"]
 
 
+@pytest.mark.exhaustive
 def test_what_vanished_or_changed_its_type(store: Store, tmp_path: Path) -> None:
     """A rename is one that vanished and one that is new, and the report says so. Types are those of the last audit."""
     fill(store, orders=SAFE, visits=SAFE)
@@ -217,6 +221,7 @@ def test_without_a_history_types_are_not_compared(tmp_path: Path) -> None:
     assert gaps(ran(tmp_path)[1], "change") == [("retyped",)]
 
 
+@pytest.mark.exhaustive
 def test_a_part_of_the_tables_is_looked_at_where_a_part_is_asked_for(tmp_path: Path) -> None:
     with DuckDBStore(tmp_path / "source.duckdb") as store:
         fill(store, orders=SAFE, visits=SAFE, people=SAFE)
@@ -235,6 +240,7 @@ def test_a_part_of_the_tables_is_looked_at_where_a_part_is_asked_for(tmp_path: P
     ]
 
 
+@pytest.mark.exhaustive
 def test_views_are_tables_and_their_columns_are_those_of_today(store: Store, tmp_path: Path) -> None:
     fill(store, orders=SAFE)
     store.execute("CREATE VIEW shown AS SELECT * FROM orders")
@@ -338,6 +344,7 @@ def test_of_a_source_that_cannot_be_read_nothing_vanished(tmp_path: Path) -> Non
     assert (code, document["coverage"]["verdict"], document["coverage"]["gaps"]) == (2, "error", [])
 
 
+@pytest.mark.exhaustive
 def test_a_file_of_a_folder_that_cannot_be_read_is_an_error_of_its_table(tmp_path: Path) -> None:
     """The others are audited; nothing of it is called vanished, and `init --update` keeps its roles."""
     rows = "".join(f"{sex},{ward}\n" for sex, ward in [("sex", "ward"), *SAFE])
@@ -453,6 +460,7 @@ def test_an_alert_tells_of_what_is_not_covered_to_whom_it_concerns(tmp_path: Pat
         assert heard() == [("main.orders", "pass", "shop", False)]
 
 
+@pytest.mark.exhaustive
 def test_what_is_covered_in_two_runs_and_in_a_report_that_is_passed_on(tmp_path: Path) -> None:
     with DuckDBStore(tmp_path / "source.duckdb") as store:
         fill(store, orders=SAFE)

@@ -419,6 +419,7 @@ def test_history_and_diff_on_the_command_line(tmp_path: Path, document: RunResul
     assert inside("history", "--history", folder, "-q").code == 0
 
 
+@pytest.mark.exhaustive
 def test_runs_under_another_policy_are_not_compared(tmp_path: Path) -> None:
     """k from 5 to 2 on the same data is no improvement: diff, history and the trend say that the policy changed."""
     with DuckDBStore(tmp_path / "people.duckdb") as store:

@@ -29,6 +29,7 @@ def written(folder: Path, roles: str, more: str = "") -> Path:
     return path
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("roles", "more", "left"),
     [

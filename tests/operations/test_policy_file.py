@@ -436,6 +436,7 @@ def test_several_mistakes_are_in_the_order_of_lines(tmp_path: Path) -> None:
     assert found == sorted(found) == [25, 38]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("limit", "gone", "refused"),
     [

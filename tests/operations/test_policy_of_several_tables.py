@@ -43,6 +43,7 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("command", ["link", "kmap"])
 def test_identifiers_of_the_published_table_are_not_compared(clinic: Path, command: str) -> None:
     run = work(command)
@@ -70,6 +71,7 @@ def test_a_role_that_nobody_confirmed_hides_nothing(clinic: Path, command: str) 
     assert any("marked CHECK" in note and "number" in note for note in found.account.notes)
 
 
+@pytest.mark.exhaustive
 def test_people_are_known_by_quasi_identifiers(clinic: Path) -> None:
     found = qidsql.impact("clinic.duckdb", "patients", protected="copy", k=2)
     without = qidsql.impact("clinic.duckdb", "patients", protected="copy", k=2, no_policy=True)

@@ -13,6 +13,7 @@ from qidsql.engines.connect import connect
 from qidsql.operations.policy_file import read_policy_file
 from qidsql.operations.run import RunCallbacks, run
 from qidsql.operations.table_run import TableRun
+from tests.exhaustive import first
 from tests.older_servers import older_server, open_to_servers
 from tests.policies import RISKY, SAFE, entries, fill, history_of, policy_file
 from tests.stores import DuckDBStore, PostgresStore
@@ -89,7 +90,7 @@ CHANGES_OF_FILES: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES_OF_FILES)
+@pytest.mark.parametrize("change", first(CHANGES_OF_FILES))
 def test_files(tmp_path: Path, change: str) -> None:
     folder = folder_of_files(tmp_path)
     assert not again(folder, lambda: CHANGES_OF_FILES[change](folder)).resumed
@@ -125,6 +126,7 @@ def database(tmp_path: Path) -> DuckDBStore:
     return store
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("zone", ["UTC", "Pacific/Kiritimati"])
 def test_a_time_zone_belongs_to_what_was_read(
     database: DuckDBStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zone: str
@@ -147,6 +149,7 @@ def test_rows_in_the_write_ahead_log(database: DuckDBStore, tmp_path: Path) -> N
     assert (table.resumed, str(table.verdict)) == (False, "violation")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("parent", ["east", "west"])
 def test_a_hierarchy(database: DuckDBStore, tmp_path: Path, parent: str) -> None:
     """A file that the policy names is read too."""
@@ -157,6 +160,7 @@ def test_a_hierarchy(database: DuckDBStore, tmp_path: Path, parent: str) -> None
     assert again(tmp_path, lambda: path.write_text(f"a;east;*\nb;{parent};*\n")).resumed is (parent == "east")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("wards", ["a\nb\n", "b\na\n"])
 def test_an_order(database: DuckDBStore, tmp_path: Path, wards: str) -> None:
     """Beside the policy."""

@@ -85,6 +85,7 @@ def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tm
 # alerts of single runs
 
 
+@pytest.mark.exhaustive
 def test_runs_tell_what_changed_and_nothing_else(tables: DuckDBStore, tmp_path: Path, here: Here) -> None:
     policy_file(tmp_path, tables.url, entries("main.safe", "main.risky"), NOTED)
     for _ in range(2):
@@ -113,6 +114,7 @@ def test_a_violation_that_gets_worse_is_told_once(tables: DuckDBStore, tmp_path:
     assert "4 of 28 rows" in told(tmp_path)[1]["changes"][0]["reason"]
 
 
+@pytest.mark.exhaustive
 def test_ctrl_c_while_an_alert_waits_leaves_the_verdict(
     tables: DuckDBStore, tmp_path: Path, team: HttpReceiver
 ) -> None:
@@ -173,6 +175,7 @@ def team() -> Iterator[HttpReceiver]:
         yield receiver
 
 
+@pytest.mark.exhaustive
 def test_what_is_not_delivered_is_said_kept_and_delivered_by_the_next_run(
     tables: DuckDBStore, tmp_path: Path, team: HttpReceiver, here: Here
 ) -> None:
@@ -232,6 +235,7 @@ def scheduled(folder: Path, *more: str, **variables: str) -> subprocess.Popen[st
     )
 
 
+@pytest.mark.exhaustive
 def test_a_scheduler_runs_tells_once_and_ends_with_0(tables: DuckDBStore, tmp_path: Path) -> None:
     """It reads the policy file anew each time; a file that is broken is told, and the next time comes."""
     path = policy_file(tmp_path, tables.url, entries("main.risky"), NOTED)

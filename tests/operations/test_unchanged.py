@@ -16,7 +16,7 @@ from qidsql.operations.policy_file import read_policy_file
 from qidsql.operations.run import run
 from qidsql.sql.relation import fingerprint, relation
 from tests.commandline import inside
-from tests.exhaustive import always
+from tests.exhaustive import always, first
 from tests.policies import RISKY, SAFE, entries, fill, history_of, policy_file
 from tests.stores import TWO_ENGINES, Store
 
@@ -89,6 +89,7 @@ def test_two_texts_with_one_hash_are_two_values(folder: Path, store: Store) -> N
     assert not nights(folder, lambda: store.execute(f"UPDATE one SET ward = '{other}' WHERE sex = 'x'"))[0]
 
 
+@pytest.mark.exhaustive
 def test_each_history_has_fingerprints_of_its_own(folder: Path, store: Store) -> None:
     """Of equal tables, by a secret: also what the engine computes of the rows."""
     path = policy_file(folder, store.url, entries("one"))
@@ -117,7 +118,7 @@ LIST = {
 }
 
 
-@pytest.mark.parametrize("change", LIST)
+@pytest.mark.parametrize("change", first(LIST))
 def test_a_changed_table_is_held_against_its_last_list_first(folder: Path, store: Store, change: str) -> None:
     path, history = policy_file(folder, store.url, entries("one")), history_of(folder)
     history.record(run(read_policy_file(path), history))
@@ -129,6 +130,7 @@ def test_a_changed_table_is_held_against_its_last_list_first(folder: Path, store
     assert (changed.column_sets, changed.least_withheld) == (alone.column_sets, alone.least_withheld)
 
 
+@pytest.mark.exhaustive
 def test_another_file_version_or_policy_is_another_question(
     folder: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,6 +140,7 @@ def test_another_file_version_or_policy_is_another_question(
     assert not nights(folder, lambda: monkeypatch.setattr(unchanged, "__version__", "another"))[0]
 
 
+@pytest.mark.exhaustive
 def test_reports_say_since_when_and_what_was_spared(folder: Path, store: Store) -> None:
     fill(store, two=SAFE)
     policy_file(folder, store.url, entries("one", "two"))

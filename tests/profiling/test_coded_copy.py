@@ -22,7 +22,7 @@ from qidsql.sql.relation import relation
 from qidsql.sql.templates import Statement
 from tests.commandline import inside
 from tests.definitions import entity_profile_of, mask_of, matching_profile_of, profile_of, projected, sizes_of, subsets
-from tests.exhaustive import always
+from tests.exhaustive import always, first
 from tests.random_tables import KINDS, RandomTable, load, random_table
 from tests.search.small_tables import CRITERIA, minimal_sets
 from tests.stores import ONE_ENGINE, DuckDBStore, PostgresStore, Store
@@ -36,6 +36,7 @@ def profiler_of(engine: Engine, table: RandomTable, entity: bool = False, nulls:
     return TableProfiler(engine, source, table.names, K, "person" if entity else None, nulls=nulls)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", always(0, 1, longer=range(2, 12)))
 def test_profiles_by_codes_are_those_of_the_definitions(store: Store, seed: int) -> None:
     table = random_table(seed, store.name)
@@ -61,6 +62,7 @@ def _risk(profile: ClassProfile) -> tuple[int, int, int, int]:
     return profile.rows, profile.smallest, profile.rows_below_k, profile.colliding_pairs
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_every_kind_of_value_has_a_code_of_its_own(store: Store) -> None:
     tables = []
@@ -105,7 +107,7 @@ def url(store: Store) -> str:
     return store.url
 
 
-@pytest.mark.parametrize("algorithm", ["hitting-sets", "borders", "levelwise", "pruned"])
+@pytest.mark.parametrize("algorithm", first(["hitting-sets", "borders", "levelwise", "pruned"]))
 def test_keys_with_and_without(url: str, algorithm: str) -> None:
     result = house.keys(url, "t", all=True, algorithm=algorithm, workspace=True)
     plain = house.keys(url, "t", all=True, algorithm=algorithm)
@@ -158,6 +160,7 @@ def test_one_copy_per_engine_and_only_where_it_was_asked_for(store: Store, url: 
         coded(TableProfiler(engine, relation(engine.dialect, engine.describe("t"), ()), ["a"], K))
 
 
+@pytest.mark.exhaustive
 def test_a_dry_run_shows_the_copy_and_makes_none(url: str) -> None:
     for verb in (["keys"], ["protect", "--by", "columns", "--distinct", "0.5"], ["audit"]):
         outcome = inside(verb[0], url, "t", *verb[1:], "--workspace", "--dry-run")

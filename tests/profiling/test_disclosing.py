@@ -17,6 +17,7 @@ from tests.stores import TWO_OF_THREE, Store
 WORDS = [f"{limit.finding} {limit.limit}" for limit in LIMITS]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", always(0, longer=range(1, 30)))
 @TWO_OF_THREE
 def test_random_tables(store: Store, seed: int) -> None:
@@ -27,6 +28,7 @@ def test_random_tables(store: Store, seed: int) -> None:
         assert differences(engine, name, rows) == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("limit", LIMITS, ids=WORDS)
 @pytest.mark.parametrize("seeds", always(range(60), longer=[range(60, 600)]))
 def test_a_further_column_never_keeps_a_limit_again(limit: DisclosureLimit, seeds: range) -> None:

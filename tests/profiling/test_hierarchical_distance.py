@@ -44,6 +44,7 @@ def random_paths(random: Random) -> dict[str, list[str]]:
     return {value: [*above, "*"] for value, above in paths.items()}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", always(0, 1, longer=range(2, 60)))
 @TWO_OF_THREE
 def test_random_tables_and_hierarchies(store: Store, seed: int, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def profiler(engine: Engine, budget: Budget | None = None) -> TableProfiler:
     return TableProfiler(engine, source, NAMES, 5, rows=len(ROWS), budget=budget)
 
 
+@pytest.mark.exhaustive
 def test_the_profiles_are_those_of_the_definition(engine: Engine) -> None:
     profiles = profiler(engine)
     masks = range(1, profiles.everything + 1)

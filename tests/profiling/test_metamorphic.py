@@ -82,6 +82,7 @@ def test_other_values_in_the_place_of_the_old_change_nothing(store: Store, table
     assert profiles(store, tables, names) == profiles(store, coded, names)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("entity", [None, "person"])
 def test_a_constant_column_changes_nothing(store: Store, tables: list[RandomTable], entity: str | None) -> None:
     names = [table.names for table in tables]
@@ -108,6 +109,7 @@ def test_doubling_every_row_doubles_every_class(store: Store, tables: list[Rando
         assert new.rows_below_k == 2 * old.unique_rows  # below 3 are now those that were alone
 
 
+@pytest.mark.exhaustive
 def test_doubling_every_row_adds_no_entity(store: Store, tables: list[RandomTable]) -> None:
     names = [table.names for table in tables]
     doubled = [renamed(table, [*table.texts, *table.texts]) for table in tables]

@@ -113,6 +113,7 @@ def measures(profile: ClassProfile) -> Measures:
     return [profile.classes, profile.colliding_pairs, profile.unique_rows, profile.smallest, profile.largest]
 
 
+@pytest.mark.exhaustive
 def test_disclosure_of_sensitive_columns(engine: Engine, shared: Path) -> None:
     """Classes of one value, distinct l-diversity, and the guess with and without knowing the columns."""
     for case in json.loads((shared / "oracle_models.json").read_text()):
@@ -127,6 +128,7 @@ def test_disclosure_of_sensitive_columns(engine: Engine, shared: Path) -> None:
         assert found.rows - (found.rows_in_large or 0) == case["rows_below_k5"]
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_limits_on_disclosure(engine: Engine, shared: Path) -> None:
     """Each model's exact value is within the limit of that value, and beyond any tighter one."""
@@ -211,6 +213,7 @@ def test_samples_held_against_their_populations(store: Store, shared: Path, tmp_
                 assert found.uniques_of_both == case["sample_uniques_that_are_population_unique"]
 
 
+@pytest.mark.exhaustive
 def test_population_uniques(engine: Engine, shared: Path) -> None:
     """Pitman and Zayatz as ARX 3.9.2 has them; SNB by its own equations, which ARX writes wrong.
 
@@ -278,6 +281,7 @@ def test_adult14_definition_3_and_algorithm_5_1_differ(engine: Engine) -> None:
     assert found.size == 13
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_arx_adult_every_column_set(engine: Engine, lattice: Callable[[str], dict[int, Measures]]) -> None:
     table, expected = profiler(engine, "arx_adult"), lattice("lattice_arx_adult")

@@ -98,6 +98,7 @@ def graded(engine: Engine, t: str, order: str | None, **more: Any) -> Any:
     return audit(engine, AuditRequest("t", **request))
 
 
+@pytest.mark.exhaustive
 @EVERY_ENGINE
 def test_texts_have_the_order_that_is_given(store: Store, tmp_path: Path) -> None:
     """The distance of {none, mild, NULL} from all six rows: (1/6 + 2/6 + 1/6 + 0) / 4 = 1/6; of those in alphabetical

@@ -24,7 +24,7 @@ from tests.definitions import (
     sizes_of,
     subsets,
 )
-from tests.exhaustive import always
+from tests.exhaustive import always, first
 from tests.random_tables import RandomTable, drop, load, random_table
 from tests.stores import ONE_OF_THREE, TWO_ENGINES, TWO_OF_THREE, Store
 
@@ -77,6 +77,7 @@ def _case(engine: Engine, table: RandomTable, k: int) -> Case:
     return Case(engine, relation(engine.dialect, described, described.columns), table, list(subsets(table.columns)), k)
 
 
+@pytest.mark.exhaustive
 def test_profiles_of_every_column_set(cases: list[Case]) -> None:
     for case in cases:
         expected = [profile_of(case.rows(places), case.k) for places in case.sets]
@@ -84,7 +85,7 @@ def test_profiles_of_every_column_set(cases: list[Case]) -> None:
 
 
 @TWO_ENGINES
-@pytest.mark.parametrize("make", [class_profiles_in_one_scan, class_profiles_by_finest])
+@pytest.mark.parametrize("make", first([class_profiles_in_one_scan, class_profiles_by_finest]))
 def test_profiles_of_every_column_set_in_one_scan(make: MakeProfiles, cases: list[Case]) -> None:
     for case in cases:
         named = [case.names(places) for places in case.sets]
@@ -130,6 +131,7 @@ def test_class_sizes_answer_for_every_k(cases: list[Case]) -> None:
             assert all(sizes.profile(k) == profile_of(case.rows(places), k) for k in (2, 3, 4, 5)), case.table
 
 
+@pytest.mark.exhaustive
 @ONE_OF_THREE
 def test_entity_profiles_of_every_column_set(cases: list[Case]) -> None:
     for case in cases:
@@ -165,6 +167,7 @@ def test_what_contains_a_set_as_fine_as_all_columns_is_not_measured(cases: list[
     assert spared > 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("many_classes", [0, 10**9], ids=["several sets together", "each set alone"])
 def test_sampled_classes_have_exact_sizes(
     cases: list[Case], many_classes: int, monkeypatch: pytest.MonkeyPatch

@@ -50,6 +50,7 @@ def profiler_of(engine: Engine, table: RandomTable, k: int) -> TableProfiler:
     return profiler
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("few")
 def test_classes_in_a_region_are_classes_of_the_table(store: Store, tables: list[RandomTable]) -> None:
     with store.connect() as engine:
@@ -65,6 +66,7 @@ def test_classes_in_a_region_are_classes_of_the_table(store: Store, tables: list
                 assert part.rows_below_k <= whole.rows_below_k and part.classes <= whole.classes
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("few")
 def test_an_audit_by_regions_says_what_one_without_them_says(
     store: Store, tables: list[RandomTable], monkeypatch: pytest.MonkeyPatch

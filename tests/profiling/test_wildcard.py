@@ -85,6 +85,7 @@ def profiler(engine: Engine, name: str, nulls: Nulls = Nulls.WILDCARD) -> TableP
     return TableProfiler(engine, source, [column.name for column in table.columns], K, nulls=nulls)
 
 
+@pytest.mark.exhaustive
 def test_profiles_and_sizes_of_every_column_set(tables: tuple[Engine, list[NullTable]]) -> None:
     engine, made = tables
     for table in made:
@@ -99,6 +100,7 @@ def test_profiles_and_sizes_of_every_column_set(tables: tuple[Engine, list[NullT
             assert sizes.profile(k) == matching_profile_of(table.rows, k), table
 
 
+@pytest.mark.exhaustive
 def test_a_further_column_only_removes_matches(tables: tuple[Engine, list[NullTable]]) -> None:
     engine, made = tables
     for table in made[:20]:

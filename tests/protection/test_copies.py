@@ -50,6 +50,7 @@ def tells_nothing(orders: list[list[Any]], copies: list[list[Any]]) -> bool:
     return persons[0] == persons[1] and persons[0] not in came and persons[0] != sorted(persons[0])
 
 
+@pytest.mark.exhaustive
 def test_the_copy_of_a_table_can_be_a_file(store: Store, tmp_path: Path) -> None:
     """The source is read only: nothing in it changes, and its writers need not wait for a writer."""
     store.table("people", COLUMNS, ROWS)
@@ -73,6 +74,7 @@ def test_the_copy_of_a_table_can_be_a_file(store: Store, tmp_path: Path) -> None
         assert connection.execute("FROM duckdb_tables() SELECT table_name").fetchall() == [("people",)]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("way", TWO_WAYS)
 def test_a_copy_does_not_keep_the_order_of_its_source(store: Store, way: tuple[str, dict[str, Any]]) -> None:
     """Line i was person i, for anyone with the list of persons."""
@@ -83,6 +85,7 @@ def test_a_copy_does_not_keep_the_order_of_its_source(store: Store, way: tuple[s
     assert tells_nothing(orders, [as_stored(store, f"copy{number}") for number in range(2)])
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 @pytest.mark.parametrize("way", PRINTED)
 def test_a_printed_copy_does_not_either(store: Store, way: tuple[str, dict[str, Any], str]) -> None:
@@ -99,6 +102,7 @@ def test_a_printed_copy_does_not_either(store: Store, way: tuple[str, dict[str, 
     assert tells_nothing(orders, copies)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 @pytest.mark.parametrize("ending", always("csv", longer=["parquet"]))
 @pytest.mark.parametrize("way", TWO_WAYS)
@@ -114,6 +118,7 @@ def test_nor_does_a_file(store: Store, tmp_path: Path, way: tuple[str, dict[str,
     assert tells_nothing(orders, copies)
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 @pytest.mark.parametrize(
     ("verb", "left_out"),
@@ -169,6 +174,7 @@ def pupils(store: Store, odd: int = 0) -> None:
     store.table("pupils", EDUCATION, rows)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("verb", always("matching", longer=["identical"]))
 def test_cells_that_a_kept_column_gives_back_are_said_first(store: Store, verb: str) -> None:
     pupils(store)

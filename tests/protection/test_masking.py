@@ -42,6 +42,7 @@ def optimum(rows: Rows, definition: Definition, weights: list[int] | None) -> in
     return max((weight(mask, weights) for mask in safe), default=0)
 
 
+@pytest.mark.exhaustive
 def test_the_exact_search_profiles_no_part_of_a_set_that_was_safe() -> None:
     draw = Random(23)
     for _ in range(20):
@@ -54,6 +55,7 @@ def test_the_exact_search_profiles_no_part_of_a_set_that_was_safe() -> None:
         assert not any(later & ~earlier == 0 for earlier, later in combinations(safe, 2))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("criterion", [criterion for criterion, _ in CASES], ids=NAMES)
 def test_the_greedy_plan_is_the_same_with_steps_ahead(criterion: Criterion) -> None:
     draw = Random(29)
@@ -71,6 +73,7 @@ def test_the_greedy_plan_is_the_same_with_steps_ahead(criterion: Criterion) -> N
             assert early.profile is None or not criterion.met_by(early.profile)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("criterion", "definition"), CASES, ids=NAMES)
 def test_plans_are_safe_and_the_exact_one_is_optimal(criterion: Criterion, definition: Definition) -> None:
     draw = Random(17)
@@ -182,6 +185,7 @@ def test_a_sampled_plan_stays_below_the_smaller_ratio() -> None:
     assert plan.safe is True
 
 
+@pytest.mark.exhaustive
 def test_sampled_plans_break_their_promise_no_more_often_than_they_say() -> None:
     rows = [(n % 3, n % 4, n % 5, n % 11) for n in range(600)]
     criterion, delta, broken = Separation(Fraction(9, 10)), Fraction(1, 4), 0
@@ -201,6 +205,7 @@ def test_a_sample_cannot_rule_out_small_classes(criterion: Criterion) -> None:
         sampled_masking(RowsProfiler(WIDE), criterion, RowsSampler(WIDE))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("criterion", "figure"),
     [

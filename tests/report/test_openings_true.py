@@ -18,6 +18,7 @@ def test_the_opening_says_whether_rows_were_read(tmp_path: Path, rank: bool, sai
     assert said in opening(qidsql.tables(str(place), rank=rank))
 
 
+@pytest.mark.exhaustive
 def test_nobody_is_found_by_the_protected_columns_alone(tmp_path: Path) -> None:
     place = tmp_path / "t.duckdb"
     with duckdb.connect(str(place)) as connection:

@@ -254,6 +254,7 @@ def strict(criterion: Criterion, rows: Sequence[Row]) -> list[tuple[Criterion, M
     return []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("part", PARTS)
 def test_random_tables(store: Store, part: int) -> None:
     count = TABLES[store.name]

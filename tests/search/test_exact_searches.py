@@ -19,7 +19,7 @@ from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.result import SearchResult
 from qidsql.search.sampled import PairSample
 from qidsql.search.smallest import minimum
-from tests.exhaustive import always, pairs
+from tests.exhaustive import always, first, pairs
 from tests.search.tables import (
     Meets,
     MemoryProfiler,
@@ -53,7 +53,7 @@ def tables(request: pytest.FixtureRequest) -> int:
     return int(request.param)
 
 
-@pytest.mark.parametrize("max_pairs", [2, 6, 40, 1000])
+@pytest.mark.parametrize("max_pairs", first([2, 6, 40, 1000]))
 def test_keys_are_those_of_brute_force(max_pairs: int, tables: int) -> None:
     random = Random(max_pairs)
     for _ in range(tables):
@@ -218,7 +218,7 @@ def test_duplicate_rows_rule_out_every_key_with_one_profile() -> None:
     assert (len(profiler.asked), witnesses.asked) == (1, [])
 
 
-@pytest.mark.parametrize("breadth", [0, 1, 12, 256])
+@pytest.mark.parametrize("breadth", first([0, 1, 12, 256]))
 def test_borders_are_those_of_brute_force_for_every_criterion(breadth: int, tables: int) -> None:
     random = Random(12)
     for _ in range(tables):
@@ -235,6 +235,7 @@ def test_borders_are_those_of_brute_force_for_every_criterion(breadth: int, tabl
             assert len(set(profiler.asked)) == len(profiler.asked), "asked twice"
 
 
+@pytest.mark.exhaustive
 def test_borders_ask_both_borders_and_no_more_than_theory_allows(tables: int) -> None:
     """Whoever asks column sets only must ask every minimal solution and every maximal failing set. Dualize and advance
     asks at most |maximal| * (|minimal| + rank * columns) sets [Gunopulos et al. 2003], where the rank, the
@@ -284,7 +285,7 @@ class Inferring(MemoryProfiler):
         return super().profiles(masks)
 
 
-@pytest.mark.parametrize("breadth", [0, 4, 256])
+@pytest.mark.parametrize("breadth", first([0, 4, 256]))
 def test_what_follows_from_earlier_rounds_is_not_asked(breadth: int, tables: int) -> None:
     random = Random(26)
     for _ in range(tables):
@@ -295,6 +296,7 @@ def test_what_follows_from_earlier_rounds_is_not_asked(breadth: int, tables: int
             minimum(Inferring(rows, width, meets), criterion, breadth=breadth)
 
 
+@pytest.mark.exhaustive
 def test_the_broader_the_fewer_rounds() -> None:
     random = Random(27)
     rows = [tuple(random.randrange(values) for values in (2, 2, 3, 3, 4, 4, 5, 6, 9, 20)) for _ in range(300)]
@@ -310,7 +312,7 @@ def test_the_broader_the_fewer_rounds() -> None:
         assert rounds[-1] <= 10
 
 
-@pytest.mark.parametrize("breadth", [0, 3, 256])
+@pytest.mark.parametrize("breadth", first([0, 3, 256]))
 def test_borders_stopped_say_only_what_is_proved(breadth: int, tables: int) -> None:
     random = Random(14)
     for _ in range(tables):
@@ -325,6 +327,7 @@ def test_borders_stopped_say_only_what_is_proved(breadth: int, tables: int) -> N
             assert {mask for mask in every if mask.bit_count() <= result.complete_to_size} <= found(result)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("breadth", "weighted"), pairs([0, 256], [False, True]))
 def test_the_minimum_is_that_of_brute_force(weighted: bool, breadth: int, tables: int) -> None:
     random = Random(15)
@@ -376,6 +379,7 @@ def test_twins_and_constant_columns_cost_a_minimum_search_no_questions_and_the_l
         assert profiles_of_twins == profiles + 9 + 8  # the further columns alone, and each beside its twin
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("breadth", [0, 256])
 def test_a_minimum_search_that_is_stopped_keeps_true_bounds(breadth: int, tables: int) -> None:
     random = Random(16)

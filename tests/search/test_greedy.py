@@ -23,6 +23,7 @@ from tests.search.small_tables import (
 )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("criterion", "definition"), CRITERIA, ids=[criterion.name for criterion, _ in CRITERIA])
 @pytest.mark.parametrize("search", [greedy, naive_greedy])
 def test_what_is_found_meets_the_definition(

@@ -21,6 +21,7 @@ CRITERIA: list[Criterion] = [
 TABLES = range(150)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("criterion", CRITERIA, ids=lambda criterion: criterion.name)
 def test_finds_a_minimal_set_where_there_is_one(criterion: Criterion) -> None:
     for seed in TABLES:

@@ -32,6 +32,7 @@ def per_criterion(criterion: Criterion) -> str:
     return criterion.name
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("criterion", CRITERIA, ids=per_criterion)
 def test_finds_exactly_the_minimal_sets(criterion: Criterion) -> None:
     for seed in TABLES:
@@ -55,6 +56,7 @@ def test_smaller_sets_come_first() -> None:
         assert sizes == sorted(sizes)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("criterion", CRITERIA, ids=per_criterion)
 def test_asks_the_minimal_sets_and_the_failing_sets_once_each(criterion: Criterion) -> None:
     for seed in TABLES:
@@ -65,6 +67,7 @@ def test_asks_the_minimal_sets_and_the_failing_sets_once_each(criterion: Criteri
         assert sorted(profiler.asked) == sorted([*failing, *minimal_sets(profiler, criterion)]), seed
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("criterion", CRITERIA, ids=per_criterion)
 @pytest.mark.parametrize("max_size", [1, 2, 3])
 def test_max_size_leaves_out_larger_sets_and_says_so(criterion: Criterion, max_size: int) -> None:
@@ -80,6 +83,7 @@ def test_max_size_leaves_out_larger_sets_and_says_so(criterion: Criterion, max_s
         assert result.stopped is None
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("criterion", CRITERIA, ids=per_criterion)
 def test_what_a_spent_budget_leaves_is_still_true(criterion: Criterion, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "CHUNK", 2)  # so that the budget ends within a size

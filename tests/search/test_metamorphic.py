@@ -174,6 +174,7 @@ def before(store: Store, drawn: list[list[Row]]) -> Answers:
     return _before[store.name]
 
 
+@pytest.mark.exhaustive
 def test_the_order_of_rows_changes_nothing(store: Store, drawn: list[list[Row]], before: Answers) -> None:
     asked = [criteria(rows) for rows in drawn]
     shuffled = [Random(1).sample(rows, len(rows)) for rows in drawn]
@@ -190,6 +191,7 @@ def test_the_order_of_columns_changes_nothing(store: Store, drawn: list[list[Row
         assert after[number, place, name] == turned, (number, place, name)
 
 
+@pytest.mark.exhaustive
 def test_other_values_in_the_place_of_the_old_change_nothing(
     store: Store, drawn: list[list[Row]], before: Answers
 ) -> None:
@@ -200,6 +202,7 @@ def test_other_values_in_the_place_of_the_old_change_nothing(
     assert before == answers(store, renamed, weights, asked)
 
 
+@pytest.mark.exhaustive
 def test_a_constant_column_is_in_no_set_and_may_be_published(
     store: Store, drawn: list[list[Row]], before: Answers
 ) -> None:

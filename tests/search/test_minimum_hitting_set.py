@@ -39,6 +39,7 @@ def least(masks: list[int], weights: list[int]) -> int:
     return min(sum(weight for place, weight in enumerate(weights) if chosen >> place & 1) for chosen in sets)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("steps", "instances"), [(10**6, 400), (STEPS, 100), (SOLVER_ONLY, 100), (3, 100)])
 def test_the_weight_is_that_of_brute_force(steps: int, instances: int) -> None:
     random = Random(steps)
@@ -128,6 +129,7 @@ def test_a_light_hitting_set_is_minimal() -> None:
         )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("steps", [10**7, SOLVER_ONLY])
 @pytest.mark.parametrize("looks", [0, 2])
 def test_stopped_it_gives_the_best_set_and_a_true_bound(steps: int, looks: int) -> None:

@@ -62,6 +62,7 @@ TABLE_1 = [
 ]
 
 
+@pytest.mark.exhaustive
 def test_motwani_xu_table_1_ratios(store: Store) -> None:
     people = example(store, ["age", "sex", "state"], TABLE_1)
     ratios = {
@@ -120,6 +121,7 @@ def test_yuan_wang_4_2_minimum_cover(store: Store) -> None:
         assert [cover.profile(name).classes for name in cover.names] == [4, 3, 3, 3]
 
 
+@pytest.mark.exhaustive
 def test_yuan_wang_4_2_every_minimum_cover_is_a_minimum_key(store: Store) -> None:
     """The reduction itself: element e is row e, subset S is the column with e's own value in S's rows, else a blank."""
     draw = Random(42)

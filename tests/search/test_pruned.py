@@ -26,6 +26,7 @@ from tests.search.small_tables import (
 PRUNABLE = [case for case in CRITERIA if isinstance(case[0], (Key, Distinct, Separation))]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("criterion", "definition"), PRUNABLE, ids=[criterion.name for criterion, _ in PRUNABLE])
 @pytest.mark.parametrize("sizes", [(), (2,), (3, 6), (1, 2, 3)])
 def test_the_sets_are_those_of_brute_force(
@@ -103,6 +104,7 @@ def test_small_classes_cannot_be_told_from_a_sub_table(criterion: Criterion) -> 
         iterative(RowsProfiler([(1,)]), criterion, RowsSampler([(1,)]))
 
 
+@pytest.mark.exhaustive
 def test_adult_minimal_quasi_identifiers_of_few_columns(adult: Adult) -> None:
     result = iterative(adult.profiler, Separation(Fraction(999, 1000)), adult.sampler(1), max_size=4)
     expected = adult.figures["quasi_0_999_separation"]["by_size"]

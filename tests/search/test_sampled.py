@@ -19,7 +19,7 @@ from qidsql.protection.masking import sampled_masking
 from qidsql.search.sampled import NOTHING, PairSample, sampled_key, sampled_separation
 from qidsql.sql.relation import relation
 from tests.adult import Adult
-from tests.exhaustive import always
+from tests.exhaustive import always, first
 from tests.search.small_tables import RowsProfiler, RowsSampler
 from tests.stores import EVERY_ENGINE, TWO_ENGINES, TWO_OF_THREE, Store
 
@@ -145,7 +145,7 @@ def sampler(engine: Engine, name: str, seed: int, where: str | None = None, null
 
 
 @TWO_OF_THREE
-@pytest.mark.parametrize("name", ["t", "v"])
+@pytest.mark.parametrize("name", first(["t", "v"]))
 def test_pairs_are_independent_and_uniform(store: Store, name: str) -> None:
     """Each of the 15 pairs of 6 rows equally often, also when one statement draws far more pairs than there are."""
     rows = [tuple(int(row == other) for other in range(6)) for row in range(6)]
@@ -164,6 +164,7 @@ def test_pairs_are_independent_and_uniform(store: Store, name: str) -> None:
     assert sum((counts[mask] - 200) ** 2 / 200 for mask in expected) < 42.6  # 14 degrees of freedom: once in 10,000
 
 
+@pytest.mark.exhaustive
 @TWO_OF_THREE
 @pytest.mark.parametrize("rows", always(400, longer=[4_000]))
 def test_few_pairs_of_many_rows(store: Store, rows: int) -> None:
@@ -204,6 +205,7 @@ def test_one_row_has_no_pairs(store: Store) -> None:
         assert sampler(engine, "t", 0).of_pairs(9).profiles([1])[0].separation_ratio == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", always(0, longer=range(1, 12)))
 @pytest.mark.parametrize("nulls", Nulls)
 def test_a_sample_drawn_once_has_the_profiles_of_the_same_rows_by_statements(
@@ -267,7 +269,7 @@ def test_statements_and_budget_of_a_sampled_key(store: Store) -> None:
             TableSampler(entity, table, table.columns)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", first(range(4)))
 def test_adult_separation_as_in_table_4(adult: Adult, seed: int) -> None:
     figure = adult.figures["(0.001,0.01)-separation greedy: size / ratio"]
     result = sampled_key(adult.profiler, Separation(1 - Fraction(1, 1000)), adult.sampler(seed))

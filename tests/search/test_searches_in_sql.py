@@ -21,6 +21,7 @@ from qidsql.search.borders import borders
 from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.smallest import minimum
 from qidsql.sql.relation import relation
+from tests.exhaustive import first
 from tests.search.tables import K, class_sizes
 from tests.stores import EVERY_ENGINE, ONE_ENGINE, ONE_OF_THREE, TWO_ENGINES, DuckDBStore, Store, quoted
 
@@ -34,7 +35,7 @@ def profiler_of(engine: Engine, table: str, **options: object) -> TableProfiler:
     return TableProfiler(engine, source, names, K, rows=described.estimated_rows, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("width", [63, 64, 130])
+@pytest.mark.parametrize("width", first([63, 64, 130]))
 def test_masks_of_more_columns_than_one_integer_holds(store: Store, width: int) -> None:
     """A ring of columns: row i has another value than most in columns i and i + 1 only."""
     rows = [tuple(1 if place in (row, (row + 1) % width) else 0 for place in range(width)) for row in range(width)]
@@ -52,7 +53,7 @@ def test_masks_of_more_columns_than_one_integer_holds(store: Store, width: int) 
         assert not any(mask & 1 for mask in some.masks)
 
 
-@pytest.mark.parametrize("width", [64, 130])
+@pytest.mark.parametrize("width", first([64, 130]))
 def test_a_key_whose_columns_lie_in_different_lanes(store: Store, width: int) -> None:
     rows = [(row // 8, *[0] * (width - 2), row % 8) for row in range(64)]
     store.table("wide", {f"c{place}": "INTEGER" for place in range(width)}, rows)
@@ -136,6 +137,7 @@ def difference(one: Sequence[object], other: Sequence[object]) -> int:
     return sum(1 << place for place, (x, y) in enumerate(zip(one, other, strict=True)) if x != y)
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_many_pairs_are_looked_at_in_part_and_every_mask_is_true(store: Store) -> None:
     """Of more pairs than asked for, some: at least one, and none that is not there."""
@@ -238,6 +240,7 @@ def adult(store: Store, shared: Path) -> Store:
     return store
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_adult_has_two_minimal_keys_of_13_columns(adult: Store) -> None:
     with adult.connect() as engine:

@@ -49,6 +49,7 @@ def column_sets(rows: Sequence[Row]) -> range:
     return range(1, 1 << len(rows[0]))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", always(0, longer=range(1, 15)))
 @TWO_OF_THREE
 def test_the_witnesses_of_random_tables(store: Store, seed: int) -> None:
@@ -153,6 +154,7 @@ def duplicated(store: Store) -> None:
     store.table("t", dict.fromkeys(COLUMNS, "INTEGER"), [row for row in rows for _ in range(4)])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 def test_a_command_reports_the_sets_that_witnesses_decided(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     duplicated(store)

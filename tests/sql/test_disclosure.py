@@ -15,6 +15,7 @@ K = 3
 SEEDS = [seed for seed in range(120) if random_table(seed, "duckdb").columns > 1]  # one is the sensitive column
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", always(*SEEDS[:6], longer=SEEDS[6:]))
 @THREE_ENGINES  # Sail cannot plan the windows of what is counted in persons
 def test_random_tables(store: Store, seed: int) -> None:

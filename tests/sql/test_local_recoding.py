@@ -137,6 +137,7 @@ def plan_in_duckdb(connection: duckdb.DuckDBPyConnection, case: Case) -> list[tu
     return connection.execute(planned(case, DUCKDB)).fetchall()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("block", always(0, longer=[1, 2]))
 def test_no_group_of_a_plan_is_unsafe_and_every_row_is_in_it(block: int) -> None:
     shown = 0

@@ -16,7 +16,7 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import class_profiles, class_profiles_in_one_scan, column_counts
 from qidsql.sql.relation import Relation, sample, sample_of_entities
 from qidsql.sql.templates import Statement
-from tests.exhaustive import always, pairs
+from tests.exhaustive import always, first, pairs
 from tests.stores import (
     ONE_ENGINE,
     THREE_ENGINES,
@@ -60,7 +60,7 @@ def test_a_sample_has_the_size_asked_for_and_no_row_twice(store: Store, table: s
         assert len(values(engine, drawn(engine, table, ROWS + 1, 1))) == ROWS
 
 
-@pytest.mark.parametrize("table", KINDS)
+@pytest.mark.parametrize("table", first(KINDS))
 def test_a_seed_gives_the_same_rows_again_and_another_seed_others(store: Store, table: str) -> None:
     fill(store)
     with store.connect() as engine:
@@ -112,6 +112,7 @@ def test_every_statement_sees_the_same_sample(store: Store, table: str) -> None:
         assert engine.run(column_counts(engine.dialect, source, ("a",))) == (200, (0,))
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 @TWO_ENGINES
 @pytest.mark.parametrize(("table", "where"), pairs(KINDS, [None, "b = 0"]))
@@ -135,6 +136,7 @@ def test_samples_are_uniform(store: Store, table: str, where: str | None, seeds:
     assert abs(neighbours - adjacent) < 4 * adjacent**0.5
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("table", KINDS)
 @pytest.mark.parametrize("seeds", always(12, longer=[25]))
 def test_samples_of_different_seeds_share_rows_by_chance_only(store: Store, table: str, seeds: int) -> None:

@@ -97,6 +97,7 @@ def _ratios(profile: ClassProfile) -> tuple[float, ...]:
     return float(profile.distinct_ratio), float(profile.separation_ratio), float(profile.share_below_k)
 
 
+@pytest.mark.exhaustive
 def test_the_answers_are_those_of_the_definitions(filled: Store) -> None:
     assert list(differences(filled, script(filled.name))) == []
 

@@ -3,6 +3,7 @@
 import io
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -25,6 +26,7 @@ def printed(rows: list[tuple[str, ...]], width: int) -> str:
     return file.getvalue()
 
 
+@pytest.mark.exhaustive
 @given(ROWS, st.integers(30, 120))
 def test_words_and_figures_stay_whole_at_any_width(rows: list[tuple[str, ...]], width: int) -> None:
     shown = printed(rows, width)

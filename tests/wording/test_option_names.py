@@ -25,6 +25,7 @@ def people(store: Store) -> None:
     store.table("nobody", {"sex": "TEXT"}, [])
 
 
+@pytest.mark.exhaustive
 def test_a_run_advises_keys_and_an_audit_options(store: Store, tmp_path: Path) -> None:
     people(store)
     schema = store.schema if isinstance(store, PostgresStore) else "main"

@@ -3,6 +3,8 @@
 import re
 from fractions import Fraction
 
+import pytest
+
 from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.command import AuditRequest
 from qidsql.core.results import Verdict
@@ -46,6 +48,7 @@ def test_the_fewest_columns_to_withhold(store: Store) -> None:
     assert result.withheld[0].passes
 
 
+@pytest.mark.exhaustive
 def test_rows_without_a_person_may_be_of_persons_counted_already(store: Store) -> None:
     """They are counted as one more person in each class, so a pass needs one more than k where there are such rows."""
     persons = {k: [(0, person) for person in "abc"[:k]] + [(1, person) for person in "abcd"] for k in (2, 3)}

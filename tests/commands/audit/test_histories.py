@@ -104,6 +104,7 @@ def agrees(entry: dict[str, Any], found: RowsOfPersons) -> None:
             assert point.low <= Fraction(expected["unicity_alone"]) <= point.high
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_what_the_report_says(store: Store) -> None:
     """Each day has three of three people, each pair of days is one person's alone."""
@@ -122,6 +123,7 @@ def test_what_the_report_says(store: Store) -> None:
     assert inside("audit", store.url, *given, "--known-rows", "all").code == 1
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_what_is_not_measured_is_no_pass(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     made(store, [(person, "a", 1) for person in range(4) for _ in range(2)])
@@ -149,6 +151,7 @@ def test_rows_that_are_nobodys_are_no_pass(store: Store, days: int) -> None:
     assert result.verdict is Verdict.VIOLATION
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_a_run_tells_its_finding_and_compares_it(store: Store, tmp_path: Path) -> None:
     made(store, [(person, "a", day) for person in range(3) for day in (person, (person + 1) % 3)])
@@ -196,6 +199,7 @@ def test_what_known_rows_tell_of_a_sensitive_column(store: Store) -> None:
         qidsql.audit(store.url, "events", **{**given, "l_diversity": 3})
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_a_limit_on_the_unicity_decides(store: Store) -> None:
     """Of two persons with two days one pair is theirs alone; 8 persons have one day each."""

@@ -27,6 +27,7 @@ def verdict(url: str, k: int, **options: Any) -> str:
     return qidsql.audit(url, "panel", k=k, **{"columns": "sex", **options}).verdict
 
 
+@pytest.mark.exhaustive
 @EVERY_ENGINE
 def test_a_pass_counts_by_rows_and_by_persons_until_one_is_confirmed(store: Store) -> None:
     url = panel(store)
@@ -35,6 +36,7 @@ def test_a_pass_counts_by_rows_and_by_persons_until_one_is_confirmed(store: Stor
     assert [verdict(url, k, entity="row") for k in (5, 12, 13)] == ["pass", "pass", "violation"]
 
 
+@pytest.mark.exhaustive
 def test_the_reason_says_what_to_do_and_the_first_line_what_was_counted(tmp_path: Path) -> None:
     url = panel(DuckDBStore(tmp_path / "a.duckdb"))
     out = " ".join(inside("audit", url, "panel", "-c", "sex", "--k", "5").out.split())
@@ -57,6 +59,7 @@ def test_the_reason_says_what_to_do_and_the_first_line_what_was_counted(tmp_path
     ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -107,6 +110,7 @@ wave = "other"
 """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("entity", "identifier", "expected"),
     [

@@ -263,6 +263,7 @@ def test_what_the_keys_tell_about_the_columns_left_is_not_asked(
     assert [column.without is not None for column in result.columns] == [True] * 4
 
 
+@pytest.mark.exhaustive
 def test_the_comparison_of_ways_runs_as_printed(duckdb_store: DuckDBStore) -> None:
     people = [(f"19{n % 5 + 40}-01-11", f"1011{n % 4}", "abc"[n % 3]) for n in range(90)]
     duckdb_store.table("people", {"born": "DATE", "zip code": "VARCHAR(5)", "illness": "VARCHAR(1)"}, people)

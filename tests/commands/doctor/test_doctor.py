@@ -267,6 +267,7 @@ def test_json_holds_the_same(tmp_path: Path) -> None:
     assert {check["state"] for check in document["session"]} <= set(State)
 
 
+@pytest.mark.exhaustive
 def test_no_secret_of_a_server_that_refuses_or_is_gone(spare_server: PostgresServer, tmp_path: Path) -> None:
     role = "auditor_of_doctor"
     spare_server.ask_passwords_of(role, "right")

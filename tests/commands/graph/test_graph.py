@@ -128,6 +128,7 @@ def test_catalog_values_and_file_agree(store: Store, tmp_path: Path) -> None:
         }
 
 
+@pytest.mark.exhaustive
 def test_values_alone_tell_the_same(store: Store) -> None:
     fill(store, keys=False)
     silent = ask(store, **ENDS, containment=False)
@@ -331,6 +332,7 @@ BAD = [
 ]
 
 
+@pytest.mark.exhaustive
 def test_bad_input_is_one_line_that_says_what_to_do(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
     fill(duckdb_store, keys=True)
     runs = [["graph", str(duckdb_store.path), "--no-containment", *options] for options, _ in BAD]
@@ -355,6 +357,7 @@ def test_contradictory_merges_are_refused(duckdb_store: DuckDBStore, tmp_path: P
         ask(duckdb_store, identifiers="nobody", sensitive="diagnosis", containment=False)
 
 
+@pytest.mark.exhaustive
 def test_then_runs_on_what_is_to_be_protected(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
     fill(duckdb_store, keys=True)
     asked = [
@@ -395,6 +398,7 @@ def test_then_runs_on_what_is_to_be_protected(duckdb_store: DuckDBStore, tmp_pat
     assert "leave out --then" in refused(*asked, "--protect", "visits", "--then", "audit", "--format", "dot")
 
 
+@pytest.mark.exhaustive
 def test_a_persons_number_is_said_and_persons_are_counted(duckdb_store: DuckDBStore) -> None:
     import duckdb
 

@@ -21,7 +21,7 @@ from qidsql.errors import UnknownName, UsageError
 from qidsql.formats import json as json_report
 from tests import rendering
 from tests.commandline import inside, refused
-from tests.exhaustive import always, pairs
+from tests.exhaustive import always, first, pairs
 from tests.stores import ONE_ENGINE, TWO_ENGINES, PostgresStore, Store, quoted
 from tests.ways import work
 
@@ -64,7 +64,7 @@ CERTIFIED = {
 
 
 @TWO_ENGINES
-@pytest.mark.parametrize("name", CERTIFIED)
+@pytest.mark.parametrize("name", first(CERTIFIED))
 def test_certified_regressions(store: Store, name: str) -> None:
     text, coefficients, (error, r_squared, f) = CERTIFIED[name]
     width = len(coefficients)
@@ -111,6 +111,7 @@ def make(store: Store, original: list[Row], copy: list[Row], columns: int, names
         store.table(table, dict(zip(names, types, strict=True)), rows)
 
 
+@pytest.mark.exhaustive
 @TWO_ENGINES
 @pytest.mark.parametrize(("seed", "weighted"), pairs(range(6), [False, True]))
 def test_cells_and_distributions_against_the_rows(store: Store, seed: int, weighted: bool) -> None:
@@ -167,6 +168,7 @@ def share(rows: list[Row], place: int, value: str | None, weighted: bool) -> flo
     return 100 * sum(weight for cell, weight in weights if cell == value) / total if total else None
 
 
+@pytest.mark.exhaustive
 @TWO_ENGINES
 @pytest.mark.parametrize("seed", always(0, 1, longer=range(2, 5)))
 def test_regressions_against_least_squares_over_the_rows(store: Store, seed: int) -> None:
@@ -248,6 +250,7 @@ def rendered(result: ImpactResult) -> str:
     return " ".join(rendering.render(result, 140).split())
 
 
+@pytest.mark.exhaustive
 def test_wilsons_tables(wilson: Path) -> None:
     """Tables 2 to 4 and section 4.2, said as he says them."""
     covariates = ["BYSEX", "BYRACE", "BYPLANG", "BYSCTRL"]
@@ -297,6 +300,7 @@ def test_differences_are_full_less_protected_and_scaled_by_the_full_percentage(s
     assert found.to_dict()["differences"] == {"least": -5, "greatest": 5, "mean": 0, "median": 0}
 
 
+@pytest.mark.exhaustive
 @TWO_ENGINES
 def test_the_mark_stands_for_a_suppressed_cell_in_the_copy_alone(store: Store) -> None:
     """A number that became a text for the sake of its marks is compared by its text, and a number to a regression."""
@@ -404,6 +408,7 @@ def test_weights_that_cannot_be_used_are_refused(store: Store) -> None:
         impact(store.url, "full_data", protected="zeros", weight="t")
 
 
+@pytest.mark.exhaustive
 def test_questions_that_cannot_be_right_are_refused(store: Store) -> None:
     store.table("full_data", {"a": "INTEGER", "t": "VARCHAR(5)", "y": "INTEGER"}, [(i, str(i), i) for i in range(300)])
     store.table("protected", {"a": "INTEGER", "t": "VARCHAR(5)"}, [(1, "x")])
@@ -477,6 +482,7 @@ def test_one_statement_per_column_and_regression(store: Store) -> None:
 CANARIES = [f"cnry{i}" for i in range(6)]
 
 
+@pytest.mark.exhaustive
 def test_no_value_in_any_output_unless_it_was_asked_for(store: Store) -> None:
     rows = [(CANARIES[i % 6], 770_001 + i % 5, f"2077-01-0{1 + i % 9}", float(i % 7), 1 + i % 2) for i in range(200)]
     columns = {"name": "VARCHAR(9)", "number": "INTEGER", "day": "DATE", "y": "DOUBLE PRECISION", "w": "INTEGER"}
@@ -508,6 +514,7 @@ def test_no_value_when_a_text_is_no_number(store: Store) -> None:
     assert "cnry" not in json_report.render(result)
 
 
+@pytest.mark.exhaustive
 def test_the_command_line(wilson: Path) -> None:
     run = ["impact", wilson, "els", "--protected", "els_2_anonymous", "--weight", "F2BYWT"]
     regression = ["--outcome", "BYTXCSTD", "--covariate", "BYSEX", "--covariate", "BYSCTRL", "--fill", "99"]
@@ -571,6 +578,7 @@ def test_people_whom_the_copy_singles_out(store: Store) -> None:
     assert unasked.known is None and "--k K counts them" in rendering.render(unasked, 200)
 
 
+@pytest.mark.exhaustive
 def test_a_copy_that_withstands_someone_who_knows_a_person(store: Store) -> None:
     original, _ = random_pair(Random(6), 30, 2)
     store.table("full_data", {"a": "VARCHAR(9)", "b": "VARCHAR(9)"}, [row[:2] for row in original])

@@ -284,6 +284,7 @@ def test_hostile_names_and_comments_stay_names(store: Store) -> None:
     assert updated(parsed(Path("f"), text.encode()), result)[:4] == (text, [], [], [])
 
 
+@pytest.mark.exhaustive
 def test_a_run_reads_the_file_and_audits_each_table_under_hostile_names(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -348,6 +349,7 @@ def clinic(demo: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.exhaustive
 def test_the_demo_is_proposed_as_a_person_would(clinic: Path) -> None:
     outcome = inside("init", "clinic.duckdb", cwd=clinic)
     assert (outcome.code, outcome.err) == (0, "")

@@ -31,6 +31,7 @@ def minimal(rows: Sequence[tuple[object, ...]]) -> set[tuple[str, ...]]:
     return {tuple(NAMES[place] for place in places) for places in found}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", always(0, 1, 2, longer=range(3, 8)))
 def test_all_minimal_sets_are_those_of_the_definition(store: Store, seed: int) -> None:
     random = Random(seed)

@@ -86,6 +86,7 @@ FITS = [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("name", "case"), FITS, ids=lambda x: x if isinstance(x, str) else x[0].name)
 def test_all_minimal_sets_are_those_of_the_definition(
     engine: Engine, name: str, case: tuple[Criterion, Definition]
@@ -141,6 +142,7 @@ def test_duplicates_rule_out_every_key_before_any_search(engine: Engine) -> None
     assert "twice --all --all-classes " in every
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
@@ -214,6 +216,7 @@ def test_a_sample_is_measured_on_the_full_table_unless_told_not_to(engine: Engin
     assert beta.criterion == "0.72-separation quasi-identifier"
 
 
+@pytest.mark.exhaustive
 def test_sub_tables_of_chosen_sizes_lose_no_set(engine: Engine) -> None:
     distinct = Distinct(Fraction(1, 2))
     complete = {found.columns for found in ask(engine, criterion=distinct, all=True).column_sets}
@@ -323,6 +326,7 @@ def test_python_says_the_same(people: Path) -> None:
     assert [found.columns for found in result.column_sets] == [("a",), ("b", "c")]
 
 
+@pytest.mark.exhaustive
 def test_figures_of_adult(adult_path: Path) -> None:
     with connect(str(adult_path)) as engine:
         columns = [each.name for each in engine.describe("adult").columns]

@@ -43,6 +43,7 @@ def test_values_that_look_different_are_different_people_but_for_numbers(store: 
     assert package.kmap(store.url, "a", "b", on=["weight=weight"], k=5).verdict == "pass"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", always(*range(2), longer=range(2, 80)))
 @EVERY_ENGINE
 def test_figures_are_those_of_the_definitions(store: Store, seed: int) -> None:
@@ -98,6 +99,7 @@ ADULT = [
 ]
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 @EVERY_ENGINE
 def test_a_sample_of_adult(store: Store) -> None:
@@ -124,6 +126,7 @@ def test_a_sample_of_adult(store: Store) -> None:
 # verdicts
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_below_k(store: Store) -> None:
     store.table("a", {"n": "INTEGER"}, [(1,), (2,), (2,), (2,)])
@@ -142,6 +145,7 @@ def test_below_k(store: Store) -> None:
     assert none_of_three.verdict is Verdict.VIOLATION and "0 %" in none_of_three.reason
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_what_is_no_sample_of_the_population_is_no_pass(store: Store) -> None:
     store.table("a", {"n": "INTEGER"}, [(1,)] * 30)
@@ -165,6 +169,7 @@ def test_what_is_no_sample_of_the_population_is_no_pass(store: Store) -> None:
     assert nobody is not None and nobody.verdict is Verdict.INCONCLUSIVE and "no row of" in nobody.reason
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_a_null_never_makes_a_pass(store: Store) -> None:
     """Not even where the population has as many NULLs: what one of them stands for is not what the other does."""
@@ -380,6 +385,7 @@ def clinic(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "people",
     always(
@@ -485,6 +491,7 @@ def test_a_view_of_the_population_reads_no_other_file(clinic: Path) -> None:
 # the command
 
 
+@pytest.mark.exhaustive
 def test_the_command(clinic: Path) -> None:
     source, more = clinic / "clinic.duckdb", ("--population", clinic / "census.parquet", "--on", "zip=postcode")
     passed = inside("kmap", source, "patients", *more)

@@ -63,6 +63,7 @@ def test_matches_are_those_of_the_definition(store: Store, seed: int) -> None:
         assert found.singled_out == len(alone)
 
 
+@pytest.mark.exhaustive
 def test_the_joinable_columns_are_found_and_joined_on(store: Store) -> None:
     clinic(store)
     result = linked(store, "patients", "voters")
@@ -106,6 +107,7 @@ def test_a_condition_limits_the_rows_of_the_first_table(store: Store) -> None:
         linked(store, on="n=n", where="keep = 1")
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_verdicts(store: Store) -> None:
     store.table("a", {"n": "INTEGER"}, [(number // 2,) for number in range(10)] + [(99,)])
@@ -121,6 +123,7 @@ def test_verdicts(store: Store) -> None:
     assert linked(store, "b", "a", k=3).verdict is Verdict.VIOLATION, "names agree"
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_where_nothing_was_compared_there_is_no_pass(store: Store) -> None:
     store.table("a", {"n": "INTEGER", "word": "VARCHAR"}, [(number, None) for number in range(30)])
@@ -181,6 +184,7 @@ def test_what_is_contained_by_accident_is_no_pass(store: Store) -> None:
     assert found.left_in_right == 1 and not found.joinable and "by accident" in found.ground
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_columns_that_might_single_out_more_are_no_pass(store: Store) -> None:
     people = [(f"z{number % 30}", "fm"[number // 30 % 2], number) for number in range(60)]
@@ -203,6 +207,7 @@ def test_columns_that_might_single_out_more_are_no_pass(store: Store) -> None:
     assert linked(store, "a", "d", identifiers="a_no").verdict is Verdict.PASS
 
 
+@pytest.mark.exhaustive
 def test_a_spent_budget_is_inconclusive(store: Store) -> None:
     clinic(store)
     for budget in (1, 2, 3):
@@ -258,6 +263,7 @@ def test_a_closed_table_is_an_error_and_closed_columns_are_said(postgres_store: 
             package.link(engine, "a", "c")
 
 
+@pytest.mark.exhaustive
 def test_the_command(duckdb_store: DuckDBStore) -> None:
     clinic(duckdb_store)
     url = duckdb_store.url
@@ -288,6 +294,7 @@ def test_a_pass_tells_of_the_other_way_round(duckdb_store: DuckDBStore) -> None:
     assert other.code == 1 and "120 of 240 rows" in other.out and "other direction" not in other.out
 
 
+@pytest.mark.exhaustive
 def test_no_value_is_told(duckdb_store: DuckDBStore) -> None:
     rows = [(f"cnry{number}", 770_000_000_001 + 7919 * number) for number in range(40)]
     for table in ("one", "two"):

@@ -56,6 +56,7 @@ def weight(mask: int, weights: dict[str, int]) -> int:
     return sum(weights.get(name, 1) for place, name in enumerate(NAMES) if mask >> place & 1)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("weights", [{}, WEIGHTS], ids=["plain", "weighted"])
 @pytest.mark.parametrize("case", FORBIDDEN, ids=lambda case: case[0].name)
 def test_the_exact_plan_publishes_the_most(

@@ -33,6 +33,7 @@ def people(store: Store) -> Store:
     return store
 
 
+@pytest.mark.exhaustive
 @TWO_ENGINES
 def test_the_ways_keep_what_their_copies_show(people: Store) -> None:
     given: dict[str, Any] = {"k": K, "columns": [*COLUMNS]}
@@ -67,6 +68,7 @@ def test_every_way_leaves_out_the_same_columns(store: Store) -> None:
     assert len({each.account.left_out for each in ways}) == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 def test_a_safe_table_has_nothing_to_do(store: Store) -> None:
     """Only the comparison says so, and only where no class is below k."""
@@ -78,6 +80,7 @@ def test_a_safe_table_has_nothing_to_do(store: Store) -> None:
     assert "already" not in unsafe.reason
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 def test_the_best_way_is_carried_out_as_printed(people: Store) -> None:
     assert isinstance(people, DuckDBStore)

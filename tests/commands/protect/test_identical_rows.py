@@ -32,6 +32,7 @@ def random_rows(draw: Random, most: int, columns: int) -> list[Cells]:
     return [tuple(draw.choice(["a", "b", "c", None]) for _ in range(columns)) for _ in range(draw.randint(4, most))]
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 @pytest.mark.parametrize("each", always(2, longer=[6]))
 def test_the_cost_is_the_optimum(store: Store, each: int) -> None:
@@ -64,6 +65,7 @@ def heuristic_shares(engine: Engine, name: str, k: int) -> list[tuple[tuple[int,
     return [(tuple(map(integer, codes)), integer(kept), integer(size)) for size, kept, _, _, *codes in rows]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("columns", [2, 4, 13])
 @pytest.mark.parametrize("tables", always(1, longer=[6]))
 def test_the_heuristic_anonymizes(duckdb_store: DuckDBStore, columns: int, tables: int) -> None:
@@ -106,6 +108,7 @@ def test_the_paper(store: Store) -> None:
     assert (found.cost, found.optimal) == (137, True)
 
 
+@pytest.mark.exhaustive
 def test_words(duckdb_store: DuckDBStore) -> None:
     table(duckdb_store, "people", [("a", "b"), ("a", "b"), ("a", "c")])
     table(duckdb_store, "nobody", [("a",)])
@@ -125,6 +128,7 @@ def test_words(duckdb_store: DuckDBStore) -> None:
     assert "auto, exact, heuristic" in wrong.err
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("ending", [BudgetSpent("the time is up"), KeyboardInterrupt()], ids=["budget", "Ctrl-C"])
 def test_a_plan_whose_improvement_ends(
     duckdb_store: DuckDBStore, ending: BaseException, monkeypatch: pytest.MonkeyPatch
@@ -154,6 +158,7 @@ def test_a_plan_whose_improvement_ends(
     assert as_json["factor"] * as_json["lower_bound"] < as_json["cost"] + as_json["lower_bound"] / 999
 
 
+@pytest.mark.exhaustive
 def test_equal_tables_get_equal_plans_within_equal_work(duckdb_store: DuckDBStore) -> None:
     rows = random_rows(Random(5), 300, 5)
     table(duckdb_store, "people", rows)
@@ -183,6 +188,7 @@ def copied(store: Store, name: str) -> list[Cells]:
         return engine.run(Statement(engine.dialect.render(rows), "the copy", lambda rows: rows))  # type: ignore[arg-type, return-value]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("tables", always(2, longer=[16]))
 def test_the_copy(store: Store, tables: int) -> None:
     """Every row identical to k - 1 others, as many cells blank as the plan says, all other cells as they were."""
@@ -244,6 +250,7 @@ def test_a_copy_that_cannot_be_is_refused(store: Store) -> None:
     assert copied(store, "taken") == [("a",), ("a",)]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("verb", ["identical", "matching"])
 def test_columns_that_nothing_protects_are_said(duckdb_store: DuckDBStore, verb: str) -> None:
     table(duckdb_store, "people", [("1", "a", "a"), ("2", "a", "a"), ("3", "a", "b")])

@@ -113,6 +113,7 @@ def check(rows: Sequence[Record], copy: Sequence[Record], k: int, weights: Seque
         assert sum(matches(other, another) for another in copy) >= k
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 @pytest.mark.parametrize("k", [2, 5])
 def test_the_copy_is_optimal_and_safe(store: Store, k: int) -> None:
@@ -129,6 +130,7 @@ def test_the_copy_is_optimal_and_safe(store: Store, k: int) -> None:
     assert content(store, "people") == rows
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("k", always(2, longer=[3, 5]))
 def test_a_copy_against_someone_who_knows_a_person(store: Store, k: int) -> None:
     """Each person fits k rows of it and each row k people, where duplicates lose different cells."""
@@ -222,6 +224,7 @@ def test_time_spent_on_counting_people_does_not_take_the_plan(store: Store, monk
     assert (unchecked.verdict, unchecked.cells) == (Verdict.INCONCLUSIVE, None) and "safe" not in tables(store)
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 @pytest.mark.parametrize("script", CellsRequest.scripts)
 def test_the_printed_statement_does_what_into_does(store: Store, script: Script) -> None:
@@ -235,6 +238,7 @@ def test_the_printed_statement_does_what_into_does(store: Store, script: Script)
     assert content(store, made) == content(store, "safe")
 
 
+@pytest.mark.exhaustive
 def test_a_view_stays_right_when_the_table_changes(store: Store) -> None:
     store.table("people", COLUMNS, people(3, 30))
     store.run(ask(store, sql=Script.VIEW).script)
@@ -245,6 +249,7 @@ def test_a_view_stays_right_when_the_table_changes(store: Store) -> None:
     assert all(sum(matches(row, other) for other in copy) >= 2 for row in copy)
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_only_the_rows_of_where(store: Store) -> None:
     rows = people(5)
@@ -266,6 +271,7 @@ def test_nulls_that_match_anything_save_cells(store: Store) -> None:
     assert all(sum(matches(row, other) for other in copy) >= 2 for row in copy)
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_direct_identifiers_are_left_out(store: Store) -> None:
     store.table("people", COLUMNS, people(7))
@@ -280,6 +286,7 @@ def test_direct_identifiers_are_left_out(store: Store) -> None:
         assert [column.name for column in engine.describe("safe").columns] == list(NAMES)
 
 
+@pytest.mark.exhaustive
 def test_a_target_that_is_there_is_refused_unless_it_may_go(store: Store) -> None:
     store.table("people", COLUMNS, people())
     store.table("safe", {"x": "INTEGER"}, [(1,)])
@@ -294,6 +301,7 @@ def test_a_target_that_is_there_is_refused_unless_it_may_go(store: Store) -> Non
         ask(store, into="old", replace=True)
 
 
+@pytest.mark.exhaustive
 def test_a_target_that_differs_by_case(store: Store) -> None:
     """DuckDB takes Safe for safe; Postgres does not."""
     store.table("people", COLUMNS, people())
@@ -359,6 +367,7 @@ def test_a_name_as_long_as_postgres_keeps_names(postgres_store: PostgresStore, s
         postgres_store.execute(f"DROP {script} {quoted(made[0])}")
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 @pytest.mark.parametrize("name", always(HOSTILE, "plan", longer=["Ünï", "select"]))
 def test_hostile_names_of_targets(store: Store, name: str) -> None:
@@ -406,6 +415,7 @@ class Breaks(Exception):
     """Stands for any failure between two statements."""
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("moment", "error"), pairs(["copy into", "row patterns", "commit"], [KeyboardInterrupt, Breaks, Interrupted])
 )
@@ -540,6 +550,7 @@ def test_a_csv_of_one_column_has_a_line_for_each_row(tmp_path: Path) -> None:
     assert head == "age" and sorted(lines) == ['""', "31", "31"]
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_the_report_and_json(store: Store) -> None:
     store.table("people", COLUMNS, people())
@@ -596,6 +607,7 @@ def test_options_that_cannot_be_right(options: dict[str, Any], words: str) -> No
         CellsRequest(**options)
 
 
+@pytest.mark.exhaustive
 def test_figures_of_adult(shared: Path) -> None:
     """Each of the 5,926 records with an unsafe combination [sdcMicro's count] loses a cell at least."""
     with connect(str(shared / "adult.csv")) as engine:

@@ -174,6 +174,7 @@ def read(store: Store, names: Sequence[str], copy: str = "t_public") -> Counter[
         return Counter(engine.run(Statement(text, "copy", lambda rows: list(map(tuple, rows)))))
 
 
+@pytest.mark.exhaustive
 @TWO_ENGINES
 def test_plan_proof_and_copy_are_as_defined(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(4):
@@ -181,6 +182,7 @@ def test_plan_proof_and_copy_are_as_defined(store: Store, monkeypatch: pytest.Mo
         check(store, seed)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 def test_the_end_of_a_budget_ends_the_search_alone(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(levels, "LARGE", 0)
@@ -249,6 +251,7 @@ def test_classes_of_a_sample_prove_the_same(store: Store, monkeypatch: pytest.Mo
     assert (sampled.columns_published, sampled.kept, sampled.proved) == (whole.columns_published, whole.kept, True)
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_the_printed_statement_makes_the_copy_whatever_rows_come(store: Store) -> None:
     random, names = Random(5), ["d", "t"]
@@ -338,6 +341,7 @@ def written(folder: Path, text: str, name: str = "age.csv") -> Path:
     return folder
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 @pytest.mark.parametrize(
     ("text", "words"),
@@ -390,6 +394,7 @@ def test_extremes_are_labels_of_their_own(store: Store) -> None:
     assert [each.becomes for each in whole.columns_published] == ["withheld"] * 3
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 def test_codes_of_more_than_63_bits_take_several_words(store: Store) -> None:
     names = [f"c{place}" for place in range(9)]
@@ -452,6 +457,7 @@ def test_where_a_recursion_cannot_group_rows_are_not_recoded_one_by_one(people: 
         qidsql.protect(engine, "people", by="values")
 
 
+@pytest.mark.exhaustive
 @TWO_ENGINES
 def test_levels_that_are_asked_for_are_measured_side_by_side(people: Store) -> None:
     asked = ["born=month", "born=5 years,secret=*", ""]
@@ -477,6 +483,7 @@ def test_levels_that_are_asked_for_are_measured_side_by_side(people: Store) -> N
         qidsql.protect(people.url, "people", by="values", levels="age=1")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 @pytest.mark.parametrize("way", always("levels", longer=["values"]))
 def test_the_frontier_is_the_same_way_for_other_k(way: str, people: Store) -> None:

@@ -166,6 +166,7 @@ def people(store: Store) -> Store:
     return store
 
 
+@pytest.mark.exhaustive
 @TWO_ENGINES
 def test_the_extremes_of_a_type_are_recoded_exactly(store: Store) -> None:
     days = ["infinity", "infinity", "-infinity", "-infinity", None, None]
@@ -216,6 +217,7 @@ def test_a_column_that_is_gone_or_was_never_searched_is_refused(people: Store) -
         qidsql.protect(people.url, "people", columns="age", turns=["drop=age"], by="turns", k=2)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 @pytest.mark.parametrize("stop", [BudgetSpent("the time is up"), KeyboardInterrupt()])
 def test_finished_turns_are_reported_after_a_stop_and_never_a_pass(people: Store, stop: BaseException) -> None:
@@ -231,6 +233,7 @@ def test_finished_turns_are_reported_after_a_stop_and_never_a_pass(people: Store
     assert found.account.unfinished == (str(stop) or "interrupted",)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 def test_the_verdict_is_that_of_the_last_turn(people: Store) -> None:
     base = ("protect", "--by", "turns", people.url, "people", "--k", "2")
@@ -252,6 +255,7 @@ def test_codes_that_contradict_the_class_profile_are_refuted() -> None:
             gate.codes_of_rows(records, ClassProfile.of_sizes(wrong, 2), 2)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 def test_rows_of_persons_do_not_pass(people: Store, tmp_path: Path) -> None:
     """Also if the entity is from a policy file: two rows of one person would pass."""

@@ -76,6 +76,7 @@ UNTOLD = {  # what no pattern tells: the line is a box that names the column, an
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("item", always("C", longer=[each for each in UNTOLD if each != "C"]))
 def test_what_no_pattern_tells_is_for_a_person_to_say(item: str, tmp_path: Path) -> None:
     for value in UNTOLD[item] if item != "C" else UNTOLD[item][:2]:

@@ -103,6 +103,7 @@ def test_a_population_is_a_share_or_a_number(engine: Engine) -> None:
     assert one.population == other.population
 
 
+@pytest.mark.exhaustive
 def test_the_backtest_takes_the_table_for_the_population(engine: Engine) -> None:
     result = measured(engine, sampling_fraction=0.4)
     tested = population(result).backtest
@@ -173,6 +174,7 @@ def test_rows_in_classes_of_small_weight_are_counted(store: Store) -> None:
     assert "2 rows are in classes whose weights add up to fewer" in " ".join(rendering.render(result).split())
 
 
+@pytest.mark.exhaustive
 def test_entities_are_the_persons_of_a_table_of_persons(engine: Engine) -> None:
     persons, rows = (
         measured(engine, table=table, sampling_fraction=0.4, **more)
@@ -198,6 +200,7 @@ def test_entities_in_several_classes_have_no_estimate(engine: Engine) -> None:
     assert "in several classes" in rendering.render(result)
 
 
+@pytest.mark.exhaustive
 def test_where_limits_rows_and_samples(engine: Engine) -> None:
     result = measured(engine, where="id < 200", sampling_fraction=0.5)
     sizes = Counter(Counter(row[1:3] for row in ROWS[:200]).values())
@@ -232,6 +235,7 @@ def test_an_empty_table_is_inconclusive(engine: Engine) -> None:
         assert "the table is empty" in rendering.render(result)
 
 
+@pytest.mark.exhaustive
 def test_a_budget_ends_the_work_and_keeps_what_was_measured(engine: Engine) -> None:
     for most, samples in ((1, 0), (2, 0), (4, 2)):
         result = measured(engine, sampling_fraction=0.4, weight="w", max_statements=most)
@@ -248,6 +252,7 @@ def test_a_budget_ends_the_work_and_keeps_what_was_measured(engine: Engine) -> N
     assert "Unfinished" in rendering.render(ended)
 
 
+@pytest.mark.exhaustive
 def test_exit_codes_json_and_python(filled: Store) -> None:
     arguments = ("-c", "a", "-c", "b", "--sampling-fraction", "40%", "--weight", "w")
     found = inside("risk", filled.url, "people", *arguments, "--format", "json")
@@ -315,6 +320,7 @@ def test_the_report_of_households(engine: Engine) -> None:
     assert "1 of 1 household are like no other, 1 are like fewer than 3 others" in text
 
 
+@pytest.mark.exhaustive
 def test_the_report(engine: Engine) -> None:
     result = measured(engine, sampling_fraction=0.4, weight="w", k=4)
     text = " ".join(rendering.render(result).split())
@@ -367,6 +373,7 @@ def test_what_is_refused(engine: Engine, options: dict[str, object], message: st
     assert "\n" not in str(found.value)
 
 
+@pytest.mark.exhaustive
 @TWO_ENGINES
 @pytest.mark.parametrize(
     ("weights", "message"),

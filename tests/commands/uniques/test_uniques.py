@@ -107,6 +107,7 @@ ROWS = [
 ]
 
 
+@pytest.mark.exhaustive
 @TWO_OF_THREE
 @pytest.mark.parametrize(("k", "nulls"), pairs([2, 3], ["equal", "wildcard"]))
 def test_hostile_names_and_nulls(store: Store, k: int, nulls: str) -> None:
@@ -147,6 +148,7 @@ def assert_listed(lines: Sequence[tuple[Any, ...]]) -> None:
     assert all(line[0] == records[line[2]] for line in lines)
 
 
+@pytest.mark.exhaustive
 @TWO_ENGINES
 def test_the_list_with_keys_and_values(store: Store, tmp_path: Path) -> None:
     types = {"id": "VARCHAR(9)", "age": "INTEGER", "zip": "INTEGER", "job": "VARCHAR(9)"}
@@ -168,6 +170,7 @@ def test_the_list_with_keys_and_values(store: Store, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.exhaustive
 @TWO_ENGINES
 def test_the_list_in_a_table_of_the_source(store: Store) -> None:
     """As in the file: lists of texts in DuckDB, JSON text in Postgres. All of it or nothing."""
@@ -193,6 +196,7 @@ def test_the_list_in_a_table_of_the_source(store: Store) -> None:
         ask(engine, into=Path("other"))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("way", ["pairs", "sets"])
 def test_the_list_is_what_was_counted(store: Store, tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """k = 3: rows that are equal stand for each other, or have a line each where they have keys."""
@@ -358,6 +362,7 @@ def test_unknown_names_are_refused(store: Store) -> None:
         ask(engine, columns=("b",))
 
 
+@pytest.mark.exhaustive
 def test_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("age,zip,job\n1,10,SECRET\n1,10,b\n2,10,b\n2,20,b\n")

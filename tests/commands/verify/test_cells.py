@@ -66,12 +66,14 @@ def verified(url: str, folder: Path, document: Document, **options: Any) -> Veri
     return house.verify(url, str(path), **options)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("postgres")
 @pytest.mark.parametrize("plan", always("known person", longer=["identical"]))
 def test_what_is_written_in_postgres_holds(plan: str, url: str, tmp_path: Path) -> None:
     holds(plan, url, tmp_path)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 @pytest.mark.parametrize("plan", always(*list(PLANS)[:2], longer=list(PLANS)[2:]))
 def test_what_is_written_holds(plan: str, url: str, tmp_path: Path) -> None:
@@ -144,6 +146,7 @@ TRUE = (("proof",), ("policy",), ("lower_bound",), ("plan", "rows"))
 CHANGED = always(("optimal", 0), longer=[("identical", 1), *((plan, 3) for plan in PLANS)])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 @pytest.mark.parametrize("case", CHANGED)
 def test_every_number_that_is_changed_is_noticed(case: tuple[str, int], url: str, tmp_path: Path) -> None:
@@ -177,6 +180,7 @@ def test_a_result_without_an_engine_is_inconclusive(url: str, tmp_path: Path) ->
     assert verified(url, tmp_path, {**protected(url, "optimal"), "engine": ""}).verdict == "inconclusive"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 @pytest.mark.parametrize("plan", always("optimal", longer=["identical"]))
 def test_a_copy_that_was_changed_is_noticed(plan: str, duckdb_store: DuckDBStore, tmp_path: Path) -> None:

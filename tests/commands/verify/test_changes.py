@@ -85,6 +85,7 @@ MAIN = list(RESULTS)[:6]
 CASES = [*((kind, 2) for kind in MAIN), *((kind, 14 if kind in MAIN else 5) for kind in RESULTS)]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 @pytest.mark.parametrize("case", always(*CASES[:6], longer=CASES[6:]))
 def test_each_change_is_noticed(case: tuple[str, int], duckdb_store: DuckDBStore, tmp_path: Path) -> None:

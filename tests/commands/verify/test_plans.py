@@ -49,6 +49,7 @@ def made(store: Store, plan: str) -> Document:
     return dict(found.to_dict())
 
 
+@pytest.mark.exhaustive
 @TWO_ENGINES
 @pytest.mark.parametrize("plan", always("values", longer=[each for each in PLANS if each != "values"]))
 def test_what_is_written_holds(plan: str, store: Store, tmp_path: Path) -> None:

@@ -126,6 +126,7 @@ KEYS_CHANGED: dict[str, tuple[Document, Callable[[Document], None], Holds]] = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 @pytest.mark.parametrize("change", always(*list(KEYS_CHANGED)[::2], longer=list(KEYS_CHANGED)[1::2]))
 def test_what_is_changed_in_keys_is_noticed(change: str, url: str, tmp_path: Path) -> None:
@@ -138,6 +139,7 @@ def test_what_is_changed_in_keys_is_noticed(change: str, url: str, tmp_path: Pat
     assert again.verdict == ("violation" if expected is Holds.NO else "inconclusive")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 def test_what_is_changed_in_a_mask_is_noticed(url: str, tmp_path: Path) -> None:
     document = house.protect(url, "t", violates=3, exact=True, by="columns").to_dict()
@@ -200,6 +202,7 @@ def test_a_stop_is_inconclusive(url: str, tmp_path: Path) -> None:
     assert set(verdicts) == {"inconclusive", "pass"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 def test_what_is_no_result_is_refused_in_one_line(url: str, tmp_path: Path) -> None:
     profiled = house.profile(url, "t", columns=["a"]).to_dict()
@@ -234,6 +237,7 @@ def test_the_command_line_takes_the_result_first(duckdb_store: DuckDBStore, tmp_
     assert "DOES NOT HOLD" in seen.out
 
 
+@pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 @pytest.mark.parametrize("seed", always(0, longer=range(1, 15)))
 def test_random_tables(seed: int, duckdb_store: DuckDBStore, tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ def test_only_a_change_is_told(on: list[str], verdicts: str, heard: str) -> None
     assert told_of(verdicts, alert(on=on)) == heard
 
 
+@pytest.mark.exhaustive
 def test_over_random_runs_it_never_repeats_itself_and_never_misses_one() -> None:
     """Against the definition: the heard verdicts in order, without repetitions, from passing on."""
     chance = random.Random(7)

@@ -58,6 +58,7 @@ def drop(store: Store, table: str) -> None:
             connection.execute(text)
 
 
+@pytest.mark.exhaustive
 def test_a_history_from_before_there_were_alerts_is_read(history: History) -> None:
     """Of each table in turn: nothing stands there, and the next transaction that writes makes it again."""
     subject, standing = ("clinic", "main.patients"), {"a": Extent(1, 2, 3)}
@@ -76,6 +77,7 @@ def message(number: int, name: str, *changes: VerdictChange) -> Message:
     return Message(id=f"run-{number}/{name}", alert=name, run=f"run-{number}", started=START, changes=changes)
 
 
+@pytest.mark.exhaustive
 def test_a_history_remembers_what_memory_does(history: History) -> None:
     """The same random calls on both; what they answer is the same after each."""
     chance = random.Random(11)

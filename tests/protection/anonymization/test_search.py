@@ -18,7 +18,7 @@ from qidsql.protection.anonymization.local_search import LocalSearch, nested, wi
 from qidsql.protection.anonymization.placements import greedy_placement, priced_placement
 from qidsql.sql.templates import Statement
 from tests.anonymizations import optimum
-from tests.exhaustive import always
+from tests.exhaustive import always, first
 from tests.protection.coded import Record, coded, patterns_of, records_of
 
 PLENTY = 1 << 30
@@ -165,7 +165,7 @@ class Ended(Anonymizer):
         self.steps += self.steps >= 0
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", first(ENDINGS))
 def test_a_search_that_fails_keeps_its_plan(bench: Workbench, ending: str) -> None:
     """Ended at any step of the improvement: a right plan, a right bound, and why it ended."""
     failure, kind = ENDINGS[ending]
@@ -186,6 +186,7 @@ def test_a_search_that_fails_keeps_its_plan(bench: Workbench, ending: str) -> No
     assert ended > 8
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", always(*range(6), longer=range(6, 100)))
 def test_little_memory_gives_a_worse_plan_but_a_right_one(bench: Workbench, seed: int) -> None:
     rows, k, weights = drawn(seed)
@@ -200,6 +201,7 @@ def test_little_memory_gives_a_worse_plan_but_a_right_one(bench: Workbench, seed
     assert anonymizer.run(exact=True).cost == best
 
 
+@pytest.mark.exhaustive
 def test_equal_codes_get_equal_plans_within_the_same_work(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(3)
     rows = [tuple(random.randint(0, 4) for _ in range(4)) for _ in range(120)]
@@ -237,6 +239,7 @@ def test_wished_column_sets_are_kept_by_rows_and_their_neighbours() -> None:
     assert not alone
 
 
+@pytest.mark.exhaustive
 def test_tables_of_many_columns(bench: Workbench) -> None:
     """Without all column sets: a plan that beats the one by nested sets, and the bound by rows."""
     rows, k = wide(1, 60), 3

@@ -72,6 +72,7 @@ def test_records_are_solved_alone_as_side_by_side(records: int, columns: int) ->
     assert ways.of(differences).tolist() == [int(ways.of(line[None])[0]) for line in differences]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("light", [0, 1, 5, 20])
 @pytest.mark.parametrize("most", [0, 10, 1000])
 def test_what_is_found_within_limits_is_right(light: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:

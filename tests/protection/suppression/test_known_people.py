@@ -21,6 +21,7 @@ def bench() -> Iterator[Workbench]:
         yield found
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", always(*range(8), longer=range(8, 150)))
 def test_counts_are_those_of_the_definitions(bench: Workbench, seed: int) -> None:
     random = Random(seed)

@@ -87,6 +87,7 @@ WAYS = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "case",
     always(*((k, way) for k in (2, 3) for way in WAYS[k]), (5, "cheapest"), longer=[(5, way) for way in WAYS[3][1:]]),
@@ -125,6 +126,7 @@ def test_the_plan_is_the_lightest_hitting_set_of_the_unsafe_sets(
         assert plan.by_cells == Counter(mask.bit_count() for mask in wanted)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("k", always(3, longer=[2, 5]))
 def test_blank_cells_protect_other_rows(k: int, bench: Workbench, tables: int) -> None:
     """Fewer cells, never others, and each row still matches k rows."""
@@ -247,6 +249,7 @@ def test_a_pair_loses_what_it_differs_in(bench: Workbench) -> None:
     assert masks == [0b100, 0b100, 0b011]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("pairs", [False, True])
 def test_the_wildcard_check_counts_by_definition(
     bench: Workbench, tables: int, monkeypatch: pytest.MonkeyPatch, pairs: bool

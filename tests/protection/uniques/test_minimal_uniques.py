@@ -67,6 +67,7 @@ def random_rows(draw: Random) -> tuple[list[tuple[int, ...]], int]:
     return [tuple(draw.randint(lowest, w) for w in widths) for _ in range(draw.randint(0, 24))], columns
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("k", [2, 3, 5])
 @pytest.mark.parametrize(("way", "wildcard"), [("pairs", False), ("pairs", True), ("sets", False)])
 @pytest.mark.parametrize("tables", always(8, longer=[80]))
@@ -91,6 +92,7 @@ def test_the_two_ways_agree_on_a_larger_table() -> None:
         assert search(rows, 9, k, method="pairs") == search(rows, 9, k, method="sets")
 
 
+@pytest.mark.exhaustive
 def test_with_partitions_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where memory is short, the classes of a set are counted from its columns."""
     monkeypatch.setattr("qidsql.protection.uniques.algorithms.KEPT_BYTES", 0)
@@ -173,6 +175,7 @@ def counts_of(rows: Rows, columns: int, k: int, way: str) -> UniqueCounts:
     return counts
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("way", ["pairs", "sets"])
 def test_counts_and_scores_against_their_definitions(way: str) -> None:
     draw = Random(6)
