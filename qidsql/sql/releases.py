@@ -1,6 +1,6 @@
 """The statements that compare two releases of a table: rows added and removed, and the classes of both together."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,7 +10,7 @@ from qidsql.core.tables import Column, Table
 from qidsql.sql.contents import told_apart
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import rows_node
-from qidsql.sql.templates import Row, Statement, fill, fill_query, integer
+from qidsql.sql.templates import Row, Statement, fill, fill_query, integer, union_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +35,28 @@ class ChangedValues:
 
 
 @dataclass(frozen=True, slots=True)
-class JointValues:
-    """Rows of persons in two releases: all, those left with too few values, with one."""
+class KeyedRelease:
+    """A copy of a release with a key of its persons, and the columns by which its classes are made."""
 
-    rows: int
+    table: Table
+    key: str
+    columns: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class JointValues:
+    """Persons in the last release and in others: all, those left with too few values, with one."""
+
+    persons: int
     few: int
     certain: int
 
 
 @dataclass(frozen=True, slots=True)
 class JointClasses:
-    """The classes of the persons in two releases, by what both say of them."""
+    """Persons by what all releases together say of them; those in classes below k, those alone in one."""
 
-    classes: int
-    rows: int
+    persons: int
     smallest: int
     below: int
     alone: int
@@ -102,30 +110,6 @@ def values_in_one(dialect: Dialect, earlier: Table, later: Table, column: str) -
     return Statement(text, "values that only one of two releases has", lambda rows: integer(rows[0][0] or 0), scans=2)
 
 
-def gone_by_key(
-    dialect: Dialect, own: tuple[Table, Sequence[str]], other: Table, key: str, k: int
-) -> Statement[tuple[int, int]]:
-    """The rows of a table whose key another one does not have, and those in classes of which fewer than k are gone.
-    One scan of each."""
-    table, columns = own
-    tree = fill(
-        "releases/gone_by_key",
-        own=rows_node(table),
-        other=rows_node(other),
-        own_key=_column(table.column(key)),
-        other_key=_column(other.column(key)),
-        aliased=_aliased(dialect, table, columns),
-        classes=[exp.column(f"c{place}") for place in range(len(columns))],
-        k=k,
-    )
-
-    def read(found: list[Row]) -> tuple[int, int]:
-        gone, below = map(integer, found[0])
-        return gone, below
-
-    return Statement(dialect.render(tree), "rows of one release that another does not have", read, scans=2)
-
-
 def changed_values(
     dialect: Dialect, earlier: Table, later: Table, classes: Sequence[str], others: Sequence[str], least: int
 ) -> Statement[ChangedValues]:
@@ -156,50 +140,60 @@ def _cells(
     return counted.subquery("counted"), names
 
 
-def joint_classes(
-    dialect: Dialect,
-    earlier: tuple[Table, Sequence[str]],
-    later: tuple[Table, Sequence[str]],
-    key: str,
-    k: int,
-) -> Statement[JointClasses]:
-    """The classes of the persons in both tables, joined by the key, on these columns of each. One scan of each."""
-    sides = {"earlier": earlier, "later": later}
-    rows = {}
-    for side, (table, columns) in sides.items():
-        own = [each.as_(f"{side}_{place}") for place, each in enumerate(_values(dialect, table, columns))]
-        keyed = dialect.as_text(_column(table.column(key))).as_("key_value")
-        rows[side] = exp.select(*own, keyed).from_(rows_node(table)).subquery(side)
-    names = [exp.column(f"{side}_{place}") for side, (_, given) in sides.items() for place in range(len(given))]
-    tree = fill("releases/joint_classes", names=names, k=k, **rows)
+def tells_apart(dialect: Dialect, table: Table, key: str) -> Statement[bool]:
+    """Whether each row has a value of its own in this column. One scan."""
+    text = dialect.as_text(_column(table.column(key)))
+    sql = dialect.render(fill("releases/keys", key=text, relation=rows_node(table)))
+    return Statement(sql, "whether the key tells rows apart", lambda rows: integer(rows[0][0]) == integer(rows[0][1]))
 
-    def read(found: list[Row]) -> JointClasses:
-        return JointClasses(*map(integer, found[0]))
 
-    return Statement(dialect.render(tree), "the classes of two releases together", read, scans=2)
+def joint_classes(dialect: Dialect, releases: Sequence[KeyedRelease], k: int) -> Statement[Mapping[str, JointClasses]]:
+    """The persons of all releases, the last one first, by their class in each: who is in `both`, `came`, `left`. One
+    scan of each."""
+    tree = fill("releases/joint_classes", rows=_keyed(dialect, releases), k=k, **_classes(len(releases)))
+
+    def read(found: list[Row]) -> Mapping[str, JointClasses]:
+        nobody = dict.fromkeys(("both", "came", "left"), JointClasses(0, 0, 0, 0))
+        return nobody | {str(kind): JointClasses(*map(integer, row)) for kind, *row in found}
+
+    return Statement(dialect.render(tree), "the classes of releases together", read, scans=len(releases))
 
 
 def joint_values(
-    dialect: Dialect,
-    earlier: tuple[Table, Sequence[str]],
-    later: tuple[Table, Sequence[str]],
-    key: str,
-    sensitive: str,
-    least: int,
+    dialect: Dialect, releases: Sequence[KeyedRelease], sensitive: str, least: int
 ) -> Statement[JointValues]:
-    """The persons in both tables, joined by the key, by the sensitive values that both leave them."""
-    rows = {}
-    for side, (table, columns) in {"earlier": earlier, "later": later}.items():
-        names = {"class_text": columns, "sensitive_text": (sensitive,)}
-        own = [told_apart(_values(dialect, table, given)).as_(name) for name, given in names.items()]
-        keyed = dialect.as_text(_column(table.column(key))).as_("key_value")
-        rows[side] = exp.select(*own, keyed).from_(rows_node(table)).subquery(side)
-    tree = fill("releases/joint_values", least=least, **rows)
+    """The persons in the last release, which is the first here, and in others, by the sensitive values that they leave
+    them. Scans each twice."""
+    rows = _keyed(dialect, releases, sensitive)
+    tree = fill("releases/joint_values", rows=rows, least=least, **_classes(len(releases)))
 
     def read(found: list[Row]) -> JointValues:
         return JointValues(*map(integer, found[0]))
 
-    return Statement(dialect.render(tree), "the sensitive values that two releases leave", read, scans=4)
+    sql = dialect.render(tree)
+    return Statement(sql, "the sensitive values that releases leave", read, scans=2 * len(releases))
+
+
+def _keyed(dialect: Dialect, releases: Sequence[KeyedRelease], sensitive: str | None = None) -> exp.Subquery:
+    """The rows of all: key, number of the release, class, and the value of a sensitive column."""
+    queries = []
+    for number, each in enumerate(releases):
+        texts = {"class_text": each.columns} | ({} if sensitive is None else {"sensitive_text": (sensitive,)})
+        own = [told_apart(_values(dialect, each.table, names)).as_(name) for name, names in texts.items()]
+        key = dialect.as_text(_column(each.table.column(each.key))).as_("key_value")
+        place = exp.Literal.number(number).as_("release_number")
+        queries.append(exp.select(key, place, *own).from_(rows_node(each.table)))
+    return union_all(queries).subquery("keyed_rows")
+
+
+def _classes(releases: int) -> dict[str, list[exp.Expr]]:
+    """The class of a person in each release, and their names."""
+    names: list[exp.Expr] = [exp.column(f"r{number}") for number in range(releases)]
+    own: list[exp.Expr] = []
+    for number in range(releases):
+        is_its = exp.EQ(this=exp.column("release_number"), expression=exp.Literal.number(number))
+        own.append(exp.Max(this=exp.Case().when(is_its, exp.column("class_text"))).as_(f"r{number}"))
+    return {"classes": own, "names": names}
 
 
 def _column(column: Column) -> exp.Expr:

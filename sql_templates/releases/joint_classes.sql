@@ -1,17 +1,24 @@
--- The classes of the persons who are in two releases, by what both say of them: smallest, and the rows below k.
--- Parameters: :earlier, :later                the rows of the two releases, each with a column key_value
---             :names                          the columns of both by which the classes are made
+-- The persons of several releases by their class in each: who is in the last one and in an earlier one, who came, who left.
+-- Parameters: :rows     the rows of all: key_value, release_number (0: the last one), class_text
+--             :classes  the class in each release AS r0, r1, ...; NULL where the person is not;  :names  r0, r1, ...
 --             :k
--- Result: classes, joint_rows, smallest, below, alone
+-- Result: kind (both, came, left), person_count, smallest, below, alone
+WITH persons AS (
+  SELECT COUNT(*) AS release_count, :classes
+  FROM :rows
+  GROUP BY key_value
+)
 SELECT
-  COUNT(*) AS classes,
-  SUM(class_size) AS joint_rows,
+  kind,
+  SUM(class_size) AS person_count,
   MIN(class_size) AS smallest,
   SUM(CASE WHEN class_size < :k THEN class_size ELSE 0 END) AS below,
   SUM(CASE WHEN class_size = 1 THEN 1 ELSE 0 END) AS alone
 FROM (
-  SELECT COUNT(*) AS class_size
-  FROM :earlier
-  JOIN :later ON earlier.key_value = later.key_value
-  GROUP BY :names
+  SELECT
+    CASE WHEN r0 IS NULL THEN 'left' WHEN release_count = 1 THEN 'came' ELSE 'both' END AS kind,
+    COUNT(*) AS class_size
+  FROM persons
+  GROUP BY release_count, :names
 ) AS classes
+GROUP BY kind

@@ -217,7 +217,7 @@ def worst_of(found: Sequence[Measured]) -> Measured:
     """The worst of several comparisons, with what was measured in each."""
     states = (LineState.NOT_MET, LineState.NOT_EXAMINED, LineState.PERSON, LineState.MET)
     state = next(state for state in states if any(each.state is state for each in found))
-    return Measured(state, "; ".join(each.measured for each in found), found[0].threshold)
+    return Measured(state, "; ".join(each.measured for each in found if each.measured), found[0].threshold)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from tempfile import TemporaryDirectory
 
 from qidsql.commands.release.command import (
     UNCOMPARED,
@@ -25,12 +25,13 @@ from qidsql.errors import BudgetSpent, Interrupted, QidsqlError
 from qidsql.sql.releases import (
     ChangedClasses,
     ChangedValues,
+    KeyedRelease,
     changed_classes,
     changed_values,
-    gone_by_key,
     joint_classes,
     joint_values,
     same_places,
+    tells_apart,
     values_in_one,
 )
 from qidsql.wording.texts import count, plural
@@ -40,7 +41,6 @@ MET, NOT_MET, NOT_EXAMINED = LineState.MET, LineState.NOT_MET, LineState.NOT_EXA
 NO_LEDGER = Measured(NOT_EXAMINED, "there is no history that could name an earlier release: qidsql run makes one")
 FIRST = Measured(MET, "no earlier release of this table is recorded in the history")
 WRITTEN = {"whole": "u?(tiny|small|big|huge)?int(eger|[248])?$", "text": "(text|(var)?char.*|character varying.*)$"}
-_Side: TypeAlias = tuple[Table, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,36 +79,27 @@ def against_earlier(
     others = [each for each in request.earlier if plain(each.digest) not in own]
     if not others:
         return Compared.alike(FIRST)
-    found = [_Comparison(engine, table, request, each, required).compared() for each in others]
+    comparisons = [_Comparison(engine, table, request, each, required) for each in others]
+    found = [each.compared() for each in comparisons]
+    if joined := [each.earlier for each in comparisons if each.can_be_joined]:
+        found.append(_Joint(engine, table, request, joined, required).compared())
     worst = Compared(*(worst_of([getattr(each, name) for each in found]) for name in Compared.__dataclass_fields__))
-    if len(found) > 1:
-        worst = replace(
-            worst, together=_in_pairs(worst.together, len(found)), values=_in_pairs(worst.values, len(found))
-        )
     return replace(worst, values=replace(worst.values, threshold=f"at least {required.values} values"))
 
 
-def _in_pairs(found: Measured, releases: int) -> Measured:
-    """Whoever has all of them may join all; each was joined with this one alone."""
-    if found.state is not MET:
-        return found
-    text = f"{found.measured}; each of {releases} earlier releases was joined alone, and not all together"
-    return replace(found, state=NOT_EXAMINED, measured=text)
-
-
 class _Comparison:
-    """The comparison with one earlier release."""
+    """The comparison with one earlier release. `can_be_joined`: its copy with a key has exactly its rows."""
 
     def __init__(
         self, engine: Engine, table: Table, request: ReleaseRequest, earlier: EarlierRelease, required: Required
     ) -> None:
         self._engine, self._table, self._request = engine, table, request
-        self._earlier, self._required = earlier, required
+        self.earlier, self._required, self.can_be_joined = earlier, required, False
         self._recoded: list[str] = []  # columns with values that only one of them has
 
     def compared(self) -> Compared:
         """Raises BudgetSpent, Interrupted."""
-        earlier, unknown = self._earlier, self._measured(NOT_EXAMINED, "")
+        earlier, unknown = self.earlier, self._measured(NOT_EXAMINED, "")
         changes = order = together = values = unknown
         try:
             with _both(self._engine, self._table, earlier.place) as (pair, before, now, subject):
@@ -120,8 +111,10 @@ class _Comparison:
                 order = self._order(pair, before, now)
             if self._request.key is not None:
                 by_cells, changes, together, values = changes, unknown, unknown, unknown
-                gone, together, values = self._joint()
-                changes = gone if self._recoded else worst_of([by_cells, gone])
+                self._check_copy()
+                self.can_be_joined = True
+                by_key = self._measured(MET, "")  # what _Joint finds of all
+                changes, together, values = by_key if self._recoded else by_cells, by_key, by_key
         except (BudgetSpent, Interrupted):
             raise
         except QidsqlError as error:
@@ -130,12 +123,23 @@ class _Comparison:
             return Compared(*told)
         return Compared(changes, order, together, values)
 
+    def _check_copy(self) -> None:
+        """Raises QidsqlError unless the copy with the key has exactly the rows of the release."""
+        engine, earlier = self._engine, self.earlier
+        if self._request.keyed is None or not earlier.keyed:
+            raise QidsqlError("both releases need a copy with the key (--keyed, and when the earlier one was recorded)")
+        if engine.data_files:
+            with connect(earlier.keyed, beside=earlier.place) as pair:
+                _same_rows(pair, pair.describe(None), pair.describe_beside(None))
+        else:
+            _same_rows(engine, engine.describe(earlier.keyed), engine.describe(earlier.place))
+
     def _measured(self, state: LineState, text: str) -> Measured:
         return Measured(state, text, self._required.words)
 
     def _changes(self, pair: Engine, before: Table, now: Table) -> tuple[Measured, Measured, Measured]:
         """Rows added and removed; and, where rows were only added or only removed, what both together say."""
-        k, name = self._required.k, self._earlier.name
+        k, name = self._required.k, self.earlier.name
         common = _alike(before, now)
         classes = [each for each in common if _is_quasi(self._request, each)]
         if not classes:
@@ -179,7 +183,7 @@ class _Comparison:
             return Measured(NOT_EXAMINED, f"the order in which the rows of {now.name} leave is not known")
         found = pair.run(same_places(pair.dialect, before, now, _alike(before, now)))
         more = found.alike - found.chance
-        text = f"{count(found.alike)} of {plural(found.lines, 'line')} as in {self._earlier.name}"
+        text = f"{count(found.alike)} of {plural(found.lines, 'line')} as in {self.earlier.name}"
         if more <= 1 or more * more <= 9 * found.chance:
             return Measured(MET, f"{text}, as a random order would have")
         text += f", {count(round(found.chance))} by chance: both are sorted, or tell by the place whose a row is"
@@ -204,7 +208,7 @@ class _Comparison:
 
     def _stayed(self, found: ChangedClasses, few: ChangedValues, different: Sequence[str]) -> tuple[Measured, Measured]:
         """What both say of whoever is in both: of their classes, and of their values."""
-        k, name = self._required.k, self._earlier.name
+        k, name = self._required.k, self.earlier.name
         if different or (found.added and found.removed):
             own = f"columns that only one of them has: {few_names(different)}"
             why = own if different else "rows were added and removed"
@@ -222,57 +226,93 @@ class _Comparison:
             for wrong, text in texts
         )
 
-    def _joint(self) -> tuple[Measured, Measured, Measured]:
-        """Who left and who came, and the classes and values of whoever is in both, by copies with a key that have the
-        released rows exactly."""
-        engine, earlier, keyed = self._engine, self._earlier, self._request.keyed
-        if keyed is None or not earlier.keyed or self._request.key is None:
-            raise QidsqlError("both releases need a copy with the key (--keyed, and when the earlier one was recorded)")
-        with _both(engine, self._table, keyed) as (pair, copy, now, _):
-            _same_rows(pair, copy, now)
-        if engine.data_files:
-            with connect(earlier.keyed, beside=earlier.place) as pair:
-                _same_rows(pair, pair.describe(None), pair.describe_beside(None))
-            with connect(keyed, beside=earlier.keyed) as pair:
-                return self._together(pair, pair.describe_beside(None), pair.describe(None))
-        first, second = engine.describe(earlier.keyed), engine.describe(keyed)
-        _same_rows(engine, first, engine.describe(earlier.place))
-        return self._together(engine, first, second)
 
-    def _together(self, pair: Engine, before: Table, now: Table) -> tuple[Measured, Measured, Measured]:
-        key, k, name = str(self._request.key), self._required.k, self._earlier.name
-        if before.column(key).type != now.column(key).type:
+class _Joint:
+    """The comparison with all earlier releases at once, by copies with a key that have the released rows exactly:
+    whoever has all of them joins all."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        table: Table,
+        request: ReleaseRequest,
+        earlier: Sequence[EarlierRelease],
+        required: Required,
+    ) -> None:
+        self._engine, self._table, self._request = engine, table, request
+        self._earlier, self._required = earlier, required
+        self._name = few_names([each.name for each in earlier])
+
+    def compared(self) -> Compared:
+        """Raises BudgetSpent, Interrupted."""
+        keyed, none = str(self._request.keyed), Measured(MET, "")
+        try:
+            with _both(self._engine, self._table, keyed) as (pair, copy, now, _):
+                _same_rows(pair, copy, now)
+            with _all(self._engine, [keyed, *(each.keyed for each in self._earlier)]) as (engine, tables):
+                changes, together, values = self._joined(engine, tables)
+        except (BudgetSpent, Interrupted):
+            raise
+        except QidsqlError as error:
+            unknown = Measured(NOT_EXAMINED, f"{self._name} {UNCOMPARED}: {error}")
+            return Compared(unknown, none, unknown, unknown)
+        return Compared(changes, none, together, values)
+
+    def _joined(self, engine: Engine, tables: Sequence[Table]) -> tuple[Measured, Measured, Measured]:
+        """Who left and who came, and the classes and the values of whoever is in several."""
+        key, k, name = str(self._request.key), self._required.k, self._name
+        if len({each.column(key).type for each in tables}) > 1:
             raise QidsqlError(f"{key} has another type in each of the copies with a key")
-        for each in (before, now):
-            found = pair.run(joint_classes(pair.dialect, (each, (key,)), (each, (key,)), key, k))
-            rows = pair.run(changed_classes(pair.dialect, each, each, (key,), (), k)).stayed
-            if not rows == found.rows == found.classes:
-                raise QidsqlError(f"{key} does not tell the rows of {each.name} apart")
-        roles = self._request.roles
-        hidden = {key, *self._earlier.sensitive, *(each for each in roles if roles[each] is PolicyRole.SENSITIVE)}
-        first, second = ((each, [it.name for it in each.columns if it.name not in hidden]) for each in (before, now))
-        left, left_below = pair.run(gone_by_key(pair.dialect, first, now, key, k))
-        came, came_below = pair.run(gone_by_key(pair.dialect, second, before, key, k))
-        who = f"{count(left_below)} of {count(left)} who left, {count(came_below)} of {count(came)} who came"
-        text = f"by {key}, {who} since {name} in classes of fewer than {k}"
-        gone = self._measured(NOT_MET if left_below or came_below else MET, text)
-        joint = pair.run(joint_classes(pair.dialect, first, second, key, k))
-        if not joint.rows:
-            nobody = self._measured(NOT_EXAMINED, f"nobody is in {name} too, if {key} stayed the same")
+        for release, table in zip(("this release", *(each.name for each in self._earlier)), tables, strict=True):
+            if not engine.run(tells_apart(engine.dialect, table, key)):
+                raise QidsqlError(f"{key} does not tell the rows of {release} apart")
+        own = {each for each, role in self._request.roles.items() if role is PolicyRole.SENSITIVE}
+        sensitive = [own, *(own.union(each.sensitive) for each in self._earlier)]
+        releases = [
+            KeyedRelease(each, key, [it.name for it in each.columns if it.name not in {key, *hidden}])
+            for each, hidden in zip(tables, sensitive, strict=True)
+        ]
+        found = engine.run(joint_classes(engine.dialect, releases, k))
+        left, came, both = (found[kind] for kind in ("left", "came", "both"))
+        moved = f"{count(left.below)} of {count(left.persons)} who left, "
+        moved += f"{count(came.below)} of {count(came.persons)} who came"
+        state = NOT_MET if left.below or came.below else MET
+        changes = Measured(state, f"by {key}, {moved} since {name} in classes of fewer than {k}")
+        if not both.persons:
+            nobody = Measured(NOT_EXAMINED, f"nobody is in {name} too, if {key} stayed the same")
             return nobody, nobody, nobody
-        below = f"{count(joint.below)} of {plural(joint.rows, 'row')} below {k}"
-        text = f"with {name}: jointly {count(joint.smallest)}, {below}, {count(joint.alone)} alone"
-        classes = self._measured(NOT_MET if joint.below else MET, text)
-        values = [self._joint_values(pair, first, second, each) for each in self._limited(_alike(before, now))]
-        none = self._measured(MET, f"{name} has none of the sensitive columns")
-        return gone, classes, worst_of(values) if values else none
+        below = f"{count(both.below)} of {plural(both.persons, 'row')} below {k}"
+        text = f"with {name}: jointly {count(both.smallest)}, {below}, {count(both.alone)} alone"
+        classes = Measured(NOT_MET if both.below else MET, text)
+        values = [told for each in sorted(own) if (told := self._values(engine, releases, each))]
+        none = Measured(MET, f"{name} has none of the sensitive columns")
+        return changes, classes, worst_of(values) if values else none
 
-    def _joint_values(self, pair: Engine, first: _Side, second: _Side, sensitive: str) -> Measured:
+    def _values(self, engine: Engine, releases: Sequence[KeyedRelease], sensitive: str) -> Measured | None:
+        """The values that all releases with the column leave; None if it is not limited, or in one release alone."""
+        with_it = [each for each in releases if any(it.name == sensitive for it in each.table.columns)]
         least = self._required.values
-        found = pair.run(joint_values(pair.dialect, first, second, str(self._request.key), sensitive, least))
-        few = f"{count(found.few)} of {plural(found.rows, 'row')} left with fewer than {least} values of {sensitive}"
-        text = f"with {self._earlier.name}: {few}, {count(found.certain)} with one"
-        return self._measured(NOT_MET if found.few else MET, text)
+        if not least or len(with_it) < 2 or with_it[0] is not releases[0]:
+            return None
+        found = engine.run(joint_values(engine.dialect, with_it, sensitive, least))
+        few = f"{count(found.few)} of {plural(found.persons, 'row')} left with fewer than {least} values of {sensitive}"
+        text = f"with {self._name}: {few}, {count(found.certain)} with one"
+        return Measured(NOT_MET if found.few else MET, text)
+
+
+@contextmanager
+def _all(engine: Engine, places: Sequence[str]) -> Iterator[tuple[Engine, list[Table]]]:
+    """An engine that reads the tables at all places, and the tables: of files, one of a folder that links to them."""
+    if not engine.data_files:
+        yield engine, [engine.describe(each) for each in places]
+        return
+    with TemporaryDirectory() as folder:
+        for number, each in enumerate(places):
+            if "?" in each or not Path(each).is_file():
+                raise QidsqlError(f"{each} is not one file without options")
+            (Path(folder) / f"release_{number}{Path(each).suffix}").symlink_to(Path(each).resolve())
+        with connect(folder) as session:
+            yield session, [session.describe(f"release_{number}") for number in range(len(places))]
 
 
 @contextmanager
