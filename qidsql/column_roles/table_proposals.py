@@ -130,6 +130,10 @@ class TableProposals:
         self._referred = {other for columns in self._references.values() for other in columns.values()}
         self._personal = _personal(catalog, self._references)
 
+    def referred(self, table: TableName) -> frozenset[TableName]:
+        """The tables to which its columns refer, by foreign keys or by being named like another table's key."""
+        return frozenset(self._references.get(table, {}).values())
+
     def of(
         self, listed: CatalogTable, labels: Labels | None = None, measured: Mapping[str, ValueCounts] | None = None
     ) -> TableProposal:

@@ -9,25 +9,24 @@ from qidsql.core.results import Result
 from qidsql.core.tables import TableName
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
-from qidsql.declarations.results import OMITTED
+from qidsql.declarations.results import OMITTED, reported
 
 
 @dataclass(frozen=True)
 class TablesRequest:
     """Which tables and columns does this source have? Their names as the other commands take them.
 
-    Only the catalog is read. One table is listed with its columns and their types. With `rank` one statement reads each
-    table once, to count its rows and about how many of them differ: the tables that single out most rows come first.
-    Tables about persons are read first; what a budget does not reach is named.
+    Only the catalog is read. One table is listed with its columns and their types. With `rank` two scans of each table
+    count its rows and the persons who are alone with the quasi-identifiers that `init` would propose: where most people
+    are singled out, most is said of them and most can be joined, comes first. Tables about persons are read first; what
+    a budget does not reach is named.
     """
 
     table: Annotated[
         str | None, Option("a table, or a pattern such as 'visits_*'; default: all tables", "TABLE", argument=True)
     ] = None
     schema: Schema = None
-    rank: Annotated[
-        bool, Option("read each table once, and list those first of whose rows most differ; to choose what to audit")
-    ] = False
+    rank: Annotated[bool, Option("read each table, and list the riskiest first: to choose what to audit")] = False
     max_seconds: MaxSeconds = None
 
 
@@ -59,16 +58,26 @@ class ListedColumn:
 
 @dataclass(frozen=True, slots=True)
 class TableCounts:
-    """What one scan tells about a table."""
+    """What two scans tell about a table, with the roles that `init` would propose by names and types."""
 
     rows: int
     distinct_rows: Annotated[int, "about"]
     identifiers: Annotated[tuple[str, ...], "columns with about as many values as rows"]
+    quasi_identifiers: Annotated[tuple[str, ...], "the others that may identify"]
+    entity: Annotated[str | None, "the column of the persons; null: each row is taken for another person"]
+    sensitive: tuple[str, ...]
+    joined: Annotated[tuple[str, ...], "tables with a key, or a column of the same name, that identifies in both"]
+    persons: Annotated[int | None, "null: not counted, as nothing in the table may identify"] = None
+    alone: Annotated[int | None, "persons who are alone with values of the quasi-identifiers"] = None
+
+    @reported
+    def risk(self) -> Annotated[int, "persons alone x (1 + sensitive columns) x (1 + tables that can be joined)"]:
+        return (self.alone or 0) * (1 + len(self.sensitive)) * (1 + len(self.joined))
 
     @property
-    def rank(self) -> tuple[Fraction, int]:
-        """More is more identifying: the share of rows that differ, then their number."""
-        return Fraction(min(self.distinct_rows, self.rows), self.rows or 1), self.rows
+    def rank(self) -> tuple[int | Fraction, ...]:
+        """More is riskier; where nobody is alone, the share of rows that differ, then their number."""
+        return self.risk, Fraction(min(self.distinct_rows, self.rows), self.rows or 1), self.rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,16 @@
 """The tables report."""
 
+import shlex
+
 from qidsql.commands.tables.command import ListedTable, TablesResult
-from qidsql.report.blocks import Fields, Grid, Head, Outcome, Report, Sentence
-from qidsql.wording.texts import are, count, few, plural, share
+from qidsql.report.blocks import Cell, Fields, Grid, Head, Next, Outcome, Report, Sentence, Tone, bar
+from qidsql.wording.texts import are, count, few, plural, typed_source
 
 TABLES_LISTED = (
     1_000  # tables at most: nobody reads more lines, and drawing 20,000 takes longer than reading the catalog
 )
+
+NAMED = 5  # tables in a command
 
 
 def report(result: TablesResult) -> Report:
@@ -26,11 +30,16 @@ def report(result: TablesResult) -> Report:
     if (more := len(result.tables) - TABLES_LISTED) > 0:
         more_tables = plural(more, "more table")
         yield Sentence(f"{more_tables} {are(more)} in the JSON; or name a pattern, such as 'visits_*'.")
+    if not ranked:
+        yield Sentence("Only the catalog was read, no table.")
+        return
     yield Sentence(
-        "Each table was read once; what differs is counted approximately, and no cell value left the engine."
-        if ranked
-        else "Only the catalog was read, no table."
+        "People alone: no other row, or person where a column tells them, has the same values in the columns that may "
+        "identify by their names. First is where people alone x (1 + sensitive columns) x (1 + tables that can be "
+        "joined) is largest. Roles are proposals; an audit proves, and this is no audit."
     )
+    if any(each.counts and each.counts.risk for each in result.tables):
+        yield _first_steps(result)
 
 
 def _tables(result: TablesResult) -> Grid:
@@ -48,20 +57,36 @@ def _tables(result: TablesResult) -> Grid:
 
 def _ranking(result: TablesResult) -> Grid:
     heads = [
-        Head("Table", text=True),
-        Head("Rows"),
-        Head("Differ, about"),
-        Head("Nearly a value for each row", text=True),
+        *(Head("Table", text=True), Head("Rows"), Head("People alone"), Head("", text=True, leaves=1)),
+        *(Head("Sensitive", text=True, leaves=2), Head("Can be joined with", text=True, leaves=3)),
     ]
-    lines = []
+    lines: list[list[str | Cell]] = []
     for table in result.tables[:TABLES_LISTED]:
         counts = table.counts
         if counts is None:
-            lines.append((str(table.table), "", "", table.obstacle or "no column can be read"))
+            lines.append([str(table.table), "", "", table.obstacle or "no column can be read", "", ""])
+        elif counts.alone is None or counts.persons is None:
+            lines.append([str(table.table), count(counts.rows), "", table.obstacle or "", "", ""])
         else:
-            differ = share(counts.distinct_rows, counts.rows) if counts.rows else ""
-            lines.append((str(table.table), count(counts.rows), differ, few(counts.identifiers, 5)))
+            alone = f"{count(counts.alone)} of {count(counts.persons)}"
+            drawn = bar(counts.alone, counts.persons, 10, Tone.RISK)
+            lines.append(
+                [str(table.table), count(counts.rows), alone, drawn, few(counts.sensitive, 3), few(counts.joined, 3)]
+            )
     return Grid(heads, lines)
+
+
+def _first_steps(result: TablesResult) -> Next:
+    """An audit of the riskiest table, and a policy of the tables in which somebody is alone."""
+    risky = [each.table for each in result.tables if each.counts and each.counts.risk]
+    source = shlex.quote(typed_source(result.source))
+    tables = " ".join(f"--table {shlex.quote(str(each))}" for each in risky[:NAMED])
+    return Next(
+        [
+            (f"qidsql audit {source} {shlex.quote(str(risky[0]))}", "who is singled out there, and by which columns"),
+            (f"qidsql init {source} {tables} --output qidsql.toml", "a policy of these tables, to correct"),
+        ]
+    )
 
 
 def _columns(table: ListedTable) -> Grid:
@@ -85,5 +110,5 @@ def _rows(table: ListedTable) -> str:
 def opening(result: TablesResult) -> str:
     """What was found, in words for people who sign."""
     ranked = any(table.counts is not None for table in result.tables)
-    read = "each table was read once to rank them" if ranked else "no row was read"
+    read = "each table was read to rank them" if ranked else "no row was read"
     return f"The source shows {plural(len(result.tables), 'table')}. Nothing was audited, and {read}."

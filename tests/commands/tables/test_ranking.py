@@ -1,4 +1,6 @@
-"""`tables --rank`: one statement a table, the catalog once, the most identifying first."""
+"""`tables --rank`: two statements a table, the catalog once, the riskiest first."""
+
+from collections import Counter
 
 import pytest
 
@@ -9,28 +11,40 @@ from qidsql.errors import Interrupted
 from tests.commandline import inside
 from tests.stores import SAIL, DuckDBStore, Store
 
+PATIENTS = [(i, i % 50, "fm"[i % 2], i % 5) for i in range(60)]
+VISITS = [*((i % 60, i % 7) for i in range(100)), (3, 98), (3, 99), (4, 97)]
+
 
 def fill(store: Store) -> None:
-    store.table("visits", {"id": "INTEGER", "zip": "INTEGER"}, [(i, i % 7) for i in range(200)])
-    store.table("sexes", {"sex": "INTEGER", "age": "INTEGER"}, [(i % 2, i % 3) for i in range(100)])
+    """Two tables of one source that have persons in common, one that says nothing of them, and one without rows."""
+    store.table("visits", {"patient_id": "INTEGER", "visit_day": "INTEGER"}, VISITS)
+    columns = {"patient_id": "INTEGER", "zip": "INTEGER", "sex": "TEXT", "diagnosis": "INTEGER"}
+    store.table("patients", columns, PATIENTS)
     store.table("pairs", {"a": "INTEGER", "b": "INTEGER"}, [(i % 20, i % 20) for i in range(40)])
     store.table("empty", {"a": "INTEGER"}, [])
 
 
 @pytest.mark.engines("duckdb", "postgres", "sqlite", SAIL)
-def test_tables_are_ranked_by_how_many_rows_differ(store: Store) -> None:
+def test_tables_are_ranked_by_whom_they_single_out_and_what_they_say_of_them(store: Store) -> None:
     fill(store)
     with store.connect() as engine:
         before = engine.statements
         found = qidsql.tables(engine, schema=getattr(store, "schema", None), rank=True)
-        assert engine.statements - before == 4
-    assert [each.table.name for each in found.tables] == ["visits", "pairs", "sexes", "empty"]
-    counts = {each.table.name: each.counts for each in found.tables}
-    visits, pairs, sexes = (counts[name] for name in ("visits", "pairs", "sexes"))
-    assert visits and pairs and sexes
-    assert (visits.rows, visits.identifiers) == (200, ("id",))
-    assert (pairs.rows, sexes.rows, sexes.identifiers) == (40, 100, ())
-    assert 15 <= pairs.distinct_rows <= 25 and 4 <= sexes.distinct_rows <= 8
+        assert engine.statements - before == 4 + 4
+    assert [each.table.name for each in found.tables] == ["patients", "visits", "pairs", "empty"]
+    patients, visits, pairs, empty = (each.counts for each in found.tables)
+    assert visits and patients and pairs and empty
+    classes: dict[int, set[int]] = {}
+    for person, day in VISITS:
+        classes.setdefault(day, set()).add(person)
+    alone = set().union(*(each for each in classes.values() if len(each) == 1))
+    assert alone == {3, 4} and (visits.persons, visits.alone, visits.entity) == (60, 2, "patient_id")
+    rare = Counter(row[1:3] for row in PATIENTS)
+    assert (patients.persons, patients.alone) == (60, sum(rows == 1 for rows in rare.values()))
+    assert (patients.sensitive, patients.quasi_identifiers) == (("diagnosis",), ("zip", "sex"))
+    assert [len(each.joined) for each in (patients, visits, pairs)] == [1, 1, 0]
+    assert [each.risk for each in (visits, patients, pairs)] == [2 * 2, 40 * 2 * 2, 0]
+    assert 15 <= pairs.distinct_rows <= 25 and pairs.alone == 0
 
 
 def test_a_table_that_cannot_be_read_is_the_last(duckdb_store: DuckDBStore) -> None:
@@ -48,18 +62,20 @@ def test_a_table_that_cannot_be_read_is_the_last(duckdb_store: DuckDBStore) -> N
 def test_the_report_and_no_rank(duckdb_store: DuckDBStore) -> None:
     fill(duckdb_store)
     ranked = inside("tables", duckdb_store.url, "--rank")
-    assert ranked.code == 0 and "Each table was read once" in ranked.out
+    assert ranked.code == 0 and "4 tables; people are alone in 2" in ranked.out
     lines = [line.split() for line in ranked.out.splitlines() if line.startswith("main.")]
-    assert lines[0] == ["main.visits", "200", "100", "%", "id"]
+    assert lines[0] == ["main.patients", "60", "40", "of", "60", "██████▊", "diagnosis", "main.visits"]
+    assert f"qidsql audit {duckdb_store.url} main.patients" in ranked.out
     assert "counts" not in inside("tables", duckdb_store.url, "--format", "json").out
 
 
 def test_a_budget_that_ends_names_what_was_not_reached_and_people_come_first(duckdb_store: DuckDBStore) -> None:
     fill(duckdb_store)
-    duckdb_store.table("zzz", {"birth_date": "DATE", "sex": "TEXT", "zip": "TEXT"}, [("1970-01-01", "f", "1000")])
+    columns = {"birth_date": "DATE", "sex": "TEXT", "zip": "TEXT", "job": "TEXT", "email": "TEXT"}
+    duckdb_store.table("zzz", columns, [("1970-01-01", "f", "1000", "cook", "a@b.org")])
     with qidsql.connect(duckdb_store.url) as engine:
         asked = engine.planned_statements(lambda: qidsql.tables(engine, rank=True))  # sessions end them in any order
-        assert '"zzz"' in asked[0].sql and len(asked) == 5
+        assert '"zzz"' in asked[0].sql and len(asked) == 5  # of the first half
         assert qidsql.tables(engine, rank=True).verdict is Verdict.FINISHED
     with qidsql.connect(duckdb_store.url) as engine:
         read: list[str] = []
@@ -72,6 +88,22 @@ def test_a_budget_that_ends_names_what_was_not_reached_and_people_come_first(duc
         engine.watchers.append(end)
         found = qidsql.tables(engine, rank=True)
     assert found.verdict is Verdict.INCONCLUSIVE
-    left = [each for each in found.tables if each.counts is None]
-    assert left and all(each.obstacle == "not reached: the seconds are used up" for each in left)
+    left = [each for each in found.tables if each.obstacle == "not reached: the seconds are used up"]
+    assert all(each.counts is None or each.counts.alone is None for each in left)
+    assert any(each.counts is None for each in left)
     assert found.reason.startswith(f"5 tables, {len(left)} of them not reached (main.")
+
+
+def test_tables_of_which_only_the_rows_were_counted_are_not_reached(duckdb_store: DuckDBStore) -> None:
+    fill(duckdb_store)
+    with qidsql.connect(duckdb_store.url) as engine:
+
+        def end(each: ExecutedStatement) -> None:
+            if each.purpose.startswith("class profile"):
+                raise Interrupted("the seconds are used up")
+
+        engine.watchers.append(end)
+        found = qidsql.tables(engine, rank=True)
+    assert found.verdict is Verdict.INCONCLUSIVE and "of them not reached" in found.reason
+    assert all(each.counts is not None for each in found.tables)
+    assert sum(each.obstacle == "not reached: the seconds are used up" for each in found.tables) >= 3
