@@ -29,6 +29,7 @@ from qidsql.profiling.row_pairs import PairsThatAgree, rarest_rows
 from qidsql.profiling.samples import TableSampler, coded
 from qidsql.search.result import OnBounds, ignore_bounds
 from qidsql.search.smallest import Witnesses
+from qidsql.sql.classes import column_counts
 from qidsql.sql.relation import Relation, relation, sample, sample_of_entities
 from qidsql.wording.texts import few, plural, role, setting
 
@@ -290,11 +291,20 @@ class TableSearch:
     def confirm_rows(self, entity: str | None, *, by_persons: bool) -> None:
         """Raise Unconfirmed if a row may be one of several of a person. `by_persons`: the command can count these.
 
-        An `entity` of a command that counts rows must tell them apart. One statement or two, if there is one, or
-        columns are named like the persons. Raises Stopped, StatementError, UnknownName.
+        An `entity` of a command that counts rows must tell them apart; that of one that counts persons must have a
+        value in each row, since a row of nobody may be of somebody counted already. One statement or two, if there is
+        one, or columns are named like the persons. Raises Stopped, StatementError, UnknownName.
         """
         self.begin()
-        if entity is None:
+        if by_persons and self.profiler.entity is not None:
+            person = self.profiler.entity
+            [(_, (rows,))] = self.profiler.ask([column_counts(self._engine.dialect, self.profiler.source, (person,))])
+            if rows:
+                raise Unconfirmed(
+                    f"{plural(rows, 'row has', 'rows have')} no {person} and may be of persons counted already: fill "
+                    f"it in, or leave these rows out ({setting('where')})"
+                )
+        elif entity is None:
             if found := named_like_persons(self.profiler, self.table, self._policy, {}):
                 raise Unconfirmed(f"{rows_of_persons(found[0])}. {_say_what(found[0] if by_persons else None)}")
         elif repeats(self.profiler, self.table, entity):

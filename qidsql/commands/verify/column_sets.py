@@ -64,6 +64,8 @@ class ColumnSetClaims:
     def checked(self) -> Iterator[Claim]:
         """Each claim, as soon as it is checked. Raises UsageError, Stopped, StatementError."""
         claimed, search = self._claimed, self._search
+        if isinstance(claimed, ColumnsResult):
+            search.confirm_rows(None, by_persons=True)
         search.measure(self.criterion)
         self._on_stage("measuring all columns together")
         whole = search.profiler.profile(search.profiler.everything)

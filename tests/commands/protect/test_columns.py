@@ -11,6 +11,7 @@ import pytest
 import qidsql as house
 from qidsql.commands.protect.columns.columns import columns as masking
 from qidsql.commands.protect.columns.command import ColumnsRequest, ColumnsResult
+from qidsql.commands.protect.way import Way
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
@@ -80,6 +81,23 @@ def test_the_published_columns_are_measured(engine: Engine) -> None:
     assert result.profile.separation_ratio == separation_ratio(ROWS, published(result))
     assert result.account.rows == 40
     assert "proved: no choice publishes more" in result.reason
+
+
+@TWO_ENGINES
+@pytest.mark.parametrize("way", Way)
+def test_rows_of_nobody_are_no_more_persons(store: Store, way: Way) -> None:
+    """Four persons, and rows of nobody, which may be of one of the four."""
+    rows = [(each, place, 1) for each, place in enumerate("xxxxyyyy")]
+    store.table("t", {"person": "INTEGER", "a": "VARCHAR(9)", "b": "INTEGER"}, [*rows, (None, "x", 1), (None, "y", 1)])
+    given: dict[str, Any] = {"entity": "person", "columns": ["a", "b"], "by": way, "max_seconds": 60}
+    for k in (4, 5):
+        found = house.protect(store.url, "t", k=k, **given)
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert "person" in found.account.unfinished[0] and "published" not in found.reason
+    named = house.protect(store.url, "t", k=4, where="person IS NOT NULL", **given)
+    assert named.verdict in (Verdict.FINISHED, Verdict.PASS)
+    audited = house.audit(store.url, "t", k=4, where="person IS NOT NULL", entity="person", columns=["a", "b"])
+    assert audited.verdict is Verdict.PASS
 
 
 @TWO_ENGINES
