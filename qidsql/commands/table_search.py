@@ -22,8 +22,10 @@ from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, QidsqlError, StatementError, Stopped, Unconfirmed, UsageError
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.disclosure_limits import DistantInOrder
+from qidsql.measures.histories import KnownRows
 from qidsql.profiling.budget import Budget
 from qidsql.profiling.disclosing import disclosing
+from qidsql.profiling.known_rows import ProfilerOfLinkedRows
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree, rarest_rows
 from qidsql.profiling.samples import TableSampler, coded
@@ -310,8 +312,11 @@ class TableSearch:
         elif repeats(self.profiler, self.table, entity):
             raise Unconfirmed(
                 f"rows are counted here, and {entity} repeats or has NULLs: several rows of a person would pass "
-                f"for several persons. Take a view with one row for each person. {_say_what(None)}"
+                f"for several persons. Take a view with one row for each person, or withhold columns "
+                f"({setting('by')} columns), which counts persons. {_say_what(None)}"
             )
+        else:
+            self._notes += (f"{entity} has another value in each row: known rows of a person are one",)
 
     def note_persons(self) -> None:
         """Note that a row may be one of several of a person, if so. Sends what `confirm_rows` does."""
@@ -324,6 +329,8 @@ class TableSearch:
         """Measure what the criterion is about in every profile from now on. Raises UnknownName, UsageError, Stopped."""
         self.begin()
         self.profiler = disclosing(self.profiler, self.table, [criterion])
+        if criterion.linked is not KnownRows.ONE:
+            self.profiler = ProfilerOfLinkedRows(self.profiler, criterion.linked)
         self._notes += order_notes(self.table, [criterion])
 
     def use_workspace(self, on_stage: Callable[[str], None]) -> None:

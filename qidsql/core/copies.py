@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from qidsql.core.options import COLUMNS, Into, Keep, Replace, choice
+from qidsql.core.options import COLUMNS, Into, Keep, Known, Replace, choice
 from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError, names_a_secret
@@ -52,6 +52,7 @@ class CopyOptions:
             panel=COLUMNS,
         ),
     ] = None
+    known_rows: Known = None
 
     @property
     def writable(self) -> bool:
@@ -75,12 +76,15 @@ class CopyOptions:
 
 
 def by_rows(policy: Policy) -> Policy:
-    """The policy without its column of persons, which is in no copy."""
+    """The policy without its column of persons, which is in no copy.
+
+    It has another value in each row (`TableSearch.confirm_rows`), so that known rows of a person are one.
+    """
     if policy.entity is None:
         return policy
     known = {name.lower() for name in policy.identifiers}
     more = () if policy.entity.lower() in known else (policy.entity,)
-    return replace(policy, entity=None, identifiers=(*policy.identifiers, *more))
+    return replace(policy, entity=None, known_rows=None, identifiers=(*policy.identifiers, *more))
 
 
 def keeping(policy: Policy, kept: Sequence[str]) -> Policy:

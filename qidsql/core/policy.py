@@ -398,7 +398,7 @@ class PolicyOptions:
     def taken(cls) -> tuple[str, ...]:
         """The settings of a policy file that the command uses, besides the roles."""
         own = {each.name for each in fields(cls)}
-        return tuple(name for name in ("k", "where", "entity", "nulls", *OF_COPIES) if name in own)
+        return tuple(name for name in ("k", "where", "entity", "known_rows", "nulls", *OF_COPIES) if name in own)
 
     def settings_of(self, settings: dict[str, Any]) -> dict[str, Any]:
         """The fields of this request that follow from settings of a policy file."""

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import ClassVar, Self, TypeAlias
 
 from qidsql.errors import UsageError
+from qidsql.measures.histories import KnownRows
 from qidsql.measures.profiles import ClassProfile, Profiler
 from qidsql.measures.sampling import antichain, distinct_key_rows, key_pairs, near_size, sure_ratio
 from qidsql.wording.texts import count, decimal, percent, plural, ratio
@@ -69,6 +70,11 @@ class Criterion(ABC):
     def about(self) -> str | None:
         """The sensitive column whose values decide, beside the classes; None if the classes alone do."""
         return None
+
+    @property
+    def linked(self) -> KnownRows:
+        """The rows of a person that decide together."""
+        return KnownRows.ONE
 
     def measured_by(self, profile: ClassProfile) -> bool:
         """Whether the profile has the figures that decide."""
@@ -316,6 +322,44 @@ class Violates(Criterion):
 
     def reached(self, profile: ClassProfile) -> str:
         return f"are {count(profile.smallest)}-anonymous"
+
+
+@dataclass(frozen=True, slots=True)
+class ViolatesByRows(Violates):
+    """Fewer than k persons have some choice of known rows of a person: k^m-anonymity fails, or that of whole histories.
+
+    [Terrovitis, Mamoulis, Kalnis 2008]
+    """
+
+    finding = "below-k-by-known-rows"
+
+    known_rows: KnownRows
+
+    @property
+    def name(self) -> str:
+        return f"column set below k = {self.k} by {self.known_rows.words} of a person"
+
+    @property
+    def options(self) -> str:
+        return f" --violates {self.k} --known-rows {self.known_rows}"
+
+    @property
+    def linked(self) -> KnownRows:
+        return self.known_rows
+
+    def measured_by(self, profile: ClassProfile) -> bool:
+        return profile.smallest < self.k or profile.histories is not None
+
+    def met_by(self, profile: ClassProfile) -> bool:
+        if 0 < profile.smallest < self.k:
+            return True
+        if profile.rows and profile.histories is None:
+            raise ValueError("the profile was taken without the rows of each person")
+        return profile.histories is not None and profile.histories.smallest < self.k
+
+    def reached(self, profile: ClassProfile) -> str:
+        smallest = profile.smallest if profile.histories is None else profile.histories.smallest
+        return f"are {count(smallest)}-anonymous by {self.known_rows.words} of a person"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
+from qidsql.measures.histories import Histories, KnownRows
 from qidsql.wording.texts import count
 
 COUNTS = (
@@ -52,6 +53,7 @@ class ClassProfile:
     entities: bool = False
     wildcard: bool = False
     disclosing: tuple[Disclosing, ...] = ()  # one for each limit that was measured with it
+    histories: Histories | None = None  # persons by several known rows, if that was measured with it
 
     @property
     def distinct_ratio(self) -> Fraction:
@@ -89,6 +91,9 @@ class ClassProfile:
         """
         meaningful = self.rows > 0 and not self.entities
         pairs = self.rows * (self.rows - 1)
+        more: dict[str, Any] = {"disclosing": [asdict(each) for each in self.disclosing]} if self.disclosing else {}
+        if self.histories is not None:
+            more["histories"] = {**asdict(self.histories), "known_rows": str(self.histories.known_rows)}
         return {
             "entities" if self.entities else "rows": self.rows,
             "classes": None if self.wildcard else self.classes,
@@ -103,13 +108,14 @@ class ClassProfile:
             "distinct_ratio": self.classes / self.rows if meaningful and not self.wildcard else None,
             "separation_ratio": ((pairs - self.colliding_pairs) / pairs if pairs else 1.0) if meaningful else None,
             "share_below_k": self.rows_below_k / self.rows if self.rows else 0.0,
-            **({"disclosing": [asdict(each) for each in self.disclosing]} if self.disclosing else {}),
+            **more,
         }
 
     @classmethod
     def of_plain(cls, written: Mapping[str, Any]) -> "ClassProfile":
         """The profile that `to_plain` was made from. Raises KeyError, TypeError if it is not one."""
         entities, wildcard = "entities" in written, written["classes"] is None
+        histories = written.get("histories")
         counts = {name: written[name] for name in COUNTS}
         if wildcard:
             counts |= {"classes": 0, "classes_below_k": 0}
@@ -121,6 +127,7 @@ class ClassProfile:
             entities=entities,
             wildcard=wildcard,
             disclosing=tuple(Disclosing(**each) for each in written.get("disclosing", ())),
+            histories=histories and Histories(**{**histories, "known_rows": KnownRows(histories["known_rows"])}),
         )
 
     @classmethod
@@ -150,6 +157,18 @@ class ClassProfile:
                         },
                         "required": ["limit", "rows", "classes", "worst"],
                     },
+                },
+                "histories": {
+                    "description": "with known_rows: the persons who have all the known rows, at least, and persons of "
+                    "whom some choice leaves fewer than k",
+                    "type": "object",
+                    "properties": {
+                        "known_rows": {"enum": list(KnownRows)},
+                        "persons": whole,
+                        "smallest": whole,
+                        "persons_below_k": whole,
+                    },
+                    "required": ["known_rows", "persons", "smallest", "persons_below_k"],
                 },
             },
             "required": [*COUNTS, *RATIOS],

@@ -1,9 +1,12 @@
 """Persons with many rows: what whoever knows some of a person's rows, or all, finds, as far as it is affordable."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import ceil
 
+from qidsql.engines.base import Engine
+from qidsql.errors import BudgetSpent, UsageError
 from qidsql.measures.histories import (
     Certain,
     Choices,
@@ -18,6 +21,7 @@ from qidsql.measures.histories import (
     unicity_of_draws,
     unicity_of_histories,
 )
+from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.histories import (
     certain_persons,
@@ -29,6 +33,7 @@ from qidsql.sql.histories import (
     whole_histories,
 )
 from qidsql.sql.relation import Relation
+from qidsql.wording.texts import count, few, setting
 
 LINKED_PAIRS = 30_000_000  # of rows of a person, that are compared: about 8 CPU seconds
 TRIED, RAREST = 10, 100  # persons, and rows of each, where all are too many
@@ -154,3 +159,41 @@ class RowsOfPersons:
         )
         [found] = self._audited.ask([statement])
         return [unicity_of_draws(number, found) for number in range(first, last + 1)]
+
+
+def refuse_unlisted(engine: Engine, known: KnownRows) -> None:
+    """Raise UsageError if the engine cannot compare all rows of a person with those of others."""
+    if known is KnownRows.ALL and not engine.dialect.ordered_lists:
+        raise UsageError(f"this engine does not compare all rows of persons: leave out {setting('known_rows')} all")
+
+
+class ProfilerOfLinkedRows(TableProfiler):
+    """Profiles the same columns over the same rows, on the same budget; each profile that reaches k by one known row of
+    a person also says what several leave. Up to three statements more for each of these sets."""
+
+    def __init__(self, profiler: TableProfiler, known: KnownRows) -> None:
+        """Raises UsageError."""
+        refuse_unlisted(profiler.engine, known)
+        super().__init__(profiler.engine, profiler.source, profiler.names, profiler.k, profiler.entity, profiler.rows)
+        self._meter = profiler._meter
+        self._linked = known
+
+    def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
+        """The same; raises BudgetSpent if there are too many pairs of rows, and no violation was found among some."""
+        for mask, profile in zip(masks, super().profiles(masks), strict=True):
+            if profile.smallest >= self.k and profile.histories is None:
+                self._known[mask] = replace(profile, histories=self._histories(self._names(mask)))
+        return [self._known[mask] for mask in masks]
+
+    def singles(self) -> list[ClassProfile]:
+        return self.profiles(self._singles)
+
+    def _histories(self, names: Sequence[str]) -> Histories:
+        assert self.entity is not None
+        found = RowsOfPersons(self.narrowed(names), self.source, self.entity, self.k).histories(self._linked)
+        if found is None:
+            raise BudgetSpent(
+                f"persons have more pairs of rows by {few(names)} than the {count(LINKED_PAIRS)} that are compared: "
+                f"leave a column out ({setting('exclude')})"
+            )
+        return found

@@ -15,6 +15,7 @@ def command(verb: str, account: Account, options: str = "") -> str:
     policy = account.policy
     given = f" --entity {shlex.quote(policy.entity)}" if policy.entity else ""
     given += f" --entity {EACH_ROW}" if policy.each_row else ""
+    given += f" --known-rows {policy.known_rows}" if policy.known_rows and verb in ("audit", "protect") else ""
     given += f" --nulls {policy.nulls}" if policy.nulls != Nulls.EQUAL else ""
     where = " (and your --where)" if policy.where else ""  # it can contain values, and reports are shared
     table = "" if account.kind == "file" else f" {shlex.quote(account.table)}"  # a file is one table

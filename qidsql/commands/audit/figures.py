@@ -18,7 +18,7 @@ from qidsql.measures.histories import KnownRows
 from qidsql.measures.profiles import ClassProfile, bin_starts, size_bins
 from qidsql.measures.sampling import share_for
 from qidsql.profiling.disclosing import disclosing, disclosures
-from qidsql.profiling.known_rows import LINKED_PAIRS, RowsOfPersons
+from qidsql.profiling.known_rows import LINKED_PAIRS, RowsOfPersons, refuse_unlisted
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import TableOverview, column_counts
 from qidsql.wording.texts import count, percent, setting
@@ -71,10 +71,10 @@ def measure(
         _measure_with_proposed(every, audited, table, policy, draft)
         if policy.entity is not None:
             draft.rows_of_persons = RowsOfPersons(audited, limited.source, policy.entity, policy.k)
+        draft.unnamed = _rows_without_entity(every, draft)
         if any(criterion.met_by(draft.profile) for criterion in policy.criteria):
             _measure_unicity(audited, policy, draft, on_stage)
             return audited, limited
-        draft.unnamed = _rows_without_entity(every, draft)
         _measure_histories(audited, policy, draft, on_stage)
         draft.todo = ["what a row is"]
         published = [each.name for each in draft.columns if each.audited or each.proposed]
@@ -112,8 +112,7 @@ def _measure_histories(audited: TableProfiler, policy: Policy, draft: Draft, on_
         return
     known = KnownRows(policy.known_rows)
     draft.todo = [f"the persons by {known.words}"]
-    if known is KnownRows.ALL and not audited.engine.dialect.ordered_lists:
-        raise UsageError(f"this engine does not compare all rows of persons: leave out {setting('known_rows')} all")
+    refuse_unlisted(audited.engine, known)
     on_stage(f"comparing persons by {known.words}")
     draft.histories = draft.rows_of_persons.histories(known)
     if draft.histories is None:

@@ -115,14 +115,15 @@ def _columns(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[
     asked.check()
     result = columns(engine, asked)
     account = result.account
-    if not result.safe or not account.rows:
-        return _none(Way.COLUMNS, result), account.rows
+    rows = account.rows if account.policy.entity is None else account.entities  # of each of whom there is one row
+    if not result.safe or not rows:
+        return _none(Way.COLUMNS, result), rows
     if not result.published:
-        return WayFound(way=Way.COLUMNS, reason="no column can be published"), account.rows
+        return WayFound(way=Way.COLUMNS, reason="no column can be published"), rows
     weights = _weights(account)
     withheld = Fraction(sum(weights[name] for name in result.withheld), sum(weights.values()))
     how = f"{few(result.withheld)} withheld" if result.withheld else "no column withheld"
-    return WayFound(way=Way.COLUMNS, kept=1 - withheld, rows_left_out=0, how=how, proved=result.optimal), account.rows
+    return WayFound(way=Way.COLUMNS, kept=1 - withheld, rows_left_out=0, how=how, proved=result.optimal), rows
 
 
 def _cells(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[WayFound, int | None]:

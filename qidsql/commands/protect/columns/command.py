@@ -13,6 +13,7 @@ from qidsql.core.options import (
     Entity,
     Exclude,
     Identifiers,
+    Known,
     MaxBytes,
     MaxSeconds,
     MaxStatements,
@@ -29,10 +30,11 @@ from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.declarations.results import FLAT, OMITTED, reported
 from qidsql.errors import UsageError
-from qidsql.measures.criteria import Criterion, Violates
+from qidsql.measures.criteria import Criterion, Violates, ViolatesByRows
+from qidsql.measures.histories import KnownRows
 from qidsql.measures.profiles import ClassProfile
 from qidsql.search.result import Certificate
-from qidsql.wording.texts import count, decimal, plural
+from qidsql.wording.texts import count, decimal, plural, setting
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class ColumnsRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
     identifiers: Identifiers = ()
     where: Where = None
     entity: Entity = None
+    known_rows: Known = None
     nulls: NullRule = "equal"
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
@@ -94,7 +97,12 @@ class ColumnsRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
     def criterion(self) -> Criterion:
         """What is asked for: classes below k by default. Raises UsageError if there are several."""
         plain = not given_criteria(self) and self.reveals is None
-        return Violates(self.k) if plain else super().criterion
+        found = Violates(self.k) if plain else super().criterion
+        if (known := self.policy.known_rows) is None:
+            return found
+        if type(found) is not Violates:
+            raise UsageError(f"{setting('known_rows')} goes with k alone: leave out the other criterion, or give 1")
+        return ViolatesByRows(found.k, KnownRows(known))
 
     @cached_property
     def forbidden(self) -> Criterion:
@@ -167,6 +175,11 @@ class ColumnsResult(Result):
     def asked(self) -> tuple[str, ...]:
         return (f"no {self.criterion}", plural(len(self.account.columns), "column"))
 
+    @property
+    def asks_for_k(self) -> bool:
+        """Whether the criterion is k-anonymity, by one known row or more."""
+        return self.options.split()[:2] == ["--violates", str(self.account.policy.k)]
+
     @reported
     def optimal(self) -> Annotated[bool, "no choice publishes more, by the proved bound"]:
         return self.safe is True and self.weight == self.bound
@@ -189,8 +202,13 @@ def judged(result: ColumnsResult) -> ColumnsResult:
 def _found_by(result: ColumnsResult) -> str:
     """Who can still be found, where the published columns have no small class."""
     policy = result.account.policy
-    if not (result.safe and result.published and result.options == f"--violates {policy.k}"):
+    if not (result.safe and result.published and result.asks_for_k):
         return ""
+    if policy.known_rows is not None:
+        known = KnownRows(policy.known_rows).words
+        return f"by what is published, {known} of a person leave {policy.k} persons or more: "
+    if policy.entity is not None:
+        return f"by what is published, a row of a person leaves {policy.k} persons or more, if rows cannot be linked: "
     return f"by what is published nobody is found, not even by someone who knows everybody (k = {policy.k}): "
 
 

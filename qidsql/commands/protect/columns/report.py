@@ -33,6 +33,9 @@ def report(result: ColumnsResult) -> Report:
         unit = "entities" if profile.entities else "rows"
         risk = f"{count(profile.rows_below_k)} {unit} ({percent(profile.share_below_k)}) below k = {k}"
         rows.add("", f"k-anonymity {count(profile.smallest)}; {risk}")
+        if (found := profile.histories) is not None:
+            below = f"{plural(found.persons_below_k, 'person')} below k = {k}"
+            rows.add("", f"{found.known_rows.words} leave {count(found.smallest)} or more; {below}")
     yield rows
     title = "To carry it out (printed only, nothing was run; its rows keep the order of the table)"
     yield from script(title, result.script or ())
@@ -49,7 +52,7 @@ def _steps(result: ColumnsResult) -> list[tuple[str, str]]:
         return []
     steps = []
     if not result.optimal and result.safe is not False:
-        asked = f"--k {policy.k}" if result.options == f"--violates {policy.k}" else result.options
+        asked = f"--k {policy.k}" if result.asks_for_k else result.options
         exact = f" --by columns {asked} --exact{roles(policy)}{weights(work)}"
         steps.append((command("protect", work, exact), "the most that can be published, proved"))
     if result.published and result.safe:
