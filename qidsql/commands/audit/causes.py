@@ -10,10 +10,13 @@ from math import comb
 from qidsql.commands import gate
 from qidsql.commands.audit.command import ColumnFinding, ColumnSetFinding, LeastWithheld, SearchFinding, Withheld
 from qidsql.commands.audit.draft import Draft
+from qidsql.commands.audit.verdict import of_persons
 from qidsql.core.policy import Policy
+from qidsql.core.results import Verdict
 from qidsql.core.tables import Nulls, Role, names_of, positions
 from qidsql.errors import BudgetSpent, StatementError
 from qidsql.measures.criteria import Criterion
+from qidsql.measures.histories import KnownRows
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.budget import at_most
 from qidsql.profiling.profiler import TableProfiler
@@ -281,18 +284,27 @@ def withhold(profiler: TableProfiler, policy: Policy, whole: ClassProfile, draft
             _note_each(profiler, options, whole.rows, draft)
             choice = [(left ^ option.left).bit_length() - 1 for option in options[:CHOICE]]
         left, profile = options[0].left, options[0].profile
-        still = obstacles(policy, profile, draft.columns)
+        still = obstacles(policy, profile, draft.columns, draft.unnamed)
         names = names_of(profiler.everything ^ left, profiler.names)
         draft.withheld.append(Withheld(columns=names, passes=not still, still=still, profile=profile))
         if not any(criterion.met_by(profile) for criterion in policy.criteria):
             return
 
 
-def obstacles(policy: Policy, profile: ClassProfile, columns: Sequence[ColumnFinding]) -> str:
-    """What is still in the way of the policy if the columns left have this profile, in words; empty: nothing."""
+def obstacles(policy: Policy, profile: ClassProfile, columns: Sequence[ColumnFinding], unnamed: int | None = 0) -> str:
+    """What is still in the way of the policy if the columns left have this profile, in words; empty: nothing.
+
+    `unnamed`: the rows without an entity.
+    """
     met = [criterion.obstacle for criterion in policy.criteria if criterion.met_by(profile)]
     others = [column.name for column in columns if column.recognised or column.role is Role.UNREADABLE]
-    return ", ".join(met) or (f"{few(others)} must not be published either" if others else "")
+    if met or others:
+        return ", ".join(met) or f"{few(others)} must not be published either"
+    if policy.entity is not None and of_persons(policy, profile, unnamed, "")[0] is not Verdict.PASS:
+        return f"rows without a value of {policy.entity}"
+    if policy.known_rows is not None:
+        return f"what {KnownRows(policy.known_rows).words} leave, which an audit of these columns tells"
+    return "unicity, which an audit of these columns tells" if policy.require else ""
 
 
 def _share(whole: ClassProfile, least: int) -> int:

@@ -218,9 +218,10 @@ def _withheld(result: AuditResult, profile: ClassProfile) -> Report:
     least = result.least_withheld
     if least is not None:
         audited = sum(column.audited for column in result.columns)
+        known = "" if result.account.policy.known_rows is None else ", one row of a person being known,"
         text = (
-            f"To reach k = {k} by withholding alone, at least {least.at_least} of the {plural(audited, 'column')} must "
-            f"go, such as {few(least.columns)}."
+            f"To reach k = {k}{known} by withholding alone, at least {least.at_least} of the "
+            f"{plural(audited, 'column')} must go, such as {few(least.columns)}."
         )
         yield Sentence(text, close=True, inset=True)
 
@@ -261,6 +262,8 @@ def _next(result: AuditResult) -> list[tuple[str, str]]:
     if result.column_sets:
         profile = command("profile", result.account, column_set(result.column_sets[0].columns) + k)
         return [(profile, ""), *_remedies(result)]
+    if result.histories is not None and result.verdict is Verdict.VIOLATION and (found := _remedies(result)):
+        return found
     named = "".join(f" --identifier {shlex.quote(name)}" for name in recognised)
     proposed = [column for column in result.columns if column.proposed]
     if result.persons and result.verdict is Verdict.INCONCLUSIVE:
@@ -272,9 +275,14 @@ def _next(result: AuditResult) -> list[tuple[str, str]]:
 
 
 def _remedies(result: AuditResult) -> list[tuple[str, str]]:
-    """The command that compares the ways to reach k; it counts rows, each another person."""
-    if result.profile is None or not result.profile.rows_below_k or result.account.policy.entity is not None:
+    """The command that compares the ways to reach k, each row being another person, or withholds columns."""
+    policy, histories = result.account.policy, result.histories
+    below = (result.profile and result.profile.rows_below_k) or (histories and histories.persons_below_k)
+    if not below or (policy.entity is not None and len(policy.criteria) > 1):
         return []
+    if policy.entity is not None:
+        options = f" --by columns --k {policy.k}{roles(policy)}"
+        return [(command("protect", result.account, options), "the columns that can be published")]
     proposed = [column for column in result.columns if column.proposed]  # protect recognises identifiers itself
     named = "".join(f" --{ROLE_OPTIONS[each.role]} {shlex.quote(each.name)}" for each in proposed)
     options = f" --k {result.account.policy.k}{roles(result.account.policy)}{named}"

@@ -74,7 +74,7 @@ class AuditClaims:
             yield from _List(claimed, each, criterion, disclosing(audited, search.table, [criterion])).checked(
                 self._on_stage
             )
-        yield from self._of_remedies(audited, limited)
+        yield from self._of_remedies(audited, limited, draft.unnamed)
 
     def _measured(self, draft: Draft) -> tuple[TableProfiler, TableProfiler] | None:
         """Measure what the verdict rests on. The profilers of a table that violates the policy, as `measure`."""
@@ -134,7 +134,7 @@ class AuditClaims:
         }
         return same("its verdict follows", figures, "derived from these figures and the policy")
 
-    def _of_remedies(self, audited: TableProfiler, limited: TableProfiler) -> Iterator[Claim]:
+    def _of_remedies(self, audited: TableProfiler, limited: TableProfiler, unnamed: int | None) -> Iterator[Claim]:
         claimed = self._claimed
         everything = audited.everything
         alone = [each for each in claimed.columns if each.without is not None]
@@ -144,7 +144,8 @@ class AuditClaims:
             self._on_stage(f"measuring the table without {plural(len(rests), 'column set')}")
             profiles = limited.profiles(rests)
             stated = [*(each.without for each in alone), *(each.profile for each in claimed.withheld)]
-            left = [obstacles(self._policy, profile, claimed.columns) for profile in profiles[len(alone) :]]
+            together = profiles[len(alone) :]
+            left = [obstacles(self._policy, profile, claimed.columns, unnamed) for profile in together]
             figures = {
                 "profiles": (stated, profiles),
                 "still": ([each.still for each in claimed.withheld], left),

@@ -123,6 +123,29 @@ def test_what_the_report_says(store: Store) -> None:
     assert inside("audit", store.url, *given, "--known-rows", "all").code == 1
 
 
+@ONE_ENGINE
+@pytest.mark.parametrize(
+    ("more", "still"),
+    [
+        ({"known_rows": "2"}, "what two known rows leave"),
+        ({"require": ["unicity-2=5%"]}, "unicity"),
+        ({}, "rows without a value of person"),
+    ],
+)
+def test_no_remedy_meets_more_than_it_measures(store: Store, more: dict[str, Any], still: str, tmp_path: Path) -> None:
+    """Without the place a day has two persons, or one and a row of nobody; two days are one person's alone."""
+    nobody = () if more else ((None, "z", 3),)
+    rows = [(person, str(person), day) for person in range(3) for day in (person, (person + 1) % 3)]
+    made(store, [*rows, *nobody, *((person, "z", 3) for person in range(1 if nobody else 2))])
+    given: dict[str, Any] = {"k": 2, "entity": "person", **more}
+    found = qidsql.audit(store.url, "events", columns=["place", "day"], **given)
+    [option] = found.withheld
+    assert (option.columns, option.passes) == (("place",), False) and option.still.startswith(still)
+    assert qidsql.audit(store.url, "events", columns=["day"], **given).verdict is not Verdict.PASS
+    (tmp_path / "audit.json").write_text(json.dumps(found.to_dict()))
+    assert qidsql.verify(store.url, str(tmp_path / "audit.json")).verdict is Verdict.PASS
+
+
 @pytest.mark.exhaustive
 @ONE_ENGINE
 def test_what_is_not_measured_is_no_pass(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
