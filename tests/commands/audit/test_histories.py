@@ -1,9 +1,8 @@
-"""`audit --known-rows`: persons of whom two rows are known, or all, by definition and by the oracle."""
+"""`audit --known-rows`: persons of whom two rows are known, or all, by definition."""
 
 import json
 from collections.abc import Sequence
 from fractions import Fraction
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,14 +12,10 @@ import pytest
 import qidsql
 from qidsql.core.results import Verdict
 from qidsql.errors import UsageError
-from qidsql.measures.histories import Certain, KnownRows, clopper_pearson, exceeds, no_more_than
+from qidsql.measures.histories import Certain, clopper_pearson, exceeds, no_more_than
 from qidsql.profiling import known_rows
-from qidsql.profiling.known_rows import RowsOfPersons
-from qidsql.profiling.profiler import TableProfiler
-from qidsql.sql.relation import relation
 from tests.commandline import inside
-from tests.exhaustive import always
-from tests.stores import ONE_ENGINE, SAIL, TWO_ENGINES, Store
+from tests.stores import ONE_ENGINE, SAIL, Store
 from tests.trials.histories import COLUMNS as EVENTS
 from tests.trials.histories import events, measured
 
@@ -40,68 +35,6 @@ def test_every_engine_measures_what_the_definitions_say(store: Store) -> None:
         store.execute("DROP TABLE IF EXISTS events")
         store.table("events", EVENTS, rows)
         assert measured(store, rows, 2) == ""
-
-
-def clinic(store: Store, shared: Path) -> None:
-    """The oracle's table, as its generator makes it."""
-    numpy = pytest.importorskip("numpy")
-    path = shared.parent / "bench" / "make_tables.py"
-    spec = spec_from_file_location("make_tables", path)
-    assert spec and spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    columns = {name: numpy.asarray(values).tolist() for name, values in module.clinic(5000, 5).items()}
-    chosen = "patient_id", "sex", "ward", "visit_date", "occupation", "diagnosis"
-    types = "INTEGER", "VARCHAR(9)", "INTEGER", "DATE", "VARCHAR(99)", "VARCHAR(9)"
-    cells = [[None if each == "" else each for each in columns[name]] for name in chosen]
-    months = [f"{day[:7]}-01" for day in columns["visit_date"]]
-    store.table("clinic", {**dict(zip(chosen, types, strict=True)), "month": "DATE"}, zip(*cells, months, strict=True))
-
-
-@TWO_ENGINES
-@pytest.mark.parametrize("table", always("toy", longer=["clinic"]))
-def test_the_oracle(store: Store, shared: Path, table: str) -> None:
-    oracle = json.loads((shared / "oracle_persons.json").read_text())
-    if table == "clinic":
-        clinic(store, shared)
-    else:
-        store.table("toy", {**COLUMNS, "illness": "VARCHAR(9)"}, oracle["toy_rows"])
-    with store.connect() as engine:
-        described = engine.describe(table)
-        source = relation(engine.dialect, described, described.columns)
-        for entry in oracle["entries"]:
-            if entry["table"] == table:
-                names = ["month" if "month" in each else each for each in entry["columns"]]
-                profiler = TableProfiler(engine, source, names, entry["k"], entry["person"])
-                agrees(entry, RowsOfPersons(profiler, source, entry["person"], entry["k"]))
-
-
-def agrees(entry: dict[str, Any], found: RowsOfPersons) -> None:
-    """Each figure of an entry of the oracle that is counted exactly; those that are drawn are near."""
-    numbers = entry["number_of_rows"]
-    if sensitive := entry.get("certain", {}).get("sensitive"):
-        assert found.certain(KnownRows.TWO, sensitive) == Certain(sensitive, entry["certain"]["2"])
-    assert min(each.persons for each in found.ones) == numbers["smallest"]
-    assert found.numbers.numbers == numbers["classes"] and found.numbers.alone == numbers["unique_persons"]
-    assert found.numbers.below_k == numbers["persons_below_k"]
-    assert found.whole is not None and found.whole.classes == entry["whole_history_multiset"]["classes"]
-    points = {each.known_rows: each for each in found.curve()}
-    for many, expected in (*entry["known_rows"].items(), ("all", entry["whole_history_multiset"])):
-        if many in ("1", "2", "all"):
-            seen = found.histories(KnownRows(many))
-            assert seen is not None and seen.persons == entry["persons"]
-            assert (seen.smallest, seen.persons_below_k) == (expected["smallest"], expected["persons_below_k"])
-        point = points.get(many, points["2"])  # nobody has so many rows
-        if many in ("1", "2"):
-            assert point.alone == Fraction(expected["unicity_alone"])
-            assert point.below_k == Fraction(expected["unicity_below_k"])
-        elif many not in points:
-            assert point.alone == Fraction(expected["unicity_alone"])
-        elif many == "all":
-            assert point.alone == Fraction(expected["unique_persons"], entry["persons"])
-        else:
-            assert point.low is not None and point.high is not None
-            assert point.low <= Fraction(expected["unicity_alone"]) <= point.high
 
 
 @pytest.mark.exhaustive
