@@ -50,7 +50,8 @@ def terms() -> tuple[TermEntry, ...]:
         if depth == "##":
             section = name
         else:
-            found.append(TermEntry(section, name, tuple(words.split(", ")), elsewhere, " ".join(meaning.split())))
+            plain = " ".join(meaning.replace("`", "").split())
+            found.append(TermEntry(section, name, tuple(words.split(", ")), elsewhere, plain))
     return tuple(found)
 
 

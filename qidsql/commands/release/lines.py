@@ -238,7 +238,7 @@ def _inference(facts: Facts, line: Requirement) -> Measured:
         if each.figures.revealed:
             share = percent(each.figures.share_revealed)
             return Measured(
-                NOT_MET, f"{each.sensitive} is certain for {count(each.figures.revealed)} ({share})", threshold
+                NOT_MET, f"{each.sensitive} is certain for {plural(each.figures.revealed, 'row')} ({share})", threshold
             )
     if not limits:
         return Measured(NOT_EXAMINED, f"the policy sets no limit, such as alpha, on {few(sensitive)}")

@@ -110,11 +110,12 @@ def _sheet(result: ReleaseResult) -> Fields:
 
 
 def _computed(lines: Sequence[Line], of: ListRead) -> str:
-    """How many lines of a checklist were computed, and how many only a person can say."""
+    """How many lines of a checklist were computed, how many were not examined, and how many only a person can say."""
     states = [each.state for each in lines if each.checklist == of.name]
     computed = states.count(LineState.MET) + states.count(LineState.NOT_MET)
-    people = states.count(LineState.PERSON)
-    return f"{count(computed)} of {plural(of.lines, 'line')} computed, {count(people)} for a person to say"
+    open_, people = states.count(LineState.NOT_EXAMINED), states.count(LineState.PERSON)
+    unexamined = f", {count(open_)} not examined" if open_ else ""
+    return f"{count(computed)} of {plural(of.lines, 'line')} computed{unexamined}, {count(people)} for a person to say"
 
 
 def _risks(result: ReleaseResult) -> Iterator[Block]:

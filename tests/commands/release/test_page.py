@@ -1,0 +1,28 @@
+"""The page of a release, as whoever signs reads it."""
+
+import re
+from pathlib import Path
+
+from tests.commandline import inside
+from tests.commands.release.test_release import LIKELY, PEOPLE, policy, table
+
+REGISTER = 'linked = [{table = "nowhere.parquet", on = ["age=age"]}]'
+
+
+def page(folder: Path, *more: str) -> str:
+    given = ("release", "check", "out.parquet", "--of", "patients", *more, "-o", "release.html")
+    inside(*given, cwd=folder)
+    return (folder / "release.html").read_text()
+
+
+def test_small_words_of_the_page(tmp_path: Path) -> None:
+    """No marks of another language, rows are called rows, and a checklist says what was not examined."""
+    policy(tmp_path, more=f'k = 5\nentity = "row"\n{LIKELY}', release=REGISTER)
+    table(tmp_path, [*PEOPLE, *[(60, "n", "a")] * 5])
+    text = page(tmp_path, "--checklist", "safe-harbor", "--checklist", "wp216")
+    explained = text[text.index('id="glossary"') :]
+    assert "household" in explained.lower() and "`" not in text
+    assert "diagnosis is certain for 5 rows (" in text
+    assert "2 of 4 lines computed, 1 not examined, 1 for a person to say" in text
+    style = text[: text.index("</style>")]
+    assert re.search(r"details\.evidence summary h2 \{[^}]*border: 0;", style)  # its line is that of the details
