@@ -21,8 +21,6 @@ from qidsql.commands.init.command import InitRequest
 from qidsql.commands.init.init import init as run_init
 from qidsql.commands.keys.command import KeysRequest
 from qidsql.commands.keys.keys import keys as run_keys
-from qidsql.commands.kmap.command import KmapRequest
-from qidsql.commands.kmap.kmap import kmap as run_kmap
 from qidsql.commands.link.command import LinkRequest
 from qidsql.commands.link.link import link as run_link
 from qidsql.commands.profile.command import ProfileRequest
@@ -39,6 +37,8 @@ from qidsql.commands.protect.way import Way
 from qidsql.commands.release.command import ReleaseRequest
 from qidsql.commands.release.release import release as run_release
 from qidsql.commands.risk.command import RiskRequest
+from qidsql.commands.risk.population.command import PopulationRequest
+from qidsql.commands.risk.population.population import population as run_population
 from qidsql.commands.risk.risk import risk as run_risk
 from qidsql.commands.tables.command import TablesRequest
 from qidsql.commands.tables.tables import tables as run_tables
@@ -74,7 +74,6 @@ __all__ = [
     "impact",
     "init",
     "keys",
-    "kmap",
     "link",
     "profile",
     "protect",
@@ -123,13 +122,16 @@ protect = with_ways(
         Way.COLUMNS: python_function(ColumnsRequest, _on(run_columns), "protect"),
     },
 )
-risk = python_function(RiskRequest, _on(run_risk), "risk")
+risk = with_ways(
+    python_function(RiskRequest, _on(run_risk), "risk"),
+    {"population": python_function(PopulationRequest, _on(run_population), "risk")},
+    chosen_by="population",
+)
 keys = python_function(KeysRequest, _on(run_keys), "keys")
 uniques = python_function(UniquesRequest, _on(run_uniques), "uniques")
 impact = python_function(ImpactRequest, _on(run_impact), "impact")
 graph = python_function(GraphRequest, _opening(run_graph), "graph")
 link = python_function(LinkRequest, _on(run_link), "link")
-kmap = python_function(KmapRequest, _on(run_kmap), "kmap")
 init = python_function(InitRequest, _opening(run_init), "init")
 verify = python_function(VerifyRequest, _on(run_verify), "verify")
 release = python_function(ReleaseRequest, _on(run_release), "release")

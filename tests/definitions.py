@@ -11,7 +11,7 @@ from itertools import combinations
 from math import log, prod
 from typing import Any
 
-from qidsql.commands.kmap.result import PopulationFigures
+from qidsql.commands.risk.population.result import PopulationFigures
 from qidsql.measures.disclosure import Disclosure
 from qidsql.measures.individual_risk import WeightedClasses
 from qidsql.measures.profiles import ClassProfile, ClassSizes

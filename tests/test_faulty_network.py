@@ -122,7 +122,7 @@ COMMANDS = {
     "identical": ("t",),
     "impact": ("t", "--protected", "t2"),
     "link": ("t", "t2", "--on", "a=a"),
-    "kmap": ("t", "t2", "--on", "a=a"),
+    "risk": ("t", "--population", "t2", "--on", "a=a"),
     "graph": ("--identifier", "t.a", "--sensitive", "t.b"),
     "turns": ("t", "--turn", "drop=a"),
 }

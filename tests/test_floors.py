@@ -55,7 +55,7 @@ SAME_ROLE = {  # names that several modules have, each in the same role
 OTHER_COMMANDS = {  # that a command runs, or whose results it reads
     "demo": {"audit"},
     "graph": {"audit", "protect"},
-    "release": {"audit", "impact", "kmap", "protect", "risk"},
+    "release": {"audit", "impact", "protect", "risk"},
     "verify": {"audit", "uniques", "keys", "protect", "release"},
 }
 NOT_OF_A_ROOM = {"benchmarks", "docker", "integrations", "trials"}  # folders of tests

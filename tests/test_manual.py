@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from qidsql.cli import help as manual
 from qidsql.cli.app import COMMANDS as SUMMARIES
-from qidsql.cli.app import WAY_OPTION, imported, with_way
+from qidsql.cli.app import imported, with_way
 from qidsql.commands.protect import comparison
 from qidsql.commands.protect.way import Way
 from qidsql.core.options import STATEMENTS
@@ -130,9 +130,8 @@ def commands() -> Iterator[tuple[str, ...]]:
             _, *parts = command.commands
             yield from ((name, part) for part in parts)
         elif find_spec(f"qidsql.commands.{name}"):
-            yield from (
-                (name, WAY_OPTION, way) for way in import_module(f"qidsql.commands.{name}.command").COMMAND.ways
-            )
+            declared = import_module(f"qidsql.commands.{name}.command").COMMAND
+            yield from ((name, f"--{declared.chosen_by}", way) for way in declared.ways)
 
 
 COMMANDS = list(commands())
@@ -144,7 +143,7 @@ def test_every_command_has_help_an_example_and_a_page(command: tuple[str, ...]) 
     assert re.search(r"Examples?:\s", text)
     assert f"Manual: qidsql help {command[0]}\n" in text
     assert f"qidsql {command[0]}" in TEXTS["README.md"]
-    assert " ".join(command if WAY_OPTION not in command else command[1:]) in WHOLE
+    assert " ".join(command[1:] if "--by" in command else command[:2]) in WHOLE
     assert f"`{command[0]}`" in manual.page_text(manual.page_of(command[0])) or command[0] in manual.topics()
 
 

@@ -37,7 +37,6 @@ COMMANDS = {
     "keys": "Column sets that are keys or quasi-identifiers",
     "uniques": "Value combinations that single out rows",
     "risk": "Re-identification risk, in table and population",
-    "kmap": "How many people each published row could be",
     "link": "Joinable columns, rows that a join singles out",
     "graph": "Which attributes link a person to a secret",
     "protect": "Coarser, blank or withheld: each row equals k - 1",
@@ -57,7 +56,7 @@ QUESTIONS = {
     "Which columns are personal?": ("init",),
     "Is it k-anonymous, what is to blame?": ("audit", "profile"),
     "Which columns identify each row?": ("keys", "uniques"),
-    "How likely is re-identification?": ("risk", "kmap"),
+    "How likely is re-identification?": ("risk",),
     "What can others join or look up?": ("link", "graph"),
     "What may be published?": ("protect",),
     "What did it cost, is it proved?": ("impact", "verify"),
@@ -81,7 +80,6 @@ Exit codes: 0 pass, 1 policy violated, 2 error, 3 inconclusive
 Options: qidsql COMMAND --help. Words: qidsql help WORD (k-anonymity, HIPAA)
 --version, --install-completion, --show-completion
 """
-WAY_OPTION = "--by"
 OWN_FLOW = ("init", "demo")  # their modules in this folder have their own `perform`
 
 
@@ -102,20 +100,26 @@ class Commands(TyperGroup):
 
 
 def with_way(name: str, args: list[str]) -> str:
-    """The name of the command, with the way that --by chooses: protect.cells. Raises UsageError for several."""
-    given = [after for before, after in pairwise(args) if before == WAY_OPTION] + [
-        each.partition("=")[2] for each in args if each.startswith(f"{WAY_OPTION}=")
+    """The name of the command, with the way that an option chooses: protect.cells, risk.population.
+
+    Raises UsageError for several.
+    """
+    option, ways = _ways(name)
+    given = [after for before, after in pairwise(args) if before == option] + [
+        each.partition("=")[2] for each in args if each.startswith(f"{option}=")
     ]
-    ways = _ways(name) if given else ()
     if ways and len(given) > 1:
-        raise UsageError(f"{WAY_OPTION} is given {len(given)} times ({', '.join(given)}); choose one")
-    return f"{name}.{given[0]}" if given and given[0] in ways else name
+        raise UsageError(f"{option} is given {len(given)} times ({', '.join(given)}); choose one")
+    way = next((each for each in (option.removeprefix("--"), *given) if given and each in ways), None)
+    return f"{name}.{way}" if way else name
 
 
-def _ways(name: str) -> tuple[str, ...]:
-    """The ways of a command that have options of their own."""
+def _ways(name: str) -> tuple[str, tuple[str, ...]]:
+    """The ways of a command that have options of their own, and the option that chooses one."""
+    if not find_spec(f"qidsql.commands.{name}"):
+        return "", ()
     declared = import_module(f"qidsql.commands.{name}.command").COMMAND
-    return (*declared.ways, *declared.plain)
+    return f"--{declared.chosen_by}", (*declared.ways, *declared.plain)
 
 
 def imported(name: str) -> Any:
@@ -296,11 +300,12 @@ def _policy_hint(unknown: str, context: Any) -> str:
 
 def _way_hint(unknown: str, context: Any) -> str:
     """The ways of the command that have an option which this one has not."""
-    verb = getattr(context, "info_name", None)
-    if verb not in COMMANDS or not find_spec(f"qidsql.commands.{verb}"):
-        return ""
-    ways = [way for way in _ways(verb) if any(unknown in each.opts for each in imported(f"{verb}.{way}").params)]
-    return f"; it is an option of {WAY_OPTION} {' and '.join(ways)}" if ways else ""
+    verb = str(getattr(context, "info_name", ""))
+    option, ways = _ways(verb) if verb in COMMANDS else ("", ())
+    named = {f"{verb}.{way}": option if option == f"--{way}" else f"{option} {way}" for way in ways}
+    named |= {verb: f"{verb} without {option}"} if ways else {}
+    having = [words for name, words in named.items() if any(unknown in each.opts for each in imported(name).params)]
+    return f"; it is an option of {' and '.join(having)}" if having else ""
 
 
 def _internal(error: Exception) -> str:

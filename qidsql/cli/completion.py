@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SECONDS = 3
 SPLIT_AT = ":="  # where bash splits words, URLs included
-TABLES = ("table", "published", "left")  # arguments that name the table whose columns are meant
+TABLES = ("table", "left")  # arguments that name the table whose columns are meant
 
 Complete: TypeAlias = Callable[[typer.Context, str], list[str]]
 
@@ -31,9 +31,8 @@ def completer(option: Option) -> Complete | None:
     values = option.values or tuple(option.metavar.split("|") if re.fullmatch("[a-z|]+", option.metavar) else ())
     if values:
         return lambda ctx, incomplete: list(values)
-    return {"SOURCE": _source, "TABLE": _tables, "TABLE_A": _tables, "TABLE_B": _tables, "COLUMN": _columns}.get(
-        option.metavar
-    )
+    named = option.metavar.partition("|")[0]
+    return {"SOURCE": _source, "TABLE": _tables, "TABLE_A": _tables, "TABLE_B": _tables, "COLUMN": _columns}.get(named)
 
 
 def join_words(variables: MutableMapping[str, str]) -> None:

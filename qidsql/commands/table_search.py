@@ -17,7 +17,7 @@ from qidsql.commands.persons import named_like_persons, repeats
 from qidsql.core.budget import SIGNALS
 from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.results import Account, LeftOut, SearchAccount, Verdict
-from qidsql.core.tables import Column, Comparison, Nulls, Role, Table, TableName, names_of
+from qidsql.core.tables import Column, Comparison, Nulls, Table, TableName, names_of
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, QidsqlError, StatementError, Stopped, Unconfirmed, UsageError
 from qidsql.measures.criteria import Criterion
@@ -207,20 +207,11 @@ def rows_of_persons(column: str) -> str:
     return f"{column} is named like the persons and repeats: several rows of a person would pass for several persons"
 
 
-def _say_what(column: str | None) -> str:
+def say_what(column: str | None) -> str:
     """What to give, so that it is clear what is counted; with a column if the command can count its values."""
     entity = setting("entity")
     persons = "" if column is None else f"{entity} {shlex.quote(column)}, or "
     return f"Say what is counted: {persons}{entity} {EACH_ROW} if each row is another person"
-
-
-def unpublished(engine: Engine, table: Table, policy: Policy) -> tuple[LeftOut, ...]:
-    """The direct identifiers of a table to be published, which others cannot match. Queries only the system catalog.
-
-    Raises UnknownName, UsageError, Stopped.
-    """
-    found = columns_of(engine, table, policy).left_out
-    return tuple(each for each in found if each.role is Role.DIRECT_IDENTIFIER)
 
 
 def confirmed(verdict: Verdict, reason: str, left_out: Sequence[LeftOut]) -> tuple[Verdict, str]:
@@ -231,20 +222,6 @@ def confirmed(verdict: Verdict, reason: str, left_out: Sequence[LeftOut]) -> tup
     roles = " ".join(role(str(each.role).replace("excluded", "other"), [each.name]) for each in unconfirmed)
     names = few([each.name for each in unconfirmed])
     return Verdict.INCONCLUSIVE, f"{reason}, but nobody has confirmed that {names} can be left out: {roles}"
-
-
-def matched_persons(engine: Engine, table: Table, policy: Policy) -> str:
-    """Why rows of this table that others are matched with may be fewer persons; empty if they are not.
-
-    One statement or two, if columns are named like the persons and nobody has confirmed what a row is. Raises
-    StatementError.
-    """
-    readable = [column for column in table.columns if column.readable]
-    try:
-        found = named_like_persons(table_profiler(engine, table, readable, policy), table, policy, {})
-    except Stopped as stop:
-        return f"whether each row of {table.name} is another person was not examined: {stop}"
-    return f"in {table.name}, {rows_of_persons(found[0])}. {_say_what(None)}" if found else ""
 
 
 Resolve: TypeAlias = Callable[[Table], Columns]
@@ -308,12 +285,12 @@ class TableSearch:
                 )
         elif entity is None:
             if found := named_like_persons(self.profiler, self.table, self._policy, {}):
-                raise Unconfirmed(f"{rows_of_persons(found[0])}. {_say_what(found[0] if by_persons else None)}")
+                raise Unconfirmed(f"{rows_of_persons(found[0])}. {say_what(found[0] if by_persons else None)}")
         elif repeats(self.profiler, self.table, entity):
             raise Unconfirmed(
                 f"rows are counted here, and {entity} repeats or has NULLs: several rows of a person would pass "
                 f"for several persons. Take a view with one row for each person, or withhold columns "
-                f"({setting('by')} columns), which counts persons. {_say_what(None)}"
+                f"({setting('by')} columns), which counts persons. {say_what(None)}"
             )
         else:
             self._notes += (f"{entity} has another value in each row: known rows of a person are one",)

@@ -10,11 +10,23 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_args
 
 from qidsql.core.files import read_toml
-from qidsql.core.options import POLICY, fraction, names, size_in_bytes
+from qidsql.core.options import (
+    POLICY,
+    Identifiers,
+    MaxBytes,
+    MaxSeconds,
+    MaxStatements,
+    OneRow,
+    Where,
+    fraction,
+    names,
+    positive_share,
+    size_in_bytes,
+)
 from qidsql.core.requirements import Requirements
 from qidsql.core.tables import Nulls
 from qidsql.declarations.keys import DAY, FileKey
-from qidsql.declarations.options import FORMS, FileName, Option, Ratio, Weights, parameters
+from qidsql.declarations.options import FORMS, FileName, Names, Option, Ratio, Weights, parameters
 from qidsql.declarations.results import OMITTED, plain
 from qidsql.errors import TomlFileError, UsageError
 from qidsql.measures.criteria import Criterion
@@ -415,13 +427,34 @@ class PolicyOptions:
         return roles
 
 
-class MatchesRows(PolicyOptions):
+class Audited:
+    """A request whose options define a policy."""
+
+    @cached_property
+    def policy(self) -> Policy:
+        """Raises UsageError."""
+        return Policy.of(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchesRows(PolicyOptions, Audited):
     """A request that matches published rows with those of another table, each of which is taken for a person.
 
-    `entity` can only confirm that; one of a policy file is that of the other table.
+    `entity` can only confirm that; one of a policy file is that of the other table. `on` are the columns to compare,
+    each as a=b; none: all joinable ones.
     """
 
-    entity: str | None
+    confirmed: ClassVar[bool] = True
+
+    on: Names
+    k: int
+    rows_below_k: Ratio
+    identifiers: Identifiers = ()
+    where: Where = None
+    entity: OneRow = None
+    max_statements: MaxStatements = None
+    max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
 
     @classmethod
     def taken(cls) -> tuple[str, ...]:
@@ -433,17 +466,19 @@ class MatchesRows(PolicyOptions):
         return ("identifiers",)
 
     def check(self) -> None:
+        _ = self.policy, self.limit
         if self.entity is not None:
             raise UsageError(f"{setting('entity')} takes only {EACH_ROW} here: rows are counted")
 
+    @property
+    def pairs(self) -> tuple[str, ...]:
+        """The pairs of columns to compare."""
+        return names(self.on)
 
-class Audited:
-    """A request whose options define a policy."""
-
-    @cached_property
-    def policy(self) -> Policy:
-        """Raises UsageError."""
-        return Policy.of(self)
+    @property
+    def limit(self) -> Fraction:
+        """The share of rows below k that is a violation; 0: any row."""
+        return Fraction(0) if self.rows_below_k is None else positive_share("rows_below_k", self.rows_below_k)
 
 
 # Column weights: as typed, or from a toml file.

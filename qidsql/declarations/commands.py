@@ -10,7 +10,8 @@ The command NAME is a folder `qidsql/commands/NAME/` with
                  `opening(result)`: the sentence that its page begins with, for people who sign
 
 and an entry in the list of commands (`qidsql.cli.app`). A command with `ways` has such a folder for each within its own
-(`qidsql/commands/protect/cells/`): `protect --by cells` is the command protect.cells, with options of its own.
+(`qidsql/commands/protect/cells/`): `protect --by cells` is the command protect.cells, with options of its own, and
+`risk --population PEOPLE` is risk.population.
 """
 
 from collections.abc import Mapping
@@ -35,7 +36,8 @@ class Command:
     source_last: bool = False  # the command's own argument comes before the source
     without: tuple[str, ...] = ()  # common options that this command does not have
     left_out: tuple[str, ...] = ()  # options of the request that only another way has
-    ways: tuple[str, ...] = ()  # values of --by with a request of their own, each in a folder within this one
-    plain: Mapping[str, "Command"] = field(default_factory=dict)  # other values of --by: what their --help lists
+    ways: tuple[str, ...] = ()  # with a request of their own, each in a folder within this one
+    chosen_by: str = "by"  # the option whose value is the way, or which chooses the way of its name by being given
+    plain: Mapping[str, "Command"] = field(default_factory=dict)  # other values of it: what their --help lists
     about: str = ""  # their help text
     shown: tuple[str, ...] = ()  # the options that --help lists, 15 at most; the others are under --help-all; none: all

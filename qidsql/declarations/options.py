@@ -190,30 +190,36 @@ def python_function(
     return function
 
 
-def with_ways(plain: Callable[..., Any], ways: Mapping[str, Callable[..., Any]]) -> Callable[..., Any]:
-    """A Python function whose parameter `by` chooses a way, each with parameters of its own; those of `plain` if none.
+def with_ways(
+    plain: Callable[..., Any], ways: Mapping[str, Callable[..., Any]], chosen_by: str = "by"
+) -> Callable[..., Any]:
+    """A Python function of which a parameter chooses a way, each with parameters of its own; those of `plain` if none.
 
-    Its help says the parameters of every way.
+    The parameter's value is the way, or the way has the parameter's name. The help says the parameters of every way.
     """
 
     taken = {way: inspect.signature(each).parameters for way, each in ways.items()} | {
         None: inspect.signature(plain).parameters
     }
+    named: dict[str | None, str] = {way: chosen_by if way == chosen_by else f"{chosen_by}={str(way)!r}" for way in ways}
 
-    def function(source: Any = None, /, *args: Any, by: str | None = None, **options: Any) -> Any:
-        way = str(by) if str(by) in ways else None
+    def function(source: Any = None, /, *args: Any, **options: Any) -> Any:
+        given = options.get(chosen_by)
+        way = None if given is None else chosen_by if chosen_by in ways else str(given)
+        way = way if way in ways else None
         for name in options:
             if name not in taken[way]:
-                having = [f"by={str(each)!r}" if each else "other ways" for each in taken if name in taken[each]]
+                without = f"calls without {named.get(way)}"
+                having = [named.get(each, without) for each in taken if name in taken[each]]
                 but = f", but of {' and '.join(having)}" if having else ""
                 raise UsageError(f"{name} is not an option here{but}")
-        return (ways[way] if way else plain)(source, *args, by=by, **options)
+        return (ways[way] if way else plain)(source, *args, **options)
 
     function.__name__ = function.__qualname__ = plain.__name__
     own = inspect.signature(plain)
     more = inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD)
     function.__signature__ = own.replace(parameters=[*own.parameters.values(), more])  # type: ignore[attr-defined]
-    described = (f'With by="{way}": {inspect.getdoc(each)}' for way, each in ways.items())
+    described = (f"With {named[way]}: {inspect.getdoc(each)}" for way, each in ways.items())
     function.__doc__ = "\n\n".join((inspect.getdoc(plain) or "", *described))
     return function
 

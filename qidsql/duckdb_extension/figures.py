@@ -8,13 +8,13 @@ if TYPE_CHECKING:
     from qidsql.commands.audit.command import AuditResult
     from qidsql.commands.graph.result import GraphResult
     from qidsql.commands.impact.result import ImpactResult
-    from qidsql.commands.kmap.result import KmapResult
     from qidsql.commands.link.result import LinkResult
     from qidsql.commands.protect.cells.identical_result import IdenticalRows
     from qidsql.commands.protect.cells.matching_result import MatchingRows
     from qidsql.commands.protect.result import ProtectResult
     from qidsql.commands.protect.turns.command import TurnsResult
     from qidsql.commands.risk.command import RiskResult
+    from qidsql.commands.risk.population.result import PopulationResult
 
 Row: TypeAlias = tuple[Any, ...]
 Columns: TypeAlias = dict[str, str]  # name: type as in values.py
@@ -177,16 +177,16 @@ def link_rows(result: "LinkResult") -> Iterable[Row]:
         yield row_of(LINK, finding=finding, **cells, reason=each.ground)
 
 
-KMAP = columns_named(
+PEOPLE = columns_named(
     "population columns rows people k_map rows_below_k rows_of_one rows_absent rows_exceeding "
     "journalist_max journalist_average marketer presence_min presence_max verdict reason"
 )
 
 
-def kmap_rows(result: "KmapResult") -> Iterable[Row]:
+def people_rows(result: "PopulationResult") -> Iterable[Row]:
     """One row; without figures if nothing was measured."""
     words = {"population": result.population, "verdict": str(result.verdict), "reason": result.reason}
-    yield row_of(KMAP, result.figures, columns=[str(each) for each in result.columns], **words)
+    yield row_of(PEOPLE, result.figures, columns=[str(each) for each in result.columns], **words)
 
 
 GRAPH = columns_named("finding columns tables optimal complete verdict reason")

@@ -1,7 +1,7 @@
 """Completes the request of a command with the roles and requirements that the policy file has for its table.
 
-`link` and `kmap` take those of the table to be published, `impact` those of the original; a graph, which is about all
-tables, has `qidsql.operations.table_policy`.
+`link` and `risk --population` take those of the table to be published, `impact` those of the original; a graph, which
+is about all tables, has a function of its own.
 
 The file is the one that the request names, else the first that lists the table: the qidsql.toml of the current
 directory, then that beside the data, which the auditor may not have written. What the user gives counts:

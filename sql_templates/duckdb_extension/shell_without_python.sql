@@ -40,10 +40,10 @@ SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
 CREATE OR REPLACE MACRO qidsql.main.risk("table", policy_file := NULL, columns := NULL, exclude := NULL, identifiers := NULL, sensitive := NULL, k := NULL, sampling_fraction := NULL, population_size := NULL, weight := NULL, household := NULL, seed := NULL, where_ := NULL, entity := NULL, nulls := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
 SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
 
-CREATE OR REPLACE MACRO qidsql.main.link("left", "right", policy_file := NULL, on_ := NULL, k := NULL, rows_below_k := NULL, entity := NULL, identifiers := NULL, where_ := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
+CREATE OR REPLACE MACRO qidsql.main.link("left", "right", policy_file := NULL, on_ := NULL, k := NULL, rows_below_k := NULL, identifiers := NULL, where_ := NULL, entity := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
 SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
 
-CREATE OR REPLACE MACRO qidsql.main.kmap("published", "people", policy_file := NULL, on_ := NULL, counts := NULL, k := NULL, rows_below_k := NULL, presence := NULL, entity := NULL, identifiers := NULL, where_ := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE
+CREATE OR REPLACE MACRO qidsql.main.risk_population("table", "population", policy_file := NULL, on_ := NULL, k := NULL, rows_below_k := NULL, identifiers := NULL, where_ := NULL, entity := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, counts := NULL, presence := NULL, trace := NULL) AS TABLE
 SELECT system.main.error(qidsql.main.why_no_python()) AS problem;
 
 CREATE OR REPLACE MACRO qidsql.main.impact("table", "protected", policy_file := NULL, weight := NULL, outcome := NULL, covariates := NULL, fill := NULL, k := NULL, mark := NULL, show_values := NULL, max_values := NULL, columns := NULL, exclude := NULL, max_statements := NULL, max_seconds := NULL, max_bytes := NULL, trace := NULL) AS TABLE

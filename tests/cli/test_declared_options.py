@@ -73,12 +73,26 @@ def test_the_help_of_a_way_is_about_it_and_what_it_takes_alone() -> None:
         listed = [option for option in command.params if option.param_type_name == "option" and not option.hidden]
         assert len({option.name for option in listed} - {"help_all"}) <= 15
     assert len(firsts) == len(Way)
-    for way, option, others in (("values", "--suppress", "levels"), ("levels", "--l", "columns and values")):
+    for way, option, others in (("values", "--suppress", "levels"), ("levels", "--l", "columns and --by values")):
         refused = inside("protect", "--by", way, "t.duckdb", option, "2")
         assert refused.code == 2 and f"it is an option of --by {others}" in refused.err
     for ways in (["--by", "values", "--by=cells"], ["--by", "levels", "--by", "levels"]):
         refused = inside("protect", *ways, "t.duckdb")
         assert refused.code == 2 and "--by is given 2 times" in refused.err
+
+
+def test_a_population_has_options_of_its_own() -> None:
+    assert {"--on", "--counts"} <= {flag for each in imported("risk.population").params for flag in each.opts}
+    assert with_way("risk", ["t.csv", "--population=p.csv"]) == "risk.population"
+    assert with_way("risk", ["t.csv", "--population-size", "9"]) == "risk"
+    assert with_way("run", ["--population", "p"]) == "run"
+    for given, said in (
+        (["--on", "a=b"], "it is an option of --population"),
+        (["--population", "p", "--weight", "w"], "it is an option of risk without --population"),
+        (["--population", "p", "--population", "q"], "--population is given 2 times"),
+    ):
+        refused = inside("risk", "t.csv", *given)
+        assert refused.code == 2 and said in refused.err
 
 
 def test_the_first_screen_leads_from_questions_to_every_command() -> None:

@@ -40,7 +40,7 @@ OF_ONE_TABLE: Mapping[str, Mapping[str, Any]] = {
 PROTECTING: Mapping[str, Mapping[str, Any]] = {"matching": {}, "identical": {}, "values": {}}
 WITHOUT_COLUMNS = {  # they search no table by column sets, or state the columns of a result, or compare whole tables
     *("demo", "tables", "doctor", "graph", "verify", "release", "init", "run", "history", "report", "shell", "help"),
-    *("impact", "link", "kmap", "mcp"),
+    *("impact", "link", "mcp"),
 }
 
 

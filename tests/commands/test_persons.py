@@ -9,7 +9,7 @@ import qidsql
 from qidsql.core.results import Verdict
 from qidsql.errors import UsageError
 from tests.exhaustive import first
-from tests.ways import work
+from tests.ways import against, work
 
 LIKE_PERSONS = "patient_id is named like the persons and repeats"
 
@@ -72,7 +72,7 @@ def test_rows_that_others_are_matched_with_may_be_one_persons(tmp_path: Path) ->
                 f"CREATE TABLE of_{each} AS SELECT 'p' || n // {each} AS patient_id, n // 6 AS zip FROM range(60) r(n)"
             )
         connection.execute("CREATE TABLE mart AS SELECT n AS zip FROM range(10) r(n)")
-    for run in (qidsql.kmap, qidsql.link):
+    for run in map(against, ("risk", "link")):
         doubted = run(str(people), "mart", "of_6", on="zip=zip", k=2)
         assert doubted.verdict is Verdict.INCONCLUSIVE and LIKE_PERSONS in doubted.reason
         assert run(str(people), "mart", "of_6", on="zip=zip", k=2, entity="row").verdict is Verdict.PASS

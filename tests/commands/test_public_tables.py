@@ -33,7 +33,7 @@ RUNS = (  # with K in place of a number
     ("uniques", "people", "--k", "K"),
     ("uniques", "people", "--scores", "suda"),
     ("risk", "people", "--k", "K", "--sampling-fraction", "0.1"),
-    ("kmap", "published", "people", "--k", "K"),
+    ("risk", "published", "--population", "people", "--k", "K"),
     ("link", "published", "people", "--k", "K"),
     ("graph", "--identifier", "people.age", "--sensitive", "published.education"),
     ("protect", "--by", "turns", "people", "--k", "K"),

@@ -25,8 +25,14 @@ def test_help_lists_the_functions_and_explains_no_internals() -> None:
 
 
 def test_errors_name_parameters_instead_of_options() -> None:
-    with pytest.raises(UsageError, match="or population=SOURCE"):
-        qidsql.kmap(pandas.DataFrame(TABLE), "data")
+    with pytest.raises(UsageError, match="rows_below_k must be above 0"):
+        qidsql.risk(pandas.DataFrame(TABLE), population="data", rows_below_k=0)
+    for given, said in (
+        ({"on": "a=a"}, "on is not an option here, but of population"),
+        ({"population": "data", "weight": "a"}, "weight is not an option here, but of calls without population"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            qidsql.risk(pandas.DataFrame(TABLE), **given)
     with pytest.raises(UsageError, match="recursive_l must be C,L"):
         qidsql.audit(pandas.DataFrame(TABLE), sensitive="b", recursive_l="3")
 

@@ -267,10 +267,11 @@ def test_tables_of_two_places_are_linked(attaching: Attaching, postgres_store: P
     postgres_store.execute("CREATE TABLE others AS SELECT id, a, b FROM people WHERE id < 100")
     figures = "rows, matching_none, matching_one, matching_below_k, verdict"
     link = f"SELECT {figures} FROM qidsql.link('{{0}}', '{{1}}', on_ := ['a=a', 'b=b']) WHERE finding LIKE 'join%'"
-    kmap = "SELECT rows, people, rows_below_k, verdict FROM qidsql.kmap('{0}', '{1}', on_ := ['a=a'], k := 3)"
+    figures = "rows, people, rows_below_k, verdict"
+    held = f"SELECT {figures} FROM qidsql.risk_population('{{0}}', '{{1}}', on_ := ['a=a'], k := 3)"
     others, people = (f"pg.{postgres_store.schema}.{name}" for name in ("others", "people"))
     places = (("others", "copy"), (others, people), ("others", people), (others, "copy"))
-    asked = [call.format(*each) for call in (link, kmap) for each in places]
+    asked = [call.format(*each) for call in (link, held) for each in places]
     made = [f"CREATE TABLE others AS FROM {others}", f"CREATE TABLE copy AS FROM {people}"]
     changed = ["BEGIN", "DELETE FROM others WHERE id > 50", link.format("others", people)]
     answers = attaching.run(postgres_store.url, [*made, *asked, *changed, "ROLLBACK", "USE pg", GRAPH])

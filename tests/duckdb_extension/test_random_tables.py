@@ -27,7 +27,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "protect_turns": {"k": 2},
     "risk": {"k": 3},
     "link": {"on": "first"},
-    "kmap": {"on": "first", "k": 2},
+    "risk_population": {"on": "first", "k": 2},
     "impact": {},
 }
 UNLIKE = ("table_name", "script")  # with its database in a shell, whose file has another name

@@ -1,4 +1,4 @@
-"""The table functions for people, and those for anonymize, risk, link and kmap: as on the command line."""
+"""The table functions for people, and those for anonymize, risk and link: as on the command line."""
 
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ QUERIES = [
     f"FROM qidsql.protect_turns('people', {ROLES}, k := 5, turns := ['drop=town', 'age=width:4'])",
     f"FROM qidsql.risk('people', {ROLES}, sampling_fraction := '0.5')",
     f"FROM qidsql.link('people', 'voters', {ON})",
-    f"FROM qidsql.kmap('people', 'voters', {ON})",
+    f"FROM qidsql.risk_population('people', 'voters', {ON})",
     "FROM qidsql.impact('people', 'copied', k := 2)",
     f"FROM qidsql.protect_cells('people', against := 'released-rows', {ROLES}, k := 5)",
     "FROM qidsql.graph(identifiers := ['voters.voter'], sensitive := ['people.income'], accept_names := true)",
@@ -70,7 +70,7 @@ def test_they_equal_the_command_lines(host: Host, tmp_path: Path) -> None:
     given_out = f"SELECT column_name FROM (DESCRIBE FROM qidsql.protected('people', policy_file := '{without_towns}'))"
     missing = "FROM qidsql.link('people')"
     answers = host.run([host.load, *SETUP, *QUERIES, named, given_out, missing])[1 + len(SETUP) :]
-    lines, verdict, proposed, anonymized, turned, risk, link, kmap, impact, suppressed, graph, by_policy, shown = map(
+    lines, verdict, proposed, anonymized, turned, risk, link, held, impact, suppressed, graph, by_policy, shown = map(
         rows, answers[:-1]
     )
     assert isinstance(answers[-1], Refused)
@@ -109,7 +109,7 @@ def test_they_equal_the_command_lines(host: Host, tmp_path: Path) -> None:
         joined = qidsql.link(engine, "people", "voters", on=["age=age", "town=town"])
         assert joined.link is not None
         assert (link[0]["verdict"], link[0]["rows"]) == (joined.verdict, joined.link.left.rows)
-        mapped = qidsql.kmap(engine, "people", "voters", on=["age=age", "town=town"])
+        mapped = qidsql.risk(engine, "people", population="voters", on=["age=age", "town=town"])
         assert mapped.figures is not None
         compared = qidsql.impact(engine, "people", protected="copied")
         assert [(row["column_name"], row["suppressed"]) for row in impact] == [
@@ -126,4 +126,4 @@ def test_they_equal_the_command_lines(host: Host, tmp_path: Path) -> None:
         assert (graph[0]["finding"], sorted(graph[0]["columns"])) == ("separating set", sorted(cut.cut))
         assert graph[0]["verdict"] == cut.verdict
         assert sum(row["finding"] == "path" for row in graph) == len(cut.paths) > 0
-        assert [(row["k_map"], row["verdict"]) for row in kmap] == [(mapped.figures.k_map, mapped.verdict)]
+        assert [(row["k_map"], row["verdict"]) for row in held] == [(mapped.figures.k_map, mapped.verdict)]

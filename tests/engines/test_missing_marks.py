@@ -93,6 +93,6 @@ def test_a_second_source_takes_marks_too(tmp_path: Path) -> None:
     people.write_text("age,job\n" + "30,clerk\n" * 3 + "?,clerk\n")
     published = tmp_path / "published.csv"
     published.write_text("age,job\n30,clerk\n")
-    assert qidsql.kmap(str(published), "published", population=f"{people}?missing=?", k=3).verdict == "pass"
+    assert qidsql.risk(str(published), "published", population=f"{people}?missing=?", k=3).verdict == "pass"
     with pytest.raises(QidsqlError, match="header, for csv files, and missing"):
-        qidsql.kmap(str(published), "published", population=f"{people}?threads=1", k=3)
+        qidsql.risk(str(published), "published", population=f"{people}?threads=1", k=3)

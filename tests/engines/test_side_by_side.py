@@ -56,7 +56,7 @@ def test_threads_work_on_one_file_beside_the_same_second_one(database: Path, tmp
     population = tmp_path / "population.csv"
     population.write_text("a,b\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(7000)))
     with ThreadPoolExecutor(4) as threads:
-        works = [threads.submit(qidsql.kmap, str(database), "t", population=str(population), k=2) for _ in range(4)]
+        works = [threads.submit(qidsql.risk, str(database), "t", population=str(population), k=2) for _ in range(4)]
         assert {each.result().verdict for each in works} == {"pass"}
 
 

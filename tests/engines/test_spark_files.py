@@ -28,6 +28,7 @@ from qidsql.engines.spark.session import KeptSettings, ServerGone, ServerRestart
 from qidsql.errors import ConnectionLost, SourceError, StatementError, UnknownName
 from tests.parquet_footers import BINARY, MAX, MAX_VALUE, MIN, MIN_VALUE, STATISTICS, Fields, changed, chunks, groups
 from tests.spark_server import SailProcess, spark_url
+from tests.ways import against
 
 ROWS = "SELECT i AS {}, i % 2 AS {} FROM RANGE(40) AS t(i)"
 
@@ -392,7 +393,7 @@ def test_two_files_are_linked_by_their_paths(tmp_path: Path) -> None:
     """No catalog lists them."""
     published = str(written(tmp_path / "published.parquet", "SELECT i % 20 AS zip, i AS id FROM RANGE(60) AS t(i)"))
     people = str(written(tmp_path / "people.parquet", "SELECT i % 20 AS zip, i AS nr FROM RANGE(20) AS t(i)"))
-    for command in qidsql.kmap, qidsql.link:
-        result = command(spark_url(), published, people, on=["zip=zip"], k=2)
+    for command in "risk", "link":
+        result = against(command)(spark_url(), published, people, on=["zip=zip"], k=2)
         assert result.verdict == "violation"
         assert result.reason.startswith("60 of 60 rows")

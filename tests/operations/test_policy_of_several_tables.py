@@ -7,7 +7,7 @@ import pytest
 
 import qidsql
 from qidsql.errors import UsageError
-from tests.ways import work
+from tests.ways import against
 
 POLICY = """\
 [sources.clinic]
@@ -44,9 +44,9 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("command", ["link", "kmap"])
+@pytest.mark.parametrize("command", ["link", "risk"])
 def test_identifiers_of_the_published_table_are_not_compared(clinic: Path, command: str) -> None:
-    run = work(command)
+    run = against(command)
     found, without = (
         run("clinic.duckdb", "patients", "voters"),
         run("clinic.duckdb", "patients", "voters", no_policy=True),
@@ -63,10 +63,10 @@ def test_identifiers_of_the_published_table_are_not_compared(clinic: Path, comma
     assert not any("age < 90" in note for note in backwards.account.notes)
 
 
-@pytest.mark.parametrize("command", ["link", "kmap"])
+@pytest.mark.parametrize("command", ["link", "risk"])
 def test_a_role_that_nobody_confirmed_hides_nothing(clinic: Path, command: str) -> None:
     (clinic / "qidsql.toml").write_text(POLICY.format(check="  # CHECK a number?"))
-    found = work(command)("clinic.duckdb", "patients", "voters")
+    found = against(command)("clinic.duckdb", "patients", "voters")
     assert found.verdict == "violation"
     assert any("marked CHECK" in note and "number" in note for note in found.account.notes)
 

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 import duckdb
 import pytest
 
-from qidsql.commands.kmap.command import KmapRequest
-from qidsql.commands.kmap.kmap import kmap
+from qidsql.commands.risk.population.command import PopulationRequest
+from qidsql.commands.risk.population.population import population
 from qidsql.core.tables import names_of
 from qidsql.engines.base import Engine
 from qidsql.measures.criteria import Determines, Key, Violates
@@ -195,7 +195,8 @@ def test_samples_held_against_their_populations(store: Store, shared: Path, tmp_
         exact = {name: Fraction(each["num"], each["den"]) for name, each in case.items() if isinstance(each, dict)}
         with store.connect() as engine:
             for k in (5, 11):
-                result = kmap(engine, KmapRequest(f"sample_{number}", f"people_{number}", on=on, k=k))
+                request = PopulationRequest(f"sample_{number}", population=f"people_{number}", on=on, k=k)
+                result = population(engine, request)
                 found = result.figures
                 assert found is not None
                 assert (found.rows, found.people) == (case["sample_rows"], case["population_rows"])

@@ -169,7 +169,6 @@ SOURCES = (
     "impact",
     "graph",
     "link",
-    "kmap",
     "init",
     "doctor",
     "tables",
@@ -218,8 +217,13 @@ PLACES: dict[str, Callable[[Nest, str], Outcome]] = {
     "labels of dbt": _as_argument("init", "clinic.duckdb", "--dbt", "@"),
     "what is known outside": _as_argument("graph", "--outside", "@", "--identifier", "a.b", "--sensitive", "c.d"),
     "a pair of columns": _as_argument("link", "clinic.duckdb", "birds", "rings", "--on", "@"),
-    "a population": _as_argument("kmap", "clinic.duckdb", "birds", "--population", "@", "--on", "a=a"),
-    "a table of counts": _as_argument("kmap", "clinic.duckdb", "birds", "rings", "--counts", "@", "--on", "day=day"),
+    "a population": _as_argument("risk", "clinic.duckdb", "birds", "--population", "@", "--on", "a=a"),
+    "a table of counts": _as_argument(
+        "risk", "clinic.duckdb", "birds", "--population", "rings", "--counts", "@", "--on", "day=day"
+    ),
+    "a source and its population": _as_argument("risk", "@", "birds", "--population", "rings"),
+    "a table and its population": _as_argument("risk", "clinic.duckdb", "@", "--population", "rings"),
+    "the table of a population": _as_argument("risk", "clinic.duckdb", "birds", "--population", "damaged.duckdb:@"),
     "a schedule": _as_argument("run", "--every", "@"),
     "the URL of a policy file": _in_a_policy("[sources.main]", 'url = "@"', *FLOCK),
     "a variable in a policy file": _in_a_policy("[sources.main]", 'url = "env:OTHER"', *FLOCK),
@@ -273,8 +277,13 @@ def _asked(nest: Nest, draw: Random) -> str | None:
         "tables": [*draw.choice(([], ["birds"], ["b*"])), *form],
         "init": ["--views", *shown, "--output", "proposed.toml", "--max-statements", "40", *form],
         "link": ["birds", "rings", *shown, *form],
-        "kmap": ["birds", "rings", *draw.choice(([], ["--on", "mixed=mixed"])), *shown, *form],
-        "kmap with files": ["birds", "--population", str(nest.place / draw.choice(nest.files)), *shown, *form],
+        "risk in a table": [
+            *("birds", "--population", "rings"),
+            *draw.choice(([], ["--on", "mixed=mixed"])),
+            *shown,
+            *form,
+        ],
+        "risk in files": ["birds", "--population", str(nest.place / draw.choice(nest.files)), *shown, *form],
         "graph": ["--identifier", "flock.mixed", "--sensitive", "rings.day", "--exclude", "*.birds*", *form],
     }
     verb = draw.choice([*forms, *forms, *alone])

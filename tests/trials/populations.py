@@ -1,4 +1,4 @@
-"""Random tables held against random populations (`kmap`) on three engines, against brute force from the definitions."""
+"""Random tables held against random populations on three engines, against brute force from the definitions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -6,7 +6,7 @@ from itertools import islice
 from random import Random
 
 import qidsql
-from qidsql.commands.kmap.result import PopulationFigures
+from qidsql.commands.risk.population.result import PopulationFigures
 from qidsql.engines.base import Engine
 from qidsql.errors import QidsqlError
 from tests.definitions import population_figures_of
@@ -52,10 +52,10 @@ def _published(people: RandomTable, draw: Random) -> RandomTable:
 
 
 def _wrong(engine: Engine, published: RandomTable, people: RandomTable, k: int) -> str | None:
-    """What kmap says that the definitions do not; None if all is right."""
+    """What it says that the definitions do not; None if all is right."""
     on = [f"{name}={name}" for name in people.names]
     try:
-        result = qidsql.kmap(engine, published.name, people.name, on=on, k=k, entity="row")
+        result = qidsql.risk(engine, published.name, population=people.name, on=on, k=k, entity="row")
     except QidsqlError as error:
         return f"{type(error).__name__}: {error}"
     expected = population_figures_of([row[:-1] for row in published.rows], [row[:-1] for row in people.rows], k)

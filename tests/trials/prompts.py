@@ -63,7 +63,7 @@ CALLS = {  # the function, and what it claims about p for k
     "k := {k}) WHERE finding = 'join'",
     "link back": "SELECT matching_below_k = 0, NULL, rows FROM qidsql.link('memory.s.q', {name}, "
     "on_ := CAST('[a=a]' AS VARCHAR[]), k := {k}) WHERE finding = 'join'",
-    "kmap": "SELECT rows_below_k = 0, NULL, rows FROM qidsql.kmap({name}, 'memory.s.q', "
+    "population": "SELECT rows_below_k = 0, NULL, rows FROM qidsql.risk_population({name}, 'memory.s.q', "
     "on_ := CAST('[a=a]' AS VARCHAR[]), k := {k})",
     "matches": "SELECT below_k = 0, NULL, counted FROM qidsql.matches({name}, 'memory.s.q', "
     "CAST('[a]' AS VARCHAR[]), k := {k})",
@@ -83,7 +83,12 @@ SINGLE = (
     "sizes",
     "matches",
 )  # a part of the statement itself
-PAIRS = {"link": False, "link back": True, "kmap": False, "matches": False}  # with s.q; whether p is the second table
+PAIRS = {
+    "link": False,
+    "link back": True,
+    "population": False,
+    "matches": False,
+}  # with s.q; whether p is the second table
 ALLOWED = {  # refusals that are not about what the session sees
     call: ("no rows of", "a default_collation would merge values") for call in CALLS if call.startswith("protected")
 }

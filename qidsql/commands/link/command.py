@@ -1,27 +1,16 @@
 """The request of `link`: two tables, the columns to join, and when a row counts as singled out."""
 
 from dataclasses import KW_ONLY, dataclass
-from fractions import Fraction
 from typing import Annotated, ClassVar
 
-from qidsql.core.options import (
-    CRITERION,
-    Identifiers,
-    MaxBytes,
-    MaxSeconds,
-    MaxStatements,
-    OneRow,
-    Where,
-    names,
-    positive_share,
-)
-from qidsql.core.policy import Audited, MatchesRows
+from qidsql.core.options import CRITERION
+from qidsql.core.policy import MatchesRows
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Ratio
 
 
 @dataclass(frozen=True)
-class LinkRequest(MatchesRows, Audited):
+class LinkRequest(MatchesRows):
     """Which columns of two tables are joinable, and which rows a join on them singles out.
 
     Columns are joinable if at least 90 % of the values of one are in the other, and not by accident: columns of few
@@ -30,7 +19,6 @@ class LinkRequest(MatchesRows, Audited):
     them; with --rows-below-k, if this share of its rows does. A NULL matches nothing.
     """
 
-    confirmed: ClassVar[bool] = True
     subject: ClassVar[str] = "left"
 
     left: Annotated[str, Option("the table whose rows must not be identified", "TABLE_A", argument=True)]
@@ -49,26 +37,6 @@ class LinkRequest(MatchesRows, Audited):
             "a violation only if at least this share of the rows of TABLE_A is singled out", "SHARE", panel=CRITERION
         ),
     ] = None
-    entity: OneRow = None
-    identifiers: Identifiers = ()
-    where: Where = None
-    max_statements: MaxStatements = None
-    max_seconds: MaxSeconds = None
-    max_bytes: MaxBytes = None
-
-    def check(self) -> None:
-        super().check()
-        _ = self.policy, self.limit
-
-    @property
-    def pairs(self) -> tuple[str, ...]:
-        """The pairs of columns to join, each as a=b; none: all joinable columns."""
-        return names(self.on)
-
-    @property
-    def limit(self) -> Fraction:
-        """The share of singled-out rows that is a violation; 0: any row."""
-        return Fraction(0) if self.rows_below_k is None else positive_share("rows_below_k", self.rows_below_k)
 
 
 COMMAND = Command(

@@ -1,24 +1,15 @@
 """Which columns of two tables are joinable, and which rows a join on them singles out."""
 
-import time
 from collections.abc import Callable
 from fractions import Fraction
 
 from qidsql.commands.link.command import LinkRequest
 from qidsql.commands.link.result import Join, LinkResult, Matches
-from qidsql.commands.table_search import Accounting, confirmed, matched_persons, one_answer, unknown_table, unpublished
-from qidsql.core.results import LeftOut, Verdict
+from qidsql.commands.row_matching import RowMatching
+from qidsql.commands.table_search import one_answer
+from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
-from qidsql.errors import Stopped
-from qidsql.linkage.join_columns import (
-    JoinColumns,
-    Sides,
-    columns_left_out,
-    columns_to_join,
-    joined_source,
-    listed_sides,
-    without_withheld,
-)
+from qidsql.linkage.join_columns import JoinColumns
 from qidsql.sql.values_in_common import rows_by_match
 from qidsql.wording.texts import count, few, percent, plural
 
@@ -31,52 +22,25 @@ def link(engine: Engine, request: LinkRequest, on_stage: Callable[[str], None] =
     one for the matches, all in the engine. A stop makes the verdict inconclusive, unless it is a violation already.
     Raises UsageError, UnknownName, AccessError, StatementError.
     """
-    accounting, policy = Accounting(engine), request.policy
-    deadline = None if policy.max_seconds is None else time.monotonic() + policy.max_seconds
-    on_stage("reading the catalog")
-    tables = unknown_table(request.left), unknown_table(request.right)
-    sides: Sides | None = None
-    withheld: tuple[LeftOut, ...] = ()
-    columns, join = JoinColumns(), None
-    try:
-        tables = (
-            engine.narrowed(engine.describe(request.left), policy.where),
-            engine.narrowed(engine.describe(request.right), None),
-        )
-        sides = listed_sides(engine, *tables)
-        if not request.pairs:
-            withheld = unpublished(engine, tables[0], policy)
-            sides = without_withheld(sides, [each.name for each in withheld])
-        columns = columns_to_join(engine, sides, request.pairs, policy.max_statements, deadline, on_stage)
-        if columns.pairs and not columns.unfinished:
-            on_stage("counting rows by their matches")
-            sources = joined_source(tables[0]), joined_source(tables[1])
-            values = [pair.values(engine.dialect, sides) for pair in columns.pairs]
-            counts = engine.run(rows_by_match(engine.dialect, *sources, values, policy.k), deadline)
-            join = Join(columns.names, Matches(*counts[:5]), Matches(*counts[5:10]), counts[10])
-    except Stopped as stop:
-        columns.unfinished.append(str(stop))
-    except KeyboardInterrupt:
-        columns.unfinished.append("interrupted")
-    left, right = (str(table.name) for table in tables)
-    verdict, reason = _judge(left, right, request, columns, join)
-    if verdict is Verdict.PASS and join is not None and (doubt := matched_persons(engine, tables[1], policy)):
-        verdict, reason = Verdict.INCONCLUSIVE, f"{reason}, but {doubt}"
-    verdict, reason = confirmed(verdict, reason, withheld)
-    rows = None if join is None else join.left.rows
-    notes = [f"{table.name}: {note}" for table in tables for note in table.notes]
-    notes += () if sides is None else columns_left_out(sides, columns.pairs)
-    notes += [f"{each.name} is not compared: {each.reason}" for each in withheld]
+    work, k = RowMatching(engine, request, (request.left, request.right), on_stage), request.policy.k
+    counts = work.counted(
+        lambda: engine.describe(request.right),
+        lambda left, right, values: rows_by_match(engine.dialect, left, right, values, k),
+    )
+    columns = work.columns
+    join = Join(columns.names, Matches(*counts[:5]), Matches(*counts[5:10]), counts[10]) if counts else None
+    left, right = (str(table.name) for table in work.tables)
+    verdict, reason = work.judged(*_judge(left, right, request, columns, join), each_row=join is not None)
     return LinkResult(
         verdict=verdict,
         reason=reason,
         left=left,
         right=right,
-        k=policy.k,
+        k=k,
         columns_compared=tuple(columns.compared),
         columns_given=bool(request.pairs),
         link=join,
-        account=accounting.account(tables[0], policy, rows, 0, columns.unfinished, notes),
+        account=work.account(None if join is None else join.left.rows),
     )
 
 

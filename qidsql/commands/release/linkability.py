@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from qidsql.column_roles.names import find, words
-from qidsql.commands.kmap.command import KmapRequest
-from qidsql.commands.kmap.kmap import kmap
-from qidsql.commands.kmap.result import KmapResult
 from qidsql.commands.release.command import UNCOMPARED, LineState, Measured, ReleaseRequest, worst_of
+from qidsql.commands.risk.population.command import PopulationRequest
+from qidsql.commands.risk.population.population import population
+from qidsql.commands.risk.population.result import PopulationResult
 from qidsql.core.policy import LinkedTable
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Table
@@ -54,12 +54,9 @@ def _with(engine: Engine, table: Table, linked: LinkedTable, k: int) -> Linked:
     released = tuple(column.name for column in table.columns if column.readable)  # all of it is known
     try:
         with _beside(engine, linked.table) as (pair, there):
-            if pair is engine:
-                request = KmapRequest(str(table.name), linked.table, on=on, k=k, quasi_identifiers=released)
-            else:
-                request = KmapRequest(population=linked.table, on=on, k=k, quasi_identifiers=released)
-            known = kmap(pair, request)
-            return _judged(known, table, there, threshold)
+            name, people = (str(table.name), linked.table) if pair is engine else (None, f"{linked.table}:")
+            request = PopulationRequest(name, population=people, on=on, k=k, quasi_identifiers=released)
+            return _judged(population(pair, request), table, there, threshold)
     except (BudgetSpent, Interrupted):
         raise
     except QidsqlError as error:
@@ -84,7 +81,7 @@ def _meaning(name: str) -> str:
     return hit.concept.meaning if hit else ""
 
 
-def _judged(known: KmapResult, table: Table, there: Table, threshold: str) -> Linked:
+def _judged(known: PopulationResult, table: Table, there: Table, threshold: str) -> Linked:
     """Met only if all columns that both have, by name or by what the name means, were compared, and each row was found
     there: somebody can write zip codes of the other table as coarsely as those that were released.
     """

@@ -37,6 +37,14 @@ from qidsql.wording.texts import few
 
 POPULATION = "The population of which the table is a sample"
 SAMPLES = 5  # of the table, that test the estimates
+AGAINST = Option(
+    "count the people of this population that each row could be (k-map): a table of SOURCE, or another source with its "
+    "table where it has several (census.parquet, region.duckdb:people). It has options of its own, which the help "
+    "lists if it is named",
+    "TABLE|SOURCE[:TABLE]",
+    panel=POPULATION,
+    in_shells=False,
+)
 FEWEST_TESTED = 20  # rows of a sample: fewer say nothing of an estimate
 
 
@@ -47,7 +55,8 @@ class RiskRequest(PolicyOptions):
     For a table that is a random sample of a population, estimates how many are unique in the whole population, by
     three methods, and measures how far each is off when this table is the population. With survey weights, also the
     risk of each record. Only counts and sums leave the database. There is no verdict: the exit code is 0 whatever the
-    risk is, 3 if a budget ended the work or there is no row.
+    risk is, 3 if a budget ended the work or there is no row. With --population, the people that each row could be are
+    counted instead, and a row that could be fewer than K is a violation.
     """
 
     table: TableName = None
@@ -78,6 +87,7 @@ class RiskRequest(PolicyOptions):
             "COLUMN",
         ),
     ] = None
+    population: Annotated[str | None, AGAINST] = None
     seed: Annotated[int, Option("the samples that test the estimates", "N", panel=SAMPLE)] = 0
     where: Where = None
     entity: Entity = None
@@ -132,8 +142,11 @@ COMMAND = Command(
         "qidsql risk survey.duckdb answers -c age -c sex -c zip",
         "qidsql risk survey.duckdb answers -c age -c sex -c zip --sampling-fraction 0.1",
         "qidsql risk survey.csv -c age -c sex --weight weight --household home",
+        "qidsql risk survey.duckdb answers --population voters --on age=age --on zip=postcode",
     ),
-    exit_codes="0 finished, 2 error, 3 inconclusive",
+    exit_codes="0 finished, 1 violation (with --population), 2 error, 3 inconclusive",
+    ways=("population",),
+    chosen_by="population",
     shown=(
         "k",
         "columns",
@@ -146,8 +159,8 @@ COMMAND = Command(
         "population_size",
         "weight",
         "household",
+        "population",
         "policy_file",
-        "max_seconds",
         "format",
         "output",
     ),

@@ -1,8 +1,8 @@
-"""The kmap report: each figure with a sentence that says what it means for a person."""
+"""The report on a population: each figure with a sentence that says what it means for a person."""
 
 from collections.abc import Iterator
 
-from qidsql.commands.kmap.result import KmapResult, PopulationFigures
+from qidsql.commands.risk.population.result import PopulationFigures, PopulationResult
 from qidsql.report.blocks import Fields, Outcome, Report
 from qidsql.report.sections import cost, joined_columns
 from qidsql.wording.texts import count, percent, plural, share
@@ -14,7 +14,7 @@ NOT_COVERED = (
 )
 
 
-def report(result: KmapResult) -> Report:
+def report(result: PopulationResult) -> Report:
     """The report."""
     yield Outcome(result.verdict, result.reason)
     account, figures = result.account, result.figures
@@ -118,7 +118,7 @@ def _people(number: int) -> str:
     return plural(number, "person", "people")
 
 
-def opening(result: KmapResult) -> str:
+def opening(result: PopulationResult) -> str:
     """What was found, in words for people who sign."""
     found, k = result.figures, result.account.policy.k
     if found is None:

@@ -1,30 +1,21 @@
 """How many people of a population each row of a published table could be."""
 
-import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
 from sqlglot import exp
 
-from qidsql.commands.kmap.command import KmapRequest
-from qidsql.commands.kmap.result import KmapResult, PopulationFigures
-from qidsql.commands.table_search import Accounting, confirmed, matched_persons, one_answer, unknown_table, unpublished
-from qidsql.core.results import LeftOut, Verdict
+from qidsql.commands.risk.population.command import PopulationRequest
+from qidsql.commands.risk.population.result import PopulationFigures, PopulationResult
+from qidsql.commands.row_matching import RowMatching
+from qidsql.commands.table_search import one_answer
+from qidsql.core.results import Verdict
 from qidsql.core.tables import Table, ValueKind
 from qidsql.engines.base import Engine
-from qidsql.errors import Stopped, UsageError
-from qidsql.linkage.join_columns import (
-    JoinColumns,
-    Sides,
-    column_named,
-    columns_left_out,
-    columns_to_join,
-    joined_column,
-    joined_source,
-    listed_sides,
-    without_withheld,
-)
+from qidsql.errors import UnknownName, UsageError
+from qidsql.linkage.join_columns import JoinColumns, Sides, column_named, joined_column
 from qidsql.measures.population import PopulationMatch
 from qidsql.sql.population import population_match
 from qidsql.wording.texts import count, few, percent, plural, share
@@ -33,72 +24,60 @@ WHOLE = (ValueKind.WHOLE, ValueKind.HUGE)
 
 
 @one_answer
-def kmap(engine: Engine, request: KmapRequest, on_stage: Callable[[str], None] = lambda stage: None) -> KmapResult:
+def population(
+    engine: Engine, request: PopulationRequest, on_stage: Callable[[str], None] = lambda stage: None
+) -> PopulationResult:
     """How many people of a population each row of a published table could be: k-map, delta-presence and risks.
 
     One statement that reads each table once; without named columns also those that `link` asks to find them. Counts
     and Fractions decide. A stop, a row that is not of the population, and a NULL where it could matter make the verdict
     inconclusive, unless it is a violation already. Raises UsageError, UnknownName, AccessError, StatementError.
     """
-    accounting, policy = Accounting(engine), request.policy
-    deadline = None if policy.max_seconds is None else time.monotonic() + policy.max_seconds
-    on_stage("reading the catalog")
-    tables = unknown_table(request.published), unknown_table(request.people)
-    sides: Sides | None = None
-    withheld: tuple[LeftOut, ...] = ()
-    columns, match = JoinColumns(), None
-    try:
-        tables = engine.narrowed(engine.describe(request.published), policy.where), _population(engine, request)
-        sides = listed_sides(engine, *tables)
-        if not request.pairs:
-            withheld = unpublished(engine, tables[0], policy)
-            sides = without_withheld(sides, [each.name for each in withheld])
-        counts, sides = _counts(request.counts, sides)
-        columns = columns_to_join(engine, sides, request.pairs, policy.max_statements, deadline, on_stage)
-        if columns.pairs and not columns.unfinished:
-            on_stage("counting rows and people by their values")
-            sources = joined_source(tables[0]), joined_source(tables[1])
-            values = [pair.values(engine.dialect, sides) for pair in columns.pairs]
-            match = engine.run(population_match(engine.dialect, *sources, values, policy.k, counts), deadline)
-    except Stopped as stop:
-        columns.unfinished.append(str(stop))
-    except KeyboardInterrupt:
-        columns.unfinished.append("interrupted")
-    published, population = (str(table.name) for table in tables)
-    verdict, reason = _judge(published, population, request, columns, match)
-    if verdict is Verdict.PASS and request.counts is None and (doubt := matched_persons(engine, tables[1], policy)):
-        verdict, reason = Verdict.INCONCLUSIVE, f"{reason}, but {doubt}"
-    verdict, reason = confirmed(verdict, reason, withheld)
-    notes = [f"{table.name}: {note}" for table in tables for note in table.notes]
-    notes += () if sides is None else columns_left_out(sides, columns.pairs)
-    notes += [f"{each.name} is not compared: {each.reason}" for each in withheld]
-    return KmapResult(
+    work = RowMatching(engine, request, (request.table, request.place[1]), on_stage)
+    counts: list[exp.Expr] = []  # the column of the people that a row stands for, if there is one
+
+    def compared(sides: Sides) -> Sides:
+        if request.counts is None:
+            return sides
+        node, sides = _counts(request.counts, sides)
+        counts.append(node)
+        return sides
+
+    match = work.counted(
+        lambda: _people(engine, request),
+        lambda rows, people, values: population_match(engine.dialect, rows, people, values, request.k, *counts),
+        compared,
+    )
+    columns = work.columns
+    published, people = (str(table.name) for table in work.tables)
+    found = _judge(published, people, request, columns, match)
+    verdict, reason = work.judged(*found, each_row=request.counts is None)
+    return PopulationResult(
         verdict=verdict,
         reason=reason,
-        population=population,
-        population_source=engine.label_beside if request.population is not None else engine.label,
+        population=people,
+        population_source=(engine.label_beside if request.beside else "") or engine.label,
         counts=request.counts,
         presence=request.presence,
         columns=columns.names,
         columns_given=bool(request.pairs),
         columns_compared=tuple(columns.compared),
         figures=None if match is None else PopulationFigures.of(match),
-        account=accounting.account(
-            tables[0], policy, None if match is None else match.rows, 0, columns.unfinished, notes
-        ),
+        account=work.account(None if match is None else match.rows),
     )
 
 
-def _population(engine: Engine, request: KmapRequest) -> Table:
+def _people(engine: Engine, request: PopulationRequest) -> Table:
     """The table of the population. Raises UsageError, UnknownName, AccessError."""
-    here = request.population is None
-    return engine.narrowed((engine.describe if here else engine.describe_beside)(request.people), None)
+    source, table = request.place
+    if source is not None and not engine.label_beside:  # opened before: it may have a table of this name
+        with suppress(UnknownName):
+            return engine.describe(request.population)
+    return engine.describe(request.population) if source is None else engine.describe_beside(table)
 
 
-def _counts(typed: str | None, sides: Sides) -> tuple[exp.Expr | None, Sides]:
-    """The column of counts as a node, if there is one, and the tables without it. Raises UnknownName, UsageError."""
-    if typed is None:
-        return None, sides
+def _counts(typed: str, sides: Sides) -> tuple[exp.Expr, Sides]:
+    """The column of counts as a node, and the tables without it. Raises UnknownName, UsageError."""
     published, population = sides
     column = column_named(typed, population)
     has_types = any(each.kind is not None for each in population.columns)
@@ -111,7 +90,7 @@ def _counts(typed: str | None, sides: Sides) -> tuple[exp.Expr | None, Sides]:
 
 
 def _judge(
-    published: str, population: str, request: KmapRequest, columns: JoinColumns, match: PopulationMatch | None
+    published: str, population: str, request: PopulationRequest, columns: JoinColumns, match: PopulationMatch | None
 ) -> tuple[Verdict, str]:
     """The verdict and its reason in one sentence. Never a pass while anything is open."""
     if match is None:
@@ -147,7 +126,7 @@ def _found(published: str, population: str, on: str, match: PopulationMatch) -> 
     return f"each row of {published}{which} could be one of at least {people} of {population} on {on}"
 
 
-def _presence_violated(population: str, request: KmapRequest, match: PopulationMatch) -> Iterator[str]:
+def _presence_violated(population: str, request: PopulationRequest, match: PopulationMatch) -> Iterator[str]:
     """In which direction the share published of some people is beyond the limits of --presence."""
     if request.presence_limits is None or match.presence is None:
         return
@@ -159,7 +138,7 @@ def _presence_violated(population: str, request: KmapRequest, match: PopulationM
 
 
 def _open(
-    published: str, population: str, request: KmapRequest, columns: JoinColumns, match: PopulationMatch
+    published: str, population: str, request: PopulationRequest, columns: JoinColumns, match: PopulationMatch
 ) -> Iterator[str]:
     """The reasons why there is no pass although nothing is violated."""
     if match.rows_absent or match.rows_exceeding:

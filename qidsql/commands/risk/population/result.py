@@ -1,4 +1,4 @@
-"""The result of `kmap`: how many people of a population each published row could be."""
+"""The result of `risk --population`, the k-map: how many people of a population each published row could be."""
 
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -55,7 +55,7 @@ class PopulationFigures:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KmapResult(Result):
+class PopulationResult(Result):
     """How many people of a population each row of a published table could be, and the risks that follow."""
 
     account: Annotated[Account, FLAT]

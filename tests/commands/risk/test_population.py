@@ -1,4 +1,4 @@
-"""`qidsql kmap`: published rows held against a population, by the definitions written again, and its verdicts."""
+"""`qidsql risk --population`: rows held against a population, by the definitions written again, and its verdicts."""
 
 import json
 import random
@@ -10,7 +10,8 @@ import duckdb
 import pytest
 
 import qidsql as package
-from qidsql.commands.kmap.result import KmapResult
+from qidsql.commands.risk.population.command import PopulationRequest
+from qidsql.commands.risk.population.result import PopulationResult
 from qidsql.core.results import Verdict
 from qidsql.errors import AccessError, SourceError, StatementError, UnknownName, UsageError
 from tests.commandline import inside
@@ -23,9 +24,9 @@ Row = tuple[object, ...]
 BOTH = {"n": "INTEGER", "t": "VARCHAR"}
 
 
-def held(store: Store, published: str = "a", people: str | None = "b", **options: object) -> KmapResult:
+def held(store: Store, published: str = "a", people: str = "b", **options: object) -> PopulationResult:
     with store.connect() as engine:
-        return package.kmap(engine, published, people, **options)  # type: ignore[arg-type]
+        return package.risk(engine, published, population=people, **options)  # type: ignore[arg-type]
 
 
 def drawn(chance: random.Random, number: int) -> list[Row]:
@@ -38,9 +39,9 @@ def test_values_that_look_different_are_different_people_but_for_numbers(store: 
     types = {"stay": "INTERVAL", "weight": "NUMERIC" if store.name == "postgres" else "DECIMAL(6, 2)"}
     store.table("a", types, [("1 month", "70")])
     store.table("b", types, [("1 month", "70.00"), *[("30 days", "70")] * 4])
-    one = package.kmap(store.url, "a", "b", on=["stay=stay"], k=2)
+    one = package.risk(store.url, "a", population="b", on=["stay=stay"], k=2)
     assert (one.verdict, one.figures and one.figures.k_map) == ("violation", 1)
-    assert package.kmap(store.url, "a", "b", on=["weight=weight"], k=5).verdict == "pass"
+    assert package.risk(store.url, "a", population="b", on=["weight=weight"], k=5).verdict == "pass"
 
 
 @pytest.mark.exhaustive
@@ -283,7 +284,8 @@ def test_any_names(store: Store) -> None:
             store.execute(f"INSERT INTO {quoted(table)} VALUES (1, 6), (2, 7)")
         with store.connect() as engine:
             full = [str(each) for each in engine.table_names() if each.name in (name, f"{name}2")]
-            result = package.kmap(engine, *sorted(full, key=len), on=f"{name}={name}", counts=f"{name}=")
+            first, second = sorted(full, key=len)
+            result = package.risk(engine, first, population=second, on=f"{name}={name}", counts=f"{name}=")
         assert result.verdict is Verdict.PASS and result.figures is not None
         assert (result.figures.k_map, result.figures.people) == (6, 13)
 
@@ -330,7 +332,7 @@ def test_counts_larger_than_an_integer(store: Store) -> None:
 @pytest.mark.parametrize("presence", ["0.1", "0.5,0.1", "0,2", "-1,1", "0,0.1,0.2", "a,b", ""])
 def test_limits_of_presence(presence: str) -> None:
     with pytest.raises(UsageError, match="presence must be"):
-        package.kmap("nowhere.duckdb", "a", "b", presence=presence)
+        package.risk("nowhere.duckdb", "a", population="b", presence=presence)
 
 
 @ONE_ENGINE
@@ -339,7 +341,6 @@ def test_bad_input(store: Store) -> None:
     store.table("a", {"n": "INTEGER"}, [])
     store.table("b", {"n": "INTEGER"}, [])
     for given, error, words in (
-        (("a", None), UsageError, "name the population"),
         (("a", "a"), UsageError, "named twice"),
         (("a", "c"), UnknownName, "no table c"),
     ):
@@ -360,7 +361,7 @@ def test_a_closed_table_is_an_error(postgres_store: PostgresStore, reader: str) 
         postgres_store.table(table, {"n": "INTEGER"}, [(1,)])
     postgres_store.execute(f"GRANT SELECT ON a TO {reader}")
     with postgres_store.connect_as(reader) as engine, pytest.raises(AccessError, match="GRANT SELECT"):
-        package.kmap(engine, "a", "b", on="n=n")
+        package.risk(engine, "a", population="b", on="n=n")
 
 
 # a population in another source
@@ -407,22 +408,69 @@ def test_a_population_in_another_source(clinic: Path, first: str, people: tuple[
     if first != "clinic.duckdb":
         with duckdb.connect(str(clinic / "clinic.duckdb"), read_only=True) as connection:
             connection.execute(f"COPY patients TO '{clinic / first}'")
-    result = package.kmap(
-        str(clinic / first), "patients", table, population=str(clinic / source), on="zip=postcode", k=10
-    )
+    population = str(clinic / source) + (f":{table}" if table else "")
+    result = package.risk(str(clinic / first), "patients", population=population, on="zip=postcode", k=10)
     assert result.verdict is Verdict.PASS and result.figures is not None
     assert (result.figures.k_map, result.figures.people, result.figures.rows) == (10, 60, 20)
     assert result.population_source == str(clinic / source).removesuffix("?header=true")
     assert result.population_source in result.account.snapshot
-    found = package.kmap(str(clinic / first), "patients", table, population=str(clinic / source), max_statements=40)
+    found = package.risk(str(clinic / first), "patients", population=population, max_statements=40)
     assert found.verdict in (Verdict.INCONCLUSIVE, Verdict.PASS), "the word is a column in common too"
+
+
+@pytest.mark.parametrize(
+    ("typed", "source", "table"),
+    [
+        ("voters", None, "voters"),
+        ("main.voters", None, "main.voters"),
+        ('"outside/people".voters', None, '"outside/people".voters'),
+        ("census.csv", "census.csv", None),
+        ("./census", "./census", None),
+        ("census_*.gz", "census_*.gz", None),
+        ("region.duckdb:people", "region.duckdb", "people"),
+        ("out/region.db:main.people", "out/region.db", "main.people"),
+        ("folder:", "folder", None),
+        ("census.csv?missing=?", "census.csv?missing=?", None),
+        ("env:CENSUS", "env:CENSUS", None),
+        ("env:CENSUS:people", "env:CENSUS", "people"),
+        ("duckdb:region.db", "duckdb:region.db", None),
+        ("duckdb:///data/region.db:people", "duckdb:///data/region.db", "people"),
+        ("postgresql://jane:secret@host", "postgresql://jane:secret@host", None),
+        ("host=db password=secret", "host=db password=secret", None),
+    ],
+)
+def test_what_has_a_sign_of_a_source_is_one(typed: str, source: str | None, table: str | None) -> None:
+    assert PopulationRequest(population=typed).place == (source, table)
+
+
+def test_a_file_is_a_source_whatever_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("census.gz", "voters", "c:people"):
+        (tmp_path / name).touch()
+    for typed, expected in {
+        "census.gz": ("census.gz", None),
+        "census.old": (None, "census.old"),
+        "voters": (None, "voters"),  # no sign: a file of this name hides no table
+        "c:people": ("c:people", None),
+        "c:people:": ("c:people", None),
+    }.items():
+        assert PopulationRequest(population=typed).place == expected
+
+
+def test_an_open_engine_has_tables_whatever_their_names(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "a.duckdb")) as connection:
+        connection.execute('CREATE TABLE a AS SELECT 1 AS n; CREATE TABLE "b/c:d" AS SELECT 1 AS n FROM range(9)')
+    with package.connect(str(tmp_path / "a.duckdb")) as engine:
+        assert package.risk(engine, "a", population="b/c:d", on="n=n").verdict is Verdict.PASS
+    for typed, code in (("b/c:d", 2), ('"b/c:d"', 0)):
+        assert inside("risk", tmp_path / "a.duckdb", "a", "--population", typed, "--on", "n=n").code == code
 
 
 def test_a_file_is_its_only_table(tmp_path: Path) -> None:
     for name in ("sample.csv", "people.csv"):
         (tmp_path / name).write_text("zip\n1\n1\n", encoding="utf-8")
     ran = inside(
-        "kmap", tmp_path / "sample.csv", "--population", tmp_path / "people.csv", "--on", "zip=zip", "--k", "2"
+        "risk", tmp_path / "sample.csv", "--population", tmp_path / "people.csv", "--on", "zip=zip", "--k", "2"
     )
     assert ran.code == 0 and "main.sample" in ran.out
 
@@ -437,11 +485,10 @@ def test_the_second_source_is_only_the_population(clinic: Path) -> None:
         with pytest.raises(UnknownName, match=r"region\.duckdb"):
             engine.describe_beside("census")
     with pytest.raises(UnknownName, match=r"no column zip in main\.people"):
-        package.kmap(source, "patients", "people", population=population, on="zip=zip")
+        package.risk(source, "patients", population=f"{population}:people", on="zip=zip")
     before = {path: path.read_bytes() for path in clinic.rglob("*") if path.is_file()}
-    for name in ("region.duckdb", "census.csv"):
-        package.kmap(source, "patients", "people" if name == "region.duckdb" else None,
-                     population=str(clinic / name), on="zip=postcode")  # fmt: skip
+    for name in ("region.duckdb:people", "census.csv"):
+        package.risk(source, "patients", population=str(clinic / name), on="zip=postcode")
     assert {path: path.read_bytes() for path in clinic.rglob("*") if path.is_file()} == before, "nothing is left"
 
 
@@ -463,18 +510,18 @@ def test_a_second_source_that_cannot_be_read(clinic: Path, postgres_store: Postg
         ("env:NO_SUCH_VARIABLE", UsageError, "NO_SUCH_VARIABLE is not set"),
     ):
         with pytest.raises(error, match=words) as raised:
-            package.kmap(source, "patients", "people", population=given, on="zip=zip")
+            package.risk(source, "patients", population=given, on="zip=zip")
         assert "cnry" not in str(raised.value)
     for first in (postgres_store.url, lite.url):
         with pytest.raises(UsageError, match=r"cannot be read together with .*; load it into a table there"):
-            package.kmap(first, "patients", population=str(clinic / "census.csv"), on="zip=zip")
+            package.risk(first, "patients", population=str(clinic / "census.csv"), on="zip=zip")
     with package.connect(source) as engine, pytest.raises(UsageError, match="opened without a second source"):
-        package.kmap(engine, "patients", population=str(clinic / "census.csv"), on="zip=zip")
+        package.risk(engine, "patients", population=str(clinic / "census.csv"), on="zip=zip")
 
 
 def test_a_time_limit_while_the_population_is_read(clinic: Path) -> None:
     source, population = str(clinic / "clinic.duckdb"), str(clinic / "census.csv")
-    result = package.kmap(source, "patients", population=population, on="zip=postcode", max_seconds=1e-9)
+    result = package.risk(source, "patients", population=population, on="zip=postcode", max_seconds=1e-9)
     assert (result.verdict, result.population_source) == (Verdict.INCONCLUSIVE, "not opened")
 
 
@@ -482,10 +529,8 @@ def test_a_view_of_the_population_reads_no_other_file(clinic: Path) -> None:
     with duckdb.connect(str(clinic / "region.duckdb")) as connection:
         connection.execute(f"CREATE VIEW foreign_rows AS SELECT * FROM '{clinic}/census.csv'")
     with pytest.raises((AccessError, StatementError)):
-        package.kmap(
-            str(clinic / "clinic.duckdb"), "patients", "foreign_rows", population=str(clinic / "region.duckdb"),
-            on="zip=postcode",
-        )  # fmt: skip
+        population = f"{clinic}/region.duckdb:foreign_rows"
+        package.risk(str(clinic / "clinic.duckdb"), "patients", population=population, on="zip=postcode")
 
 
 # the command
@@ -494,7 +539,7 @@ def test_a_view_of_the_population_reads_no_other_file(clinic: Path) -> None:
 @pytest.mark.exhaustive
 def test_the_command(clinic: Path) -> None:
     source, more = clinic / "clinic.duckdb", ("--population", clinic / "census.parquet", "--on", "zip=postcode")
-    passed = inside("kmap", source, "patients", *more)
+    passed = inside("risk", source, "patients", *more)
     assert passed.code == 0
     words = " ".join(passed.out.split())
     for text in (
@@ -509,24 +554,26 @@ def test_the_command(clinic: Path) -> None:
         "no cell value left the engine",
     ):
         assert text in words
-    assert inside("kmap", source, "patients", *more, "--k", "11").code == 1
-    assert inside("kmap", source, "patients", "--on", "zip=zip").code == 2
-    assert inside("kmap", source, "patients", "people", "--on", "zip=zip").code == 1
-    assert inside("kmap", source, "patients", "people", "--on", "zip=zip", "--rows-below-k", "50%").code == 3
-    document = json.loads(inside("kmap", source, "patients", *more, "--format", "json").out)
+    assert inside("risk", source, "patients", *more, "--k", "11").code == 1
+    assert inside("risk", source, "patients", "--population", "people", "--on", "zip=zip").code == 1
+    assert (
+        inside("risk", source, "patients", "--population", "people", "--on", "zip=zip", "--rows-below-k", "50%").code
+        == 3
+    )
+    document = json.loads(inside("risk", source, "patients", *more, "--format", "json").out)
     assert document["verdict"] == "pass" and document["figures"]["k_map"] == 10
     assert (document["figures"]["marketer"], document["figures"]["presence_max"]) == (0.1, 0.4)
-    plan = inside("kmap", source, "patients", *more, "--dry-run")
+    plan = inside("risk", source, "patients", *more, "--dry-run")
     assert plan.code == 0 and "GROUP BY" in plan.out and "Only the catalog was queried" in plan.out
     for options in ([], ["--format", "json"], ["--show-sql"], ["--dry-run"]):
-        outcome = inside("kmap", source, "patients", *more, *options)
+        outcome = inside("risk", source, "patients", *more, *options)
         assert "cnry" not in outcome.out + outcome.err
 
 
 def test_the_report_says_what_is_no_sample(duckdb_store: DuckDBStore) -> None:
     duckdb_store.table("a", {"n": "INTEGER"}, [(1,), (2,), (2,), (3,), (None,)])
     duckdb_store.table("b", {"n": "INTEGER", "m": "INTEGER"}, [(1, 9), (2, 1), (None, 2), (4, None)])
-    outcome = inside("kmap", duckdb_store.url, "a", "b", "--on", "n=n", "--counts", "m")
+    outcome = inside("risk", duckdb_store.url, "a", "--population", "b", "--on", "n=n", "--counts", "m")
     words = " ".join(outcome.out.split())
     assert outcome.code == 1
     for text in (

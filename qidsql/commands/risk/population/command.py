@@ -1,32 +1,29 @@
-"""The request of `kmap`: a published table, the population it is from, and the fewest people a row may be."""
+"""The request of `risk --population`: a table, the population it is from, and the fewest people a row may be."""
 
+import re
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Annotated, ClassVar
+from functools import cached_property
+from typing import Annotated
 
-from qidsql.core.options import (
-    CRITERION,
-    Identifiers,
-    MaxBytes,
-    MaxSeconds,
-    MaxStatements,
-    OneRow,
-    Where,
-    fraction,
-    names,
-    positive_share,
-)
-from qidsql.core.policy import Audited, MatchesRows
+from qidsql.commands.risk.command import AGAINST, POPULATION
+from qidsql.core.copies import names_a_file
+from qidsql.core.files import PREFIX
+from qidsql.core.options import CRITERION, TableName, fraction
+from qidsql.core.policy import MatchesRows
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Ratio
+from qidsql.engines.paths import exists
+from qidsql.engines.registry import FILES
 from qidsql.errors import UsageError
 
-POPULATION = "Population"
+SIGNS = r"[/\\:*?\[=]"  # of a source: a table whose name has one is written in quotes
+SCHEMES = (PREFIX.removesuffix(":"), *(scheme for kind in FILES for scheme in kind.schemes))
 
 
 @dataclass(frozen=True)
-class KmapRequest(MatchesRows, Audited):
-    """How many people of a population could each row of a published table be? k-map, delta-presence, risks.
+class PopulationRequest(MatchesRows):
+    """How many people of a population could each row of a table be? k-map, delta-presence, journalist's risk.
 
     The published rows must be a sample of the population: a row whose values do not occur there, or more rows than
     people with the same values, is never a pass. A violation: some row could be 1 to K - 1 people; with --rows-below-k,
@@ -34,31 +31,17 @@ class KmapRequest(MatchesRows, Audited):
     counts as below k before a pass, and proves no violation. Each row, of the population too, is taken for a person.
     """
 
-    confirmed: ClassVar[bool] = True
-    subject: ClassVar[str] = "published"
-
-    published: Annotated[
-        str | None, Option("the published table; may be left out where SOURCE has only one", "TABLE", argument=True)
-    ] = None
-    people: Annotated[
-        str | None,
-        Option("the table of the population; may be left out where --population has only one", "PEOPLE", argument=True),
-    ] = None
+    table: TableName = None
     _: KW_ONLY
+    population: Annotated[str, AGAINST]
     on: Annotated[
         Names,
-        Option("column A of TABLE is column B of PEOPLE (repeat); default: all joinable columns, as in link", "A=B"),
-    ] = ()
-    population: Annotated[
-        str | None,
         Option(
-            "read the population from another source: a DuckDB database, a parquet, csv or json file or pattern, or a "
-            "folder of such files; SOURCE must be one too",
-            "SOURCE",
+            "column A of the table is column B of the population (repeat); default: all joinable columns, as in link",
+            "A=B",
             panel=POPULATION,
-            in_shells=False,
         ),
-    ] = None
+    ] = ()
     counts: Annotated[
         str | None,
         Option("the population is a table of counts: this column is the number of people", "COLUMN", panel=POPULATION),
@@ -75,32 +58,10 @@ class KmapRequest(MatchesRows, Audited):
             panel=CRITERION,
         ),
     ] = None
-    entity: OneRow = None
-    identifiers: Identifiers = ()
-    where: Where = None
-    max_statements: MaxStatements = None
-    max_seconds: MaxSeconds = None
-    max_bytes: MaxBytes = None
 
     def __post_init__(self) -> None:
         _ = self.limit, self.presence_limits  # whatever the policy
         super().__post_init__()
-
-    def check(self) -> None:
-        super().check()
-        _ = self.policy
-        if self.people is None and self.population is None:
-            raise UsageError("name the population: a table after the published one, or --population SOURCE")
-
-    @property
-    def pairs(self) -> tuple[str, ...]:
-        """The pairs of columns to compare, each as a=b; none: all joinable columns."""
-        return names(self.on)
-
-    @property
-    def limit(self) -> Fraction:
-        """The share of rows below k that is a violation; 0: any row."""
-        return Fraction(0) if self.rows_below_k is None else positive_share("rows_below_k", self.rows_below_k)
 
     @property
     def presence_limits(self) -> tuple[Fraction, Fraction] | None:
@@ -112,24 +73,36 @@ class KmapRequest(MatchesRows, Audited):
             raise UsageError("--presence must be two shares from 0 to 1, the smaller one first, such as 0,0.2")
         return parts[0], parts[1]
 
+    @cached_property
+    def place(self) -> tuple[str | None, str | None]:
+        """The other source that the population is in, if it is in one, and its table; None: the only one there."""
+        typed = self.population
+        elsewhere = re.search(SIGNS, typed) or names_a_file(typed) or ("." in typed and exists(typed))
+        if typed.startswith('"') or not elsewhere:
+            return None, typed
+        source, _, table = typed.rpartition(":")
+        if not source or source in SCHEMES or exists(typed) or re.search(r"[/\\@]", table):
+            return typed, None
+        return source, table or None
+
     @property
     def beside(self) -> str | None:
         """The second source, which is opened together with the first."""
-        return self.population
+        return self.place[0]
 
 
 COMMAND = Command(
-    KmapRequest,
+    PopulationRequest,
     examples=(
-        "qidsql kmap clinic.duckdb patients voters --on zip_code=postcode --on birth_date=dob --k 5",
-        "qidsql kmap clinic.duckdb patients --population census.parquet --on sex=sex --on zip_code=zip",
-        "qidsql kmap clinic.duckdb patients zip_codes --on zip_code=zip --counts inhabitants --rows-below-k 1%",
-        "qidsql kmap clinic.duckdb patients voters --on sex=sex --presence 0,0.2 --format json",
+        "qidsql risk clinic.duckdb patients --population voters --on zip_code=postcode --on birth_date=dob --k 5",
+        "qidsql risk clinic.duckdb patients --population census.parquet --on sex=sex --on zip_code=zip",
+        "qidsql risk clinic.duckdb patients --population region.duckdb:people --on sex=sex --presence 0,0.2",
+        "qidsql risk clinic.duckdb patients --population census.csv --counts inhabitants --rows-below-k 1%",
     ),
     exit_codes="0 pass, 1 violation, 2 error, 3 inconclusive (not a sample of the population, NULLs, or ended early)",
     shown=(
-        "on",
         "population",
+        "on",
         "counts",
         "k",
         "rows_below_k",

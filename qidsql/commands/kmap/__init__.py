@@ -1,1 +1,0 @@
-"""qidsql kmap: request, work, result, report."""

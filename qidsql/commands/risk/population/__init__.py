@@ -1,0 +1,1 @@
+"""qidsql risk --population: request, work, result, report."""
