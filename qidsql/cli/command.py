@@ -242,14 +242,15 @@ def _live(
 ) -> Any:
     """The report that is shown while the work goes on, if the command has one and writes to a terminal; else None."""
     on_terminal = format == TERMINAL and line.output is None and sys.stdout is not None and sys.stdout.isatty()
-    if not on_terminal or find_spec(f"qidsql.commands.{name}.report") is None:
+    live = getattr(import_module(f"qidsql.commands.{name}.report"), "LiveReport", None) if on_terminal else None
+    if live is None:
         return None
 
     def show(blocks: "Iterable[Block]", begun: bool) -> None:
         with out_of_the_way():
             put(report_text(blocks, *screen(None), begun), sys.stdout)
 
-    return import_module(f"qidsql.commands.{name}.report").LiveReport(show)
+    return live(show)
 
 
 def work_of(name: str) -> Callable[..., Any]:

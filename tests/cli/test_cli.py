@@ -405,6 +405,35 @@ def test_terminals(clinic: Path) -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    "arguments",
+    always(
+        ["risk", "people", "-c", "age"],
+        longer=[
+            ["tables"],
+            ["doctor"],
+            ["profile", "people", "-c", "age"],
+            ["keys", "people"],
+            ["uniques", "people"],
+            ["risk", "people", "--population", "safe", "--on", "age=a"],
+            ["link", "people", "safe"],
+            ["graph", "--identifier", "people.id", "--sensitive", "people.age"],
+            ["protect", "people"],
+            ["protect", "people", "--by", "columns"],
+        ],
+    ),
+    ids=" ".join,
+)
+def test_a_terminal_shows_the_report_of_every_command(clinic: Path, arguments: list[str]) -> None:
+    """As a file has it, but for the seconds; `audit` shows its report while it works, the others at the end."""
+    name, *rest = arguments
+    shown = on_a_terminal(name, clinic, *rest, "--quiet", COLUMNS="100", TERM="xterm", NO_COLOR="1").replace("\r", "")
+    written = qidsql(name, clinic, *rest, "--quiet", COLUMNS="100").out
+    seconds = r"[\d.]+ (m?s|seconds?)\b"
+    assert re.sub(seconds, "s", shown) == re.sub(seconds, "s", written)
+
+
+@pytest.mark.exhaustive
 def test_progress_without_a_terminal_has_no_control_characters(large: Path) -> None:
     outcome = qidsql("audit", large, "large", "--max-seconds", 1.5)
     assert outcome.code in (1, 3)
