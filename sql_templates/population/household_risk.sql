@@ -2,7 +2,8 @@
 -- recognised on his own. A row without a household is one of its own.
 -- Parameters: :people  household and risk of each row (risk_by_class.sql or risk_by_weight.sql)
 -- Result: households, row_count, without (rows without a household), certain (households of risk 1), highest,
---         expected (households), expected_rows (rows in them)
+--         expected (households), expected_rows (rows in them): the last three as text, since in SQLite a float is an
+--         overflow
 WITH people AS (
   SELECT * FROM :people
 ), households AS (
@@ -24,7 +25,7 @@ SELECT
   SUM(members) AS row_count,
   SUM(CASE WHEN household IS NULL THEN 1 ELSE 0 END) AS without,
   SUM(CASE WHEN risk >= 1 THEN 1 ELSE 0 END) AS certain,
-  MAX(risk) AS highest,
-  SUM(risk) AS expected,
-  SUM(members * risk) AS expected_rows
+  CAST(MAX(risk) AS VARCHAR) AS highest,
+  CAST(SUM(risk) AS VARCHAR) AS expected,
+  CAST(SUM(members * risk) AS VARCHAR) AS expected_rows
 FROM households

@@ -187,6 +187,8 @@ def _by_household(found: HouseholdRisk, rows: int, k: int) -> Report:
         below = f"{count(alike.persons_below_k)} are like fewer than {k - 1} others"
         text = f"{count(alike.alone or 0)} of {plural(alike.persons, 'household')} are like no other, {below}"
         sentences.append(("Known whole", f"by the rows of all members, {text}"))
+    elif found.households:
+        sentences.append(("Known whole", "not measured: this engine does not compare all rows of households"))
     sentences.append(("Assumed", "each member is recognised on his own, also two of one class"))
     yield _fields(*sentences, close=True)
 

@@ -117,7 +117,8 @@ class _Work:
             return None
         if weighted and not self._engine.dialect.recursive:
             raise UsageError(
-                f"--household with --weight takes recursive SQL, for which {self._engine.version} is not used: give one"
+                f"--household with --weight takes recursive SQL, which is not used on {self._engine.version}: "
+                f"leave out --weight, or measure a copy in DuckDB or Postgres"
             )
         return self._search.table.column(self._request.household).name
 

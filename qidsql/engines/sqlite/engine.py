@@ -1,11 +1,11 @@
 """SQLite: one read-only connection to a database file, in one read transaction."""
 
+import math
 import sqlite3
 import time
 from collections.abc import Callable, Collection
 from contextlib import closing
 from functools import partial
-from math import log
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
@@ -57,7 +57,8 @@ class SQLiteSession:
         self._line.text_factory = partial(str, encoding="utf-8", errors="replace")
         self._line.create_function("HASH_63", -1, hash_63, deterministic=True)
         self._line.create_function("BIT_COUNT", 1, int.bit_count, deterministic=True)
-        self._line.create_function("LN", 1, log, deterministic=True)  # SQLite has it only if built with it
+        self._line.create_function("LN", 1, math.log, deterministic=True)  # SQLite has these only if built with them
+        self._line.create_function("EXP", 1, math.exp, deterministic=True)
         for name, function in WIDE_FUNCTIONS.items():
             self._line.create_function(name, 2, function, deterministic=True)
         self._line.create_aggregate("WIDE_SUM", -1, cast(Any, WideSum))

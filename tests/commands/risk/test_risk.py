@@ -20,7 +20,7 @@ from qidsql.measures.population_uniques import Method, population_uniques
 from tests import rendering
 from tests.commandline import inside, refused
 from tests.exhaustive import always
-from tests.stores import EVERY_ENGINE, ONE_ENGINE, TWO_ENGINES, Store
+from tests.stores import EVERY_ENGINE, ONE_ENGINE, SAIL, TWO_ENGINES, Store
 
 pytestmark = ONE_ENGINE
 
@@ -310,6 +310,33 @@ def test_households(store: Store, seed: int) -> None:
     assert found.alike is not None
     assert found.alike.alone == sum(alike[each] == 1 for each in own.values())
     assert found.alike.persons_below_k == sum(alike[each] < k for each in own.values())
+
+
+@pytest.mark.engines("sqlite", SAIL)
+def test_households_elsewhere(store: Store) -> None:
+    """In the table as in DuckDB; by weights too, or it says what to do."""
+    rows = [(each % 4, "xyx"[each % 3], 1.0 + each % 5, None if each == 7 else each // 3) for each in range(24)]
+    store.table("t", {"a": "INTEGER", "b": "VARCHAR(1)", "w": "DOUBLE PRECISION", "home": "INTEGER"}, rows)
+    sizes = Counter(row[:2] for row in rows)
+    homes, members = homes_of(rows, [1 / sizes[row[:2]] for row in rows]), Counter(row[-1] for row in rows)
+    with store.connect() as engine:
+        found = risk(engine, RiskRequest("t", columns=SET, household="home", k=2)).by_household
+        assert found is not None and (found.households, found.without) == (8, 1)
+        assert found.expected == pytest.approx(sum(homes.values()), rel=1e-8)
+        of_rows = sum(members.get(home, 1) * each for home, each in homes.items())  # type: ignore[call-overload]
+        assert found.expected_rows == pytest.approx(of_rows, rel=1e-8)
+        assert (found.alike is None) is not engine.dialect.ordered_lists
+        if engine.dialect.recursive:
+            weighted = risk(engine, RiskRequest("t", columns=SET, household="home", weight="w", k=2)).by_household
+            sums: Counter[object] = Counter()
+            for row in rows:
+                sums[row[:2]] += row[2]
+            alone = [individual_risk(sizes[row[:2]], min(1, sizes[row[:2]] / sums[row[:2]])) for row in rows]
+            expected = sum(homes_of(rows, alone).values())
+            assert weighted is not None and weighted.weighted_expected == pytest.approx(expected, rel=1e-8)
+            return
+        with pytest.raises(UsageError, match="leave out --weight, or measure a copy"):
+            risk(engine, RiskRequest("t", columns=SET, household="home", weight="w", k=2))
 
 
 def test_the_report_of_households(engine: Engine) -> None:
