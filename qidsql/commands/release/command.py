@@ -147,6 +147,12 @@ class ReleaseRequest(PolicyOptions):
             raise UsageError("--keyed COPY and --key COLUMN belong together")
         most = size_in_bytes("max_bytes", self.max_bytes)
         Policy(max_statements=self.max_statements, max_seconds=self.max_seconds, max_bytes=most)  # checks the budgets
+        declared = self.declared
+        days = {"date": declared.date, "until": declared.until}
+        days |= {f"expires of {each.line}": each.expires for each in declared.exceptions or ()}
+        for name, day in days.items():
+            if day and not _is_day(day):  # a policy file has days, a statement may have been changed
+                raise UsageError(f"{name} in [release] must be a day such as 2027-03-31")
 
     @property
     def declared(self) -> Release:
@@ -163,6 +169,13 @@ class ReleaseRequest(PolicyOptions):
     def results(self) -> tuple[str, ...]:
         """The files of results that stand beside; none where a check is repeated, by somebody who may not have them."""
         return () if self.today else tuple(dict.fromkeys(names(self.evidence) or self.declared.evidence or ()))
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 COMMAND = Command(

@@ -157,3 +157,14 @@ def test_other_bytes_of_the_same_statement_are_refused(released: Path) -> None:
     (released / "indented.json").write_text(json.dumps(json.loads((released / "release.json").read_text()), indent=1))
     outcome = inside("verify", "indented.json", "out.parquet", cwd=released)
     assert outcome.code == 1 and "canonical" in outcome.out
+
+
+@pytest.mark.parametrize("name", ("date", "until"))
+def test_a_day_that_is_none_is_refused_in_one_line(name: str, released: Path) -> None:
+    document = json.loads((released / "release.json").read_text())
+    for declared in (document["predicate"]["declared"], document["predicate"]["audit"]["policy"]["origin"]["release"]):
+        declared[name] = "soon"
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
+    (released / "changed.json").write_text(text)
+    outcome = inside("verify", "changed.json", "out.parquet", cwd=released)
+    assert outcome.code == 2 and outcome.err == f"qidsql: {name} in [release] must be a day such as 2027-03-31\n"
