@@ -107,7 +107,8 @@ def typer_function(name: str, command: Command, perform: Perform) -> Callable[..
         with typed_as(source):
             perform(name, command, source, command.request(**values), line)
 
-    every = (*ours, *source_argument) if command.source_last else (*source_argument, *ours)
+    first = [each for each in ours if each.name != "table"] if command.source_last else []  # then source, table
+    every = (*first, *source_argument, *(each for each in ours if each not in first))
     return _function((*every, *theirs), run, command)
 
 

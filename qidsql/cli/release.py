@@ -7,7 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from qidsql.cli.history import opened_history
-from qidsql.cli.options import LISTINGS, Format, HistoryUrl, Output, PolicyPath, Quiet, report_format
+from qidsql.cli.options import (
+    LISTINGS,
+    Format,
+    HistoryUrl,
+    Output,
+    PolicyPath,
+    Quiet,
+    report_format,
+    source_and_table,
+)
 from qidsql.cli.streams import say
 from qidsql.commands.release.command import COMMAND
 from qidsql.core.files import refuse_pipe
@@ -25,13 +34,21 @@ if TYPE_CHECKING:
 class RecordRequest:
     """Record what left: the statement of a checked release, after it was signed, in the history of the policy file.
 
-    Later releases of the same table are compared with it: its bytes must still be found where they are now, and copies
-    with a key, if there are. The statement is checked again on a file first; the signature is only kept, as qidsql
-    knows no keys. The history keeps no cell values.
+    The statement is checked again first, as by verify. Later releases of the same table are compared with this one: its
+    bytes must still be found where they are now, and copies with a key, if there are. The signature is only kept, as
+    qidsql knows no keys. The history keeps no cell values.
     """
 
     statement: Annotated[Path, Option("the statement that release check wrote", "RELEASE.json", argument=True)]
-    released: Annotated[str, Option("the released file, or the table", "FILE|TABLE", argument=True)]
+    source: Annotated[str | None, Option("the released file, or the source of the table", "SOURCE", argument=True)] = (
+        None
+    )
+    table: Annotated[
+        str | None,
+        Option(
+            "the table that has the released rows and keeps them; default: the checked one", "[TABLE]", argument=True
+        ),
+    ] = None
     keyed: Annotated[str | None, Option("a copy of these rows with a column that tells the persons", "COPY")] = None
     signature: Annotated[Path | None, Option("its signature", "FILE")] = None
     config: PolicyPath = Path("qidsql.toml")
@@ -44,6 +61,7 @@ RECORD = Command(
     examples=(
         "qidsql release record release.json out/patients.parquet --signature release.json.sig",
         "qidsql release record release.json out/patients.parquet --keyed inside/patients_with_id.parquet",
+        "qidsql release record release.json warehouse.duckdb archive.patients_2026_11",
     ),
     exit_codes="0 recorded, 2 error",
 )
@@ -61,14 +79,16 @@ def record(request: RecordRequest) -> None:
         raise UsageError(f"{request.statement} is no statement of qidsql release check")
     if judged(found) != found or request.statement.read_text(encoding="utf-8") != found.canonical_json():
         raise UsageError(f"{request.statement} was changed after qidsql release check wrote it")
+    source, table = source_and_table(request.source, request.table)
     digests = [dict(each.digest) for each in found.subject]
-    if "sha256" in digests[0] and digests != [dict(file_subject(Path(request.released)).digest)]:
-        raise UsageError(f"{request.released} is not the file that {request.statement} is about")
+    is_file = "sha256" in digests[0]
+    if is_file and digests != [dict(file_subject(Path(source or "")).digest)]:
+        raise UsageError(f"{source} is not the file that {request.statement} is about")
     signature = "" if request.signature is None else _signature(request.signature)
-    if "sha256" in digests[0]:
-        _holds(request)
+    _holds(str(request.statement), source, table)
+    place = str(source) if is_file else table or found.account.table
     ledger = ReleaseLedger(opened_history(request.config, request.history, existing=False))
-    added = ledger.add(found, request.released, request.keyed or "", signature)
+    added = ledger.add(found, place, request.keyed or "", signature)
     if not request.quiet:
         say(f"{found.title} is {'recorded' if added else 'recorded already'} as {found.verdict}: {found.reason}")
 
@@ -82,18 +102,18 @@ def _signature(path: Path) -> str:
         raise UsageError(f"{path} cannot be read; expected the signature that ssh-keygen -Y sign wrote") from None
 
 
-def _holds(request: RecordRequest) -> None:
-    """Checks the statement again on the file. Raises UsageError if something in it does not hold."""
+def _holds(statement: str, source: str | None, table: str | None) -> None:
+    """Checks the statement again on the bytes. Raises UsageError if something in it does not hold."""
     from qidsql.commands.verify.command import Holds, VerifyRequest
     from qidsql.commands.verify.verify import verify
     from qidsql.engines.connect import connect
 
-    with connect(request.released) as engine:
-        found = verify(engine, VerifyRequest(str(request.statement)))
-    if any(each.holds is Holds.NO for each in found.checks):
+    with connect(source) as engine:
+        found = verify(engine, VerifyRequest(statement, table=table))
+    if any(each.holds is not Holds.YES for each in found.checks):
+        there = " ".join(filter(None, (source, table)))
         raise UsageError(
-            f"{request.statement} does not hold on {request.released}: {found.reason}; qidsql verify "
-            f"{request.statement} {request.released} tells what"
+            f"{statement} does not hold on {there}: {found.reason}; qidsql verify {statement} {there} tells what"
         )
 
 

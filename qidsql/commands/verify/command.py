@@ -31,6 +31,14 @@ class VerifyRequest:
 
     result: Annotated[str, Option("the result, a file of --format json", "RESULT", argument=True)]
     _: KW_ONLY
+    table: Annotated[
+        str | None,
+        Option(
+            "of a release: its table, if that has another name by now; of other results: the one they name",
+            "TABLE",
+            argument=True,
+        ),
+    ] = None
     protected: Annotated[
         str | None,
         Option(
@@ -60,6 +68,7 @@ COMMAND = Command(
         "qidsql keys clinic.duckdb patients --output keys.json && qidsql verify keys.json clinic.duckdb",
         "qidsql verify columns.json postgresql://auditor@db.example.org/clinic --max-seconds 60",
         "qidsql verify release.json out/patients.parquet",
+        "qidsql verify release.json warehouse.duckdb public_patients",
         "qidsql verify cells.json warehouse.duckdb --protected out/patients.parquet",
     ),
     exit_codes="0 every claim holds, 1 some claim does not, 2 error, 3 inconclusive (ended early, or without a proof); "

@@ -73,7 +73,8 @@ class ReleaseClaims:
         stated = self._claimed.predicate
         is_file = any("sha256" in each.digest for each in self._claimed.subject)
         budget = {name: getattr(self._given, name) for name in BUDGETS}
-        return request_again(stated, None if is_file else stated.audit.account.table, **budget)
+        named = None if is_file else stated.audit.account.table
+        return request_again(stated, self._given.table or named, **budget)
 
     def checked(self) -> Iterator[Claim]:
         """Each claim. Raises as the check of a release."""

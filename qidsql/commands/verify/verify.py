@@ -154,6 +154,10 @@ def verify(
     command, claimed, contradicting = read_result(request.result)
     if isinstance(claimed, ReleaseResult):
         return _of_release(ReleaseClaims(claimed, engine, request, on_stage), contradicting, request)
+    if request.table is not None:
+        raise UsageError(
+            f"TABLE is for a release; this result of {command} is about {claimed.account.table}: leave it out"
+        )
     search, claims = _claims(engine, claimed, request, on_stage)
     checks: list[Claim] = []
     unfinished: list[str] = []
