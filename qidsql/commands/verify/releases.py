@@ -22,6 +22,7 @@ from qidsql.core.policy import BUDGETS
 from qidsql.core.results import SearchAccount, Verdict
 from qidsql.declarations.results import plain
 from qidsql.engines.base import Engine
+from qidsql.wording.texts import few
 
 AGAIN = "checked again on the bytes"
 RECORDED = "as recorded, protected only by the signature"
@@ -92,6 +93,7 @@ class ReleaseClaims:
         yield same("the figures of the audit are right", {k: (audits[0].get(k), audits[1].get(k)) for k in keys}, AGAIN)
         stated = {key: (claimed[key], again[key]) for key in ("rows", "checklists")}
         stated["risks"] = claimed["risks"], _with_recorded(again["risks"], claimed["risks"])
+        stated["where"] = claimed["audit"]["policy"]["where"], None  # all rows of the bytes count
         verdict = verdict_of(self._claimed.predicate.lines)
         stated["verdict"] = verdict, (self._claimed.verdict, self._claimed.reason)
         stated["verdict of the predicate"] = verdict, (claimed["verdict"], claimed["reason"])
@@ -127,7 +129,11 @@ class ReleaseClaims:
         stated = self._claimed.predicate
         audit = self.found.predicate.audit if self.found else stated.audit
         recorded = [f"{label.lower()} {text}" for label, text in stated.declared.facts]
+        recorded += [f"the name {self._claimed.title}", f"that it was made from {stated.of}"]
         recorded += [f"the line {name}" for name in self.recorded]
+        earlier = few([each.name for each in stated.earlier or ()])
+        recorded += [f"that these left earlier, and where they are: {earlier}"] if earlier else []
+        recorded += [f"the copies with {stated.key}"] if stated.key else []
         policy = audit.account.policy
         recorded += [f"policy file {stated.policy_hash}", f"its settings (k = {policy.k})", "the roles of the columns"]
         recorded += [f"persons {stated.missing_entity}"] if stated.missing_entity else []
@@ -137,6 +143,7 @@ class ReleaseClaims:
         recorded += [
             f"checked {stated.audit.account.started:%Y-%m-%d}",
             "the boxes",
+            "the notes",
             "the engine",
             "the cost of the work",
         ]

@@ -168,3 +168,29 @@ def test_a_day_that_is_none_is_refused_in_one_line(name: str, released: Path) ->
     (released / "changed.json").write_text(text)
     outcome = inside("verify", "changed.json", "out.parquet", cwd=released)
     assert outcome.code == 2 and outcome.err == f"qidsql: {name} in [release] must be a day such as 2027-03-31\n"
+
+
+def test_all_that_nothing_derives_again_is_named(tmp_path: Path) -> None:
+    policy(tmp_path, release='recipient = "a university"\npurpose = "a study"')
+    table(tmp_path, PEOPLE)
+    (tmp_path / "first.parquet").write_bytes((tmp_path / "out.parquet").read_bytes())
+    inside("release", "first.parquet", "--of", "patients", "-o", "first.json", cwd=tmp_path)
+    inside("release", "record", "first.json", "first.parquet", cwd=tmp_path)
+    table(tmp_path, [*PEOPLE, *PEOPLE])
+    keyed = ("--keyed", "keyed.parquet", "--key", "id")
+    inside("release", "out.parquet", "--of", "patients", *keyed, "-o", "second.json", cwd=tmp_path)
+    said = " ".join(inside("verify", "second.json", "out.parquet", cwd=tmp_path).out.split())
+    said = said[said.index("protected only by the signature") : said.index("Result")]
+    for each in (
+        *("recipient a university", "purpose a study", "the name out.parquet", "that it was made from main.patients"),
+        *("that these left earlier, and where they are: first.parquet", "the copies with id", "the roles", "the notes"),
+    ):
+        assert each in said, each
+
+
+def test_a_condition_that_leaves_rows_out_is_refused(released: Path) -> None:
+    """The figures are of all rows, and the page would say otherwise."""
+    document = json.loads((released / "release.json").read_text())
+    document["predicate"]["audit"]["policy"]["where"] = "age < 20"
+    with connect(str(released / "out.parquet")) as engine:
+        assert refused(released, engine, document)
