@@ -106,10 +106,9 @@ def _holds(statement: str, source: str | None, table: str | None) -> None:
     """Checks the statement again on the bytes. Raises UsageError if something in it does not hold."""
     from qidsql.commands.verify.command import Holds, VerifyRequest
     from qidsql.commands.verify.verify import verify
-    from qidsql.engines.connect import connect
+    from qidsql.engines.connect import Source
 
-    with connect(source) as engine:
-        found = verify(engine, VerifyRequest(statement, table=table))
+    found = verify(Source(source), VerifyRequest(statement, table=table))
     if any(each.holds is not Holds.YES for each in found.checks):
         there = " ".join(filter(None, (source, table)))
         raise UsageError(

@@ -73,6 +73,7 @@ COMMAND = Command(
     ),
     exit_codes="0 every claim holds, 1 some claim does not, 2 error, 3 inconclusive (ended early, or without a proof); "
     "of a release whose claims hold the code of its own verdict",
+    opens=True,
     source_last=True,
 )
 

@@ -24,6 +24,7 @@ from qidsql.declarations.results import plain
 from qidsql.engines.base import Engine
 from qidsql.wording.texts import few
 
+ABOUT_BYTES = "it is about these bytes"
 AGAIN = "checked again on the bytes"
 RECORDED = "as recorded, protected only by the signature"
 OF_WORK = (  # keys of an audit that are about its work, not about the bytes
@@ -46,7 +47,7 @@ class ReleaseClaims:
     """The claims of one statement."""
 
     def __init__(
-        self, claimed: ReleaseResult, engine: Engine, request: VerifyRequest, on_stage: Callable[[str], None]
+        self, claimed: ReleaseResult, engine: Engine | None, request: VerifyRequest, on_stage: Callable[[str], None]
     ) -> None:
         self._claimed, self._engine, self._given, self._on_stage = claimed, engine, request, on_stage
         self.found: ReleaseResult | None = None
@@ -79,13 +80,14 @@ class ReleaseClaims:
 
     def checked(self) -> Iterator[Claim]:
         """Each claim. Raises as the check of a release."""
+        assert self._engine is not None, "only what was opened is checked"
         yield _is_canonical(self._given.result, self._claimed)
         self.found = found = release(self._engine, self.request, self._on_stage)
         claimed, again = plain(self._claimed.predicate), _as_named(found, self._claimed)
         digests = sorted(json.dumps(plain(each.digest), sort_keys=True) for each in self._claimed.subject)
         here = sorted(json.dumps(plain(each.digest), sort_keys=True) for each in found.subject)
         identified = all(each.digest for each in found.subject)
-        yield Claim("it is about these bytes", held(digests == here and identified), "hashed again")
+        yield Claim(ABOUT_BYTES, held(digests == here and identified), "hashed again")
         yield same("the columns are right", {"columns": (claimed["columns"], again["columns"])}, "by the catalog")
         yield self._of_lines(claimed["lines"], again["lines"])
         audits = claimed["audit"], again["audit"]

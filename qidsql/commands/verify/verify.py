@@ -3,10 +3,11 @@
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
+from datetime import UTC, datetime
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from qidsql.column_roles.resolution import Columns, Resolved, given_columns, stated_columns
 from qidsql.commands.audit.command import AuditRequest, AuditResult, UndeclaredRoles
@@ -17,6 +18,7 @@ from qidsql.commands.protect.cells.matching_result import MatchingRows
 from qidsql.commands.protect.columns.command import ColumnsRequest, ColumnsResult
 from qidsql.commands.protect.result import ProtectResult
 from qidsql.commands.release.command import ReleaseResult
+from qidsql.commands.release.subject import file_subject
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
 from qidsql.commands.uniques.command import UniquesResult
@@ -26,7 +28,7 @@ from qidsql.commands.verify.column_sets import ColumnSetClaims
 from qidsql.commands.verify.combinations import CombinationClaims
 from qidsql.commands.verify.command import STATED, Claim, Holds, VerifyRequest, VerifyResult, same
 from qidsql.commands.verify.plans import PlanClaims
-from qidsql.commands.verify.releases import ReleaseClaims
+from qidsql.commands.verify.releases import ABOUT_BYTES, ReleaseClaims
 from qidsql.core.files import read_json
 from qidsql.core.policy import BUDGETS, Policy
 from qidsql.core.results import LeftOut, Verdict
@@ -34,7 +36,8 @@ from qidsql.core.tables import FILES, Table
 from qidsql.declarations.options import parameters
 from qidsql.declarations.results import MISMATCH, loaded
 from qidsql.engines.base import Engine
-from qidsql.errors import Stopped, UsageError
+from qidsql.engines.connect import Source
+from qidsql.errors import AccessError, QidsqlError, SourceError, StatementError, Stopped, UsageError
 from qidsql.wording.texts import count, few, plural
 
 # Reads the result to verify, and the options that ask for the same again.
@@ -135,8 +138,21 @@ def _options(request: type, text: str) -> dict[str, object]:
     return given
 
 
-@one_answer
 def verify(
+    source: Source, request: VerifyRequest, on_stage: Callable[[str], None] = lambda stage: None
+) -> VerifyResult:
+    """As `verified`; a file that cannot be read, and is not the released one, is refused as such."""
+    try:
+        with source.opened() as engine:
+            return verified(engine, request, on_stage)
+    except (SourceError, AccessError, StatementError) as error:
+        if (other := _other_bytes(source.text, request, error)) is None:
+            raise
+        return other
+
+
+@one_answer
+def verified(
     engine: Engine, request: VerifyRequest, on_stage: Callable[[str], None] = lambda stage: None
 ) -> VerifyResult:
     """Whether the claims of a result hold on the table as it is now.
@@ -199,6 +215,29 @@ def _of_release(claims: ReleaseClaims, contradicting: Sequence[str], request: Ve
         verdict=claims.verdict if verdict is Verdict.PASS else verdict,
         reason=f"{reason}. {STATED}{claims.stated}",
         account=claims.account(tuple(unfinished)),
+        verified="release",
+        criterion=claims.rule,
+        written=claims.written,
+        checks=tuple(checks),
+    )
+
+
+def _other_bytes(source: str | None, request: VerifyRequest, error: QidsqlError) -> VerifyResult | None:
+    """That a file is not the one that a statement is about; None if it is, or there is no such file or statement."""
+    _, claimed, _ = read_result(request.result)
+    if not isinstance(claimed, ReleaseResult) or source is None or not Path(source).is_file():
+        return None
+    if file_subject(Path(source)).digest in [each.digest for each in claimed.subject]:
+        return None
+    claims = ReleaseClaims(claimed, None, request, lambda stage: None)
+    checks = [Claim(ABOUT_BYTES, Holds.NO, f"hashed again; {error}")]
+    _, reason = _judge(checks, ())
+    work: dict[str, Any] = dict.fromkeys(("statements", "rounds", "scans", "sets_profiled", "seconds"), 0)
+    account = replace(claims.account(()), source=source, started=datetime.now(UTC), rows=None, bytes_read=None, **work)
+    return VerifyResult(
+        verdict=Verdict.VIOLATION,
+        reason=f"{reason}. {STATED}{claims.stated}",
+        account=account,
         verified="release",
         criterion=claims.rule,
         written=claims.written,

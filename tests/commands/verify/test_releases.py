@@ -194,3 +194,23 @@ def test_a_condition_that_leaves_rows_out_is_refused(released: Path) -> None:
     document["predicate"]["audit"]["policy"]["where"] = "age < 20"
     with connect(str(released / "out.parquet")) as engine:
         assert refused(released, engine, document)
+
+
+@pytest.mark.parametrize("damage", [b"", b"PAR1", None])
+def test_a_file_that_cannot_be_read_is_not_these_bytes(damage: bytes | None, released: Path, tmp_path: Path) -> None:
+    """Cut short, or another length at its end: refused as any other bytes, in the command and in Python."""
+    written = (released / "out.parquet").read_bytes()
+    (tmp_path / "out.parquet").write_bytes(written[:-9] if damage is None else damage)
+    statement = str(released / "release.json")
+    outcome = inside("verify", statement, "out.parquet", cwd=tmp_path)
+    assert outcome.code == 1 and "1 of 1 claims does not hold: it is about these bytes" in " ".join(outcome.out.split())
+    assert verify(str(tmp_path / "out.parquet"), statement).verdict == "violation"
+    assert inside("verify", statement, "gone.parquet", cwd=tmp_path).code == 2
+
+
+def test_a_damaged_file_of_another_result_is_an_error(tmp_path: Path) -> None:
+    policy(tmp_path)
+    name = table(tmp_path)
+    inside("audit", name, "-o", "audit.json", cwd=tmp_path)
+    (tmp_path / name).write_bytes(b"PAR1")
+    assert inside("verify", "audit.json", name, cwd=tmp_path).code == 2
