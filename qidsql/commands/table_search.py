@@ -293,7 +293,7 @@ class TableSearch:
                 f"({setting('by')} columns), which counts persons. {say_what(None)}"
             )
         else:
-            self._notes += (f"{entity} has another value in each row: known rows of a person are one",)
+            self._notes += (f"{entity} has another value in each row, so that each row is another person",)
 
     def note_persons(self) -> None:
         """Note that a row may be one of several of a person, if so. Sends what `confirm_rows` does."""

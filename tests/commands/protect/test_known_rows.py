@@ -124,7 +124,7 @@ def test_ways_that_count_rows_take_one_row_of_each_person(store: Store, way: Way
     made(store, [(person, "a", person % 3, "flu") for person in range(6)])
     found = qidsql.protect(store.url, "events", **given)
     assert found.verdict in (Verdict.FINISHED, Verdict.PASS)
-    assert "person has another value in each row: known rows of a person are one" in found.account.notes
+    assert "person has another value in each row, so that each row is another person" in found.account.notes
     made(store, TWO_DAYS)
     several = qidsql.protect(store.url, "events", **given)
     assert several.verdict is Verdict.INCONCLUSIVE and "columns), which counts persons" in several.account.unfinished[0]
