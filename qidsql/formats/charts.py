@@ -11,9 +11,10 @@ import svg
 from markupsafe import Markup, escape
 
 from qidsql.formats.texts import number, percentage, share_of
+from qidsql.measures.histories import Unicity
 from qidsql.measures.profiles import SizeBin
 from qidsql.operations.table_run import TrendPoint
-from qidsql.wording.texts import moment, plural
+from qidsql.wording.texts import moment, percent, plural
 
 ROW = 30  # pixels of height for a bar
 LABELS, BARS = 16, 40  # percent of the width: the column of labels, the longest bar
@@ -49,6 +50,19 @@ def size_bars(bins: Sequence[SizeBin], k: int, unit: str, name: str) -> Markup:
         lines, height = lines + _threshold(height + 8, k), height + ROW
     title = f"Class sizes of {name}"
     return _drawing(lines, height + ROW // 4, title, "; ".join(described) + f". k = {k} is required.")
+
+
+def unicity_bars(points: Sequence[Unicity], name: str) -> Markup:
+    """A bar chart of the share of persons alone with some of their rows, by the number of these."""
+    lines: list[svg.Element] = []
+    described = []
+    for place, each in enumerate(points):
+        rows = "all rows" if each.known_rows == "all" else plural(int(each.known_rows), "row")
+        figures = percent(each.alone)
+        lines += _bar(ROW // 2 + place * ROW, rows, float(each.alone), figures, "below")
+        described.append(f"{rows}: {figures}")
+    height = ROW // 2 + len(points) * ROW + ROW // 4
+    return _drawing(lines, height, f"Known rows of a person of {name}", "; ".join(described))
 
 
 def _bar(top: int, label: str, part: float, figures: str, side: str) -> list[svg.Element]:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from markupsafe import Markup
 
 from qidsql.commands.audit.command import AuditResult, ColumnFinding
+from qidsql.commands.audit.report import facts_of_persons
 from qidsql.core.policy import question
 from qidsql.formats import charts, texts
 from qidsql.formats.charts import TrendStep
@@ -113,6 +114,7 @@ class _View:
     sentences: Sequence[Markup] = ()  # what it means for a person
     highest: Fraction | None = None  # prosecutor risk: of those known to be in the table
     average: Fraction | None = None
+    persons: Sequence[tuple[str, str]] = ()  # about the rows of persons who have several
 
 
 class _Views:
@@ -152,6 +154,7 @@ def _view(index: int, document: RunResult, table: TableRun) -> _View:
         sentences=sentences(audit) if audit else (),
         highest=_highest(audit.profile) if audit else None,
         average=texts.distinct_ratio(audit.profile) if audit and audit.profile else None,
+        persons=[*facts_of_persons(audit)] if audit and audit.unicity else (),
     )
 
 

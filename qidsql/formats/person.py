@@ -8,14 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from qidsql.commands.audit.command import AuditResult
+from qidsql.commands.audit.verdict import unicity_above
 from qidsql.core.results import Verdict
 from qidsql.formats import texts
 from qidsql.formats.run_summary import criterion_of, unit_of
 from qidsql.formats.texts import breakable, unbroken
 from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
+from qidsql.measures.histories import KnownRows
 from qidsql.measures.profiles import ClassProfile, Disclosing
 from qidsql.operations.table_run import FindingKind
 from qidsql.wording.texts import count, decimal, few, percent
@@ -34,12 +36,13 @@ def _measured(audit: AuditResult) -> Iterator[Markup]:
     whole, alone = audit.profile, 0
     for columns, profile in _telling(audit):
         if len(columns) < len(audited) or whole is None:
-            yield _finder(columns) + _alone(profile, _unit(audit))
+            yield _finder(columns, of=_of(audit)) + _alone(profile, _unit(audit))
             alone = profile.unique_rows
     if whole is None or not whole.rows or not audited:
         return
     if alone < whole.rows:
-        yield _finder(audited, whole=True) + _of_all(whole, _unit(audit))
+        yield _finder(audited, whole=True, of=_of(audit)) + _of_all(whole, _unit(audit))
+    yield from map(escape, _linked(audit))
     yield from _disclosed(audit)
 
 
@@ -58,14 +61,18 @@ def _telling(audit: AuditResult) -> list[tuple[Sequence[str], ClassProfile]]:
     return found[:KNOWN]
 
 
-def _finder(columns: Sequence[str], whole: bool = False) -> Markup:
+def _of(audit: AuditResult) -> str:
+    return "of one row of a person" if audit.unicity or audit.histories else "of a person"
+
+
+def _finder(columns: Sequence[str], whole: bool = False, of: str = "of a person") -> Markup:
     """Whoever knows these columns of a person finds"""
     if whole and len(columns) > 1:
         names = Markup("all {} audited columns").format(count(len(columns)))
     else:
         names = Markup(", ").join(Markup("<bdi>{}</bdi>").format(breakable(name)) for name in columns[:NAMED])
         names += f", ... ({count(len(columns))} columns)" if len(columns) > NAMED else ""
-    return Markup("Whoever knows {} of a person finds ").format(names)
+    return Markup("Whoever knows {} {} finds ").format(names, of)
 
 
 def _alone(profile: ClassProfile, unit: tuple[str, str]) -> str:
@@ -80,6 +87,27 @@ def _of_all(profile: ClassProfile, unit: tuple[str, str]) -> str:
     if profile.rows_below_k:
         return f"at least {count(profile.smallest)} {many}, but {fewer}."
     return f"at least {count(profile.smallest)} {many}, and cannot tell from these columns which of them is the person."
+
+
+def _linked(audit: AuditResult) -> Iterator[str]:
+    """What several rows of a person tell: those that the policy names, or else two that are taken at random."""
+    found, k = audit.histories, count(audit.account.policy.k)
+    if found is None:
+        for each in audit.unicity or ():
+            if each.known_rows == "2":
+                alone = f"exactly one person, for {_percent(each.alone)} of the people."
+                yield f"Whoever knows two rows of a person, taken at random, finds {alone}"
+        return
+    all_known = found.known_rows is KnownRows.ALL
+    if not found.persons_below_k:
+        rows = "all rows" if all_known else "any two rows"
+        yield f"Whoever knows {rows} of a person finds at least {count(found.smallest)} people."
+        return
+    whose = f"{_percent(Fraction(found.persons_below_k, found.persons))} of the people"
+    if found.tried is not None:
+        whose = f"{found.persons_below_k} of the {found.tried} people who were tried"
+    enough = "all their rows together find" if all_known else "two known rows can be enough to find"
+    yield f"For {whose}, {enough} fewer than {k} people."
 
 
 def _disclosed(audit: AuditResult) -> Iterator[Markup]:
@@ -122,6 +150,8 @@ def _percent(part: Fraction) -> str:
 
 SMALLEST = "The fewest {} that have the same values in all audited columns: a person is hidden among so many."
 BELOW = "The share of those that are hidden among fewer than the policy requires."
+KNOWN_ROWS = "The fewest people who have all of these rows, whichever they are, if the rows of a person can be linked."
+UNICITY = "The share of the people whose rows, taken at random, nobody else has."
 DISTINCT = (
     "The number of different combinations of values, divided by the number of rows: 1 means that all rows differ."
 )
@@ -143,7 +173,8 @@ class RequirementRow:
 def requirement_rows(audit: AuditResult) -> list[RequirementRow]:
     """A row for each requirement."""
     limits = (_kept(limit, audit) for limit in limits_among(audit.account.policy.criteria))
-    return [_smallest(audit), *_below_k(audit), *_ratios(audit), *limits, _identifiers(audit)]
+    persons = (*_known_rows(audit), *_unicity(audit))
+    return [_smallest(audit), *_below_k(audit), *persons, *_ratios(audit), *limits, _identifiers(audit)]
 
 
 def _smallest(audit: AuditResult) -> RequirementRow:
@@ -164,6 +195,31 @@ def _below_k(audit: AuditResult) -> Iterator[RequirementRow]:
     met = _below(known, most, audit, FindingKind.ROWS_BELOW_K)
     name, required = f"{unit_of(audit).capitalize()} in classes below k", f"less than {decimal(100 * most)} %"
     yield RequirementRow(name, BELOW, required, texts.share_of(part, whole), met)
+
+
+def _known_rows(audit: AuditResult) -> Iterator[RequirementRow]:
+    policy, profile, found = audit.account.policy, audit.profile, audit.histories
+    if policy.known_rows is None:
+        return
+    met: bool | None = audit.verdict is Verdict.PASS or None  # hidden, or not measured: the verdict tells
+    if found is not None:
+        met = found.smallest >= policy.k
+    elif profile and profile.rows_below_k:
+        met = False  # one row of them is enough
+    measured = texts.number(found.smallest if found else None)
+    name, required = KnownRows(policy.known_rows).words.capitalize(), f"at least {texts.number(policy.k)}"
+    yield RequirementRow(f"{name} of a person", KNOWN_ROWS, required, measured, met)
+
+
+def _unicity(audit: AuditResult) -> Iterator[RequirementRow]:
+    points = {each.known_rows: each for each in audit.unicity or ()}
+    for known, limit in audit.account.policy.unicity_limits.items():
+        most = max((each for each in points if each != "all"), default=known)  # nobody has more rows
+        point = points.get(known) or (points.get(min(known, most)) if known != "all" else None)
+        exceeded = None if point is None else unicity_above(point, limit)
+        met = (audit.verdict is Verdict.PASS or None) if exceeded is None else not exceeded
+        name, required = f"People alone with {known} of their rows", f"at most {_percent(limit)}"
+        yield RequirementRow(name, UNICITY, required, _percent(point.alone) if point else texts.UNKNOWN, met)
 
 
 def _ratios(audit: AuditResult) -> Iterator[RequirementRow]:

@@ -1,7 +1,7 @@
 """The audit report: the verdict first, then its basis, then the next step."""
 
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import ceil
 
@@ -104,18 +104,24 @@ def _known_rows(result: AuditResult) -> Report:
         close=True,
     )
     facts = Fields(close=True)
+    for name, text in facts_of_persons(result):
+        facts.add(name, text)
+    yield facts
+
+
+def facts_of_persons(result: AuditResult) -> Iterator[tuple[str, str]]:
+    """What is below the curve: static columns and events, the number of rows, coarser times. Each with its name."""
     static = [each.name for each in result.columns if each.varying == 0]
     events = [f"{each.name} ({count(each.varying)})" for each in result.columns if each.varying]
-    facts.add("Static", f"{few(static) or 'no column'}: one value in all rows of a person")
-    facts.add("Events", f"{few(events) or 'no column'}: persons who have several values")
+    yield "Static", f"{few(static) or 'no column'}: one value in all rows of a person"
+    yield "Events", f"{few(events) or 'no column'}: persons who have several values"
     if (numbers := result.numbers_of_rows) is not None:
-        facts.add("Rows of each", _numbers(numbers, k))
+        yield "Rows of each", _numbers(numbers, result.account.policy.k)
     for coarse in result.resolutions or ():
         point = coarse.unicity[-1]
         rows, low, high = plural(int(point.known_rows), "row"), 100 * (point.low or 0), 100 * (point.high or 0)
         text = f"{rows} leave nobody else for {percent(point.alone)} ({low:.1f}-{high:.1f} %)"
-        facts.add(f"By {coarse.unit}", f"{coarse.column}: {text}")
-    yield facts
+        yield f"By {coarse.unit}", f"{coarse.column}: {text}"
 
 
 def _numbers(found: NumbersOfRows, k: int) -> str:

@@ -231,13 +231,13 @@ def of_unicity(policy: Policy, draft: Draft, verdict: Verdict, reason: str) -> t
     for known, limit in policy.unicity_limits.items():
         words = "all rows" if known == "all" else plural(int(known), "row")
         point = _point(draft, known)
-        above = None if point is None else _above(point, limit)
-        if point is None or above is None:
+        exceeded = None if point is None else unicity_above(point, limit)
+        if point is None or exceeded is None:
             open_limits.append(f"whether {words} leave nobody else for at most {percent(limit)} was not decided")
             continue
         found = f"{words} leave nobody else for {percent(point.alone)} of the values of {policy.entity}, on average"
         found += f" ({count(point.drawn)} drawn)" if point.drawn else ""
-        if above:
+        if exceeded:
             return Verdict.VIOLATION, f"{draft.table.name}: {found}; at most {percent(limit)} are allowed"
         kept.append(found)
     if not open_limits and draft.unnamed:
@@ -257,7 +257,7 @@ def _point(draft: Draft, known: str) -> Unicity | None:
     return points.get(known)
 
 
-def _above(point: Unicity, limit: Fraction) -> bool | None:
+def unicity_above(point: Unicity, limit: Fraction) -> bool | None:
     """Whether the share is above the limit; None: the draws do not tell."""
     if point.drawn is None:
         return point.alone > limit
