@@ -49,6 +49,11 @@ def row_of(kinds: Columns, figures: object = None, /, **cells: object) -> Row:
 PROTECT = columns_named("finding way column_name kept rows_left_out how proved verdict script reason")
 
 
+def with_what_is_undone(result: Any) -> str:
+    """The reason of a verdict, with why the work ended early, which reports list apart."""
+    return "; ".join((result.reason, *result.account.unfinished))
+
+
 def protect_rows(result: "ProtectResult") -> Iterable[Row]:
     """The plan, or which way keeps most; then the ways, or what becomes of each column."""
     best = next((each for each in result.ways if each.kept is not None), None)
@@ -61,7 +66,7 @@ def protect_rows(result: "ProtectResult") -> Iterable[Row]:
         kept=result.recoded.kept if result.recoded else getattr(figures, "kept", None),
         verdict=str(result.verdict),
         script=result.script,
-        reason=result.reason,
+        reason=with_what_is_undone(result),
     )
     for way in result.ways:
         yield row_of(PROTECT, way, finding="way", how=way.how or way.reason, reason=None)
@@ -78,7 +83,11 @@ def cells_rows(result: "IdenticalRows | MatchingRows") -> Iterable[Row]:
     """The plan, the attacks that it withstands and leaves open if it is not against anyone, and the columns."""
     from qidsql.commands.protect.cells.identical_result import IdenticalRows
 
-    plan = {"columns": result.account.columns, "verdict": str(result.verdict)}
+    plan = {
+        "columns": result.account.columns,
+        "verdict": str(result.verdict),
+        "reason": with_what_is_undone(result),
+    }
     if isinstance(result, IdenticalRows):
         yield row_of(CELLS, result, finding="table", rows=result.rows_touched, **plan)
         for name, cells in result.by_column.items():
@@ -106,7 +115,7 @@ TURNS = columns_named(
 
 def turns_rows(result: "TurnsResult") -> Iterable[Row]:
     """The verdict and the view of the last turn, then the turns."""
-    reason = "; ".join((result.reason, *result.account.unfinished))
+    reason = with_what_is_undone(result)
     yield row_of(
         TURNS, columns=result.account.columns, verdict=str(result.verdict), script=result.script, reason=reason
     )
@@ -194,7 +203,7 @@ GRAPH = columns_named("finding columns tables optimal complete verdict reason")
 
 def graph_rows(result: "GraphResult") -> Iterable[Row]:
     """The smallest separating set, other ones, the paths, and what to protect in each table that is to be published."""
-    reason = "; ".join((result.reason, *result.account.unfinished))
+    reason = with_what_is_undone(result)
     words = {"verdict": str(result.verdict), "reason": reason, "tables": result.together}
     yield row_of(GRAPH, result, finding="separating set", columns=result.cut, **words)
     for cut in result.column_sets:

@@ -36,6 +36,7 @@ from qidsql.duckdb_extension.figures import (
     row_of,
     turns_rows,
     verdict_rows,
+    with_what_is_undone,
 )
 from qidsql.duckdb_extension.guard import NAME as GUARD_NAME
 from qidsql.duckdb_extension.queries import as_typed
@@ -397,7 +398,8 @@ COLUMNS_PUBLISHED = columns_named(
 
 def _columns_rows(result: "ColumnsResult") -> Iterable[Row]:
     plan = (result.published, result.withheld, result.weight, result.bound, result.optimal, result.safe)
-    words = (result.criterion, result.algorithm, str(result.verdict), result.script, result.reason)
+    reason = with_what_is_undone(result)
+    words = (result.criterion, result.algorithm, str(result.verdict), result.script, reason)
     yield (*plan, *measure_cells(result.profile), *words)
 
 
