@@ -3,8 +3,10 @@
 After Ctrl-C a result is inconclusive. Ctrl-C while the source is being opened raises Interrupted.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeVar
@@ -53,6 +55,7 @@ from qidsql.engines.base import Engine
 from qidsql.engines.connect import Source, connect
 from qidsql.engines.kind import Frame
 from qidsql.errors import Interrupted, QidsqlError
+from qidsql.operations.policy_lookup import released
 from qidsql.operations.table_policy import with_policy
 
 PRESENTATIONS |= {
@@ -101,6 +104,20 @@ def _on(work: Callable[[Engine, Request], Result]) -> Callable[[str | Frame | En
     return opened
 
 
+def _of_policy(
+    work: Callable[[str | Frame | Engine | None, Any], Result],
+) -> Callable[[str | Frame | Engine | None, Any], Result]:
+    """The work on what the policy file names as released, where no source is given."""
+
+    def done(source: str | Frame | Engine | None, request: Any) -> Result:
+        if source is None and "QIDSQL_URL" not in os.environ:
+            source, named = released(request.policy_file)
+            request = replace(request, **{key: each for key, each in named.items() if getattr(request, key) is None})
+        return work(source, request)
+
+    return done
+
+
 def _opening(work: Callable[[Source, Request], Result]) -> Callable[[str | Frame | Engine | None, Request], Result]:
     """The request handed to work that opens the source itself."""
 
@@ -134,7 +151,7 @@ graph = python_function(GraphRequest, _opening(run_graph), "graph")
 link = python_function(LinkRequest, _on(run_link), "link")
 init = python_function(InitRequest, _opening(run_init), "init")
 verify = python_function(VerifyRequest, _opening(run_verify), "verify")
-release = python_function(ReleaseRequest, _on(run_release), "release")
+release = python_function(ReleaseRequest, _of_policy(_on(run_release)), "release")
 tables = python_function(TablesRequest, _on(run_tables), "tables")
 doctor = python_function(DoctorRequest, _opening(run_doctor), "doctor")
 

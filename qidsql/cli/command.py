@@ -7,12 +7,14 @@ itself: how the source is opened, and where the report goes. `init` and `demo` h
 
 import inspect
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -28,7 +30,7 @@ from qidsql.cli.options import (
     Format,
     Gentle,
     MinCount,
-    Output,
+    Outputs,
     Quiet,
     SourceArgument,
     check_min_count,
@@ -64,7 +66,7 @@ class LineOptions:
     """The options that only the command line has."""
 
     format: Format = None
-    output: Output = None
+    output: Outputs = ()
     min_count: MinCount = None
     dry_run: Annotated[
         bool, Option("print the first statements without running them; queries only the catalog", panel=OUTPUT)
@@ -82,6 +84,11 @@ class LineOptions:
     ] = True
     gentle: Gentle = False
 
+    @property
+    def file(self) -> Path | None:
+        """The first file of the report; None: stdout."""
+        return next(iter(self.output), None)
+
 
 Perform: TypeAlias = Callable[[str, Command, str | None, Any, LineOptions], None]
 
@@ -95,10 +102,16 @@ def typer_function(name: str, command: Command, perform: Perform) -> Callable[..
 
     def run(given: dict[str, Any]) -> None:
         values = {each.name: given[each.name] for each in ours if given[each.name] is not None}
-        line = LineOptions(**{each.name: given[each.name] for each in theirs})
+        line = LineOptions(**{each.name: given[each.name] for each in theirs if given[each.name] is not None})
         source = given.get("source")
         if any(each.name == "table" and each.option.argument for each in ours):
-            source, values["table"] = source_and_table(source, values.get("table"))
+            source, table = source_and_table(source, values.get("table"))
+            values |= {} if table is None else {"table": table}
+        if command.of_policy and source is None and "QIDSQL_URL" not in os.environ:
+            from qidsql.operations.policy_lookup import released
+
+            source, named = released(values.get("policy_file"))
+            values = named | values
         if issubclass(command.request, PolicyOptions):
             from qidsql.operations.policy_lookup import policy_files
 
@@ -181,14 +194,23 @@ def epilog(name: str, command: Command) -> str:
 
 def perform(name: str, command: Command, source: str | None, request: Any, line: LineOptions) -> None:
     """Runs a command, writes its report, and exits with its exit code. Raises QidsqlError."""
-    format = report_format(formats_of(command), line.format, line.output, line.dry_run)
-    check_min_count(line.min_count, format)
-    render = renderer(name, request, format, line)
+    more = [replace(line, output=(each,)) for each in line.output[1:]]
+    if more and line.dry_run:
+        raise UsageError("--dry-run writes one script; give one --output")
+    first, *others = (
+        report_format(formats_of(command), each.format, each.file, each.dry_run) for each in (line, *more)
+    )
+    for each in (first, *others):
+        check_min_count(line.min_count, each)
+    if "jsonl" in others or (more and first == "jsonl"):
+        raise UsageError("a file of JSON lines is written while the work goes on; give it as the only --output")
+    format = first
+    renders = [renderer(name, request, each, to) for each, to in zip((first, *others), (line, *more), strict=True)]
     work = work_of(name)
     with showing_progress(line.quiet or line.dry_run) as (on_stage, watch, out_of_the_way):
         unopened = source_of(command, source, request, line, watch)
         if line.dry_run and unopened.named:
-            write_dry_run(command, work, unopened, request, line.output, completed)
+            write_dry_run(command, work, unopened, request, line.file, completed)
             return
         on_stage = _logged(on_stage)
         on_stage("opening the source")
@@ -197,7 +219,7 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
             request = completed(subject, request, unopened)
             if format == "jsonl":
                 stream = import_module(f"qidsql.commands.{name}.json_lines")
-                with lines(line.output) as put_line:
+                with lines(line.file) as put_line:
                     result = work(subject, stream.streamed(request, put_line), on_stage)
                     put_line(stream.last(result))
             elif live := _live(name, format, line, out_of_the_way):
@@ -207,14 +229,15 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
     if live is not None:
         live.last(result)
     elif format != "jsonl":
-        with parts(line.output) as put_part:
-            for part in render(result):
-                put_part(part)
-        if line.output is not None and not line.quiet:
-            hidden = f"; the reason, with hidden counts, is in {line.output}"
+        for render, file in zip(renders, line.output or (None,), strict=True):
+            with parts(file) as put_part:
+                for part in render(result):
+                    put_part(part)
+        if line.file is not None and not line.quiet:
+            hidden = f"; the reason, with hidden counts, is in {line.file}"
             say(f"{result.verdict}: {result.reason}" if line.min_count is None else f"{result.verdict}{hidden}")
-    elif line.output is not None:  # the file has the lines, the screen a summary
-        write_output("".join(renderer(name, request, TERMINAL, replace(line, output=None))(result)), None)
+    elif line.file is not None:  # the file has the lines, the screen a summary
+        write_output("".join(renderer(name, request, TERMINAL, replace(line, output=()))(result)), None)
     settled()
     raise typer.Exit(result.ending.exit_code)
 
@@ -242,7 +265,7 @@ def _live(
     name: str, format: str, line: LineOptions, out_of_the_way: "Callable[[], AbstractContextManager[Any]]"
 ) -> Any:
     """The report that is shown while the work goes on, if the command has one and writes to a terminal; else None."""
-    on_terminal = format == TERMINAL and line.output is None and sys.stdout is not None and sys.stdout.isatty()
+    on_terminal = format == TERMINAL and line.file is None and sys.stdout is not None and sys.stdout.isatty()
     live = getattr(import_module(f"qidsql.commands.{name}.report"), "LiveReport", None) if on_terminal else None
     if live is None:
         return None
@@ -306,7 +329,7 @@ def renderer(name: str, request: Any, format: str, line: LineOptions) -> Render:
     """The function that renders a result as text, in parts. Raises UsageError if the request excludes the format."""
     if format in (TERMINAL, "jsonl"):
         report = import_module(f"qidsql.commands.{name}.report").report
-        return lambda result: iter([report_text(report(result), *screen(line.output))])
+        return lambda result: iter([report_text(report(result), *screen(line.file))])
     if format == "json" and line.min_count is None:
         from qidsql.formats import json
 

@@ -62,7 +62,14 @@ class LinkedTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """For what and to whom the tables are released, for the report; all optional."""
+    """For what and to whom the tables are released, for the report; all optional. What is released, and the table of
+    the file that it was made from, count where `qidsql release check` is given no source."""
+
+    file: Annotated[str | None, FileKey(), OMITTED, "the released data file, from the folder of this file"] = None
+    table: Annotated[str | None, FileKey(), OMITTED, "the released table, instead of a file: of the source of `of`"] = (
+        None
+    )
+    of: Annotated[str | None, FileKey(), OMITTED, "the table of this file that it was made from"] = None
 
     purpose: Annotated[str | None, FileKey(), "for what the tables are released"] = None
     recipient: Annotated[str | None, FileKey(), "to whom"] = None

@@ -33,6 +33,7 @@ class Command:
     formats: tuple[str, ...] = ("terminal", "json", "html", "markdown")
     documents: bool = False
     opens: bool = False  # the work takes the source (`qidsql.engines.connect`) and opens it itself
+    of_policy: bool = False  # without a source, what [release] of the policy file names
     source_last: bool = False  # the command's own argument comes before the source
     without: tuple[str, ...] = ()  # common options that this command does not have
     left_out: tuple[str, ...] = ()  # options of the request that only another way has

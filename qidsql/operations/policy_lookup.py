@@ -4,10 +4,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from qidsql.core.policy import PolicyOptions
+from qidsql.core.policy import PolicyOptions, Release
+from qidsql.core.tables import fits
 from qidsql.engines.connect import folder_of, same_place, source_text
 from qidsql.errors import TomlFileError, UsageError
-from qidsql.operations.policy_file import PolicyFile, read_policy_file
+from qidsql.operations.policy_file import PolicyFile, beside, read_policy_file
 
 # Finds the policy files that may be meant for a source: light to import, since most commands find none.
 
@@ -52,6 +53,35 @@ def files_for(request: PolicyOptions, source: str | None, search: bool) -> list[
         return []
     found = [Path(named)] if named is not None else policy_files(source) if search else ()
     return [_read(path, named is None) for path in found]
+
+
+NOTHING_RELEASED = (
+    "no source given: name the released file or table, or set file or table in [release] of the policy file"
+)
+
+
+def released(policy_file: Path | None) -> tuple[str, dict[str, str]]:
+    """The source of what [release] names, and the options that say which table it is and was made from.
+
+    Raises UsageError, TomlFileError.
+    """
+    path = Path(policy_file or DEFAULT_NAME)
+    if policy_file is None and not path.is_file():
+        raise UsageError(NOTHING_RELEASED)
+    file = read_policy_file(path)
+    named = file.release or Release()
+    if (named.file is None) is (named.table is None):
+        raise UsageError(f"{path}: [release] names both file and table; keep one" if named.file else NOTHING_RELEASED)
+    of = {"of": named.of} if named.of else {}
+    if named.file is not None:
+        return str(beside(path, named.file)), of
+    sources = {each.source for each in file.tables if each.table and named.of and fits(named.of, each.table)}
+    sources = sources or {*file.sources}
+    if len(sources) != 1:
+        raise UsageError(
+            f"{path}: [release] has to say of which table {named.table} was made (of): there are several sources"
+        )
+    return file.sources[sources.pop()].url, {"table": str(named.table), **of}
 
 
 def sources_of(file: PolicyFile, source: str | None, named: bool) -> Sequence[str]:

@@ -181,6 +181,7 @@ def _is_day(text: str) -> bool:
 COMMAND = Command(
     ReleaseRequest,
     examples=(
+        "qidsql release check --policy qidsql.toml --output release.json --output release.html",
         "qidsql release check out/patients.parquet --policy qidsql.toml --of public.patients --output release.json",
         "qidsql release check out.csv --of patients --checklist safe-harbor --checklist ema-0070 --output release.html",
         "qidsql release check warehouse.duckdb public_patients --format json > release.json",
@@ -189,6 +190,7 @@ COMMAND = Command(
     ),
     exit_codes="0 pass, 1 a line is not met, 2 error, 3 not decided: a line was not examined",
     formats=("terminal", "json", "html", "markdown", "sarif"),
+    of_policy=True,
     shown=(
         "of",
         "checklists",

@@ -1,0 +1,86 @@
+"""One command, from a policy file with [release] to the statement and the page to sign."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import qidsql
+from qidsql.errors import UsageError
+from tests.commandline import Outcome, inside
+from tests.commands.release.test_release import PEOPLE, ROLES, holds, policy, table
+from tests.stores import Store
+
+BOTH = ("-o", "release.json", "-o", "release.html")
+
+
+def in_policy(folder: Path, url: str, release: str) -> None:
+    policy(folder, release=f'recipient = "a university"\n{release}')
+    path = folder / "qidsql.toml"
+    path.write_text(path.read_text().replace("clinic.duckdb", url))
+
+
+def checked(folder: Path, *more: str) -> None:
+    """The statement and the page are of one check: the page shows the hash, and the statement holds."""
+    outcome = inside("release", "check", *more, *BOTH, cwd=folder)
+    assert outcome.code == 3, outcome.err
+    stated = json.loads((folder / "release.json").read_text())
+    page = (folder / "release.html").read_text()
+    [digest] = stated["subject"][0]["digest"].values()
+    assert digest[:16] in page and "Data protection officer" in page
+    assert stated["predicate"]["of"] == "main.patients"
+    assert [each["role"] for each in stated["predicate"]["columns"]] == list(ROLES.values())
+
+
+def test_from_the_policy_file_alone(tmp_path: Path) -> None:
+    in_policy(tmp_path, "clinic.duckdb", 'file = "out.parquet"\nof = "patients"')
+    table(tmp_path)
+    checked(tmp_path)
+    assert holds(inside("verify", "release.json", "out.parquet", cwd=tmp_path))
+    (tmp_path / "elsewhere").mkdir()
+    checked(tmp_path / "elsewhere", "--policy", "../qidsql.toml")  # the file is named from the policy's folder
+    assert qidsql.release(policy_file=tmp_path / "qidsql.toml").subject[0].name == "out.parquet"
+
+
+def test_of_a_database(store: Store, tmp_path: Path) -> None:
+    store.table("public_patients", {"age": "INTEGER", "state": "TEXT", "diagnosis": "TEXT"}, PEOPLE)
+    in_policy(tmp_path, store.url, 'table = "public_patients"\nof = "patients"')
+    checked(tmp_path)
+    assert holds(inside("verify", "release.json", store.url, cwd=tmp_path))
+    assert inside("release", "record", "release.json", store.url, cwd=tmp_path).code == 0
+
+
+@pytest.mark.parametrize(
+    ("release", "said"),
+    [("", "no source given"), ('file = "a.csv"\ntable = "a"', "names both file and table; keep one")],
+)
+def test_what_is_released_must_be_said_once(release: str, said: str, tmp_path: Path) -> None:
+    in_policy(tmp_path, "clinic.duckdb", release)
+    outcome = inside("release", "check", cwd=tmp_path)
+    assert outcome.code == 2 and said in outcome.line
+    with pytest.raises(UsageError, match=said):
+        qidsql.release(policy_file=tmp_path / "qidsql.toml")
+
+
+REFUSED: list[tuple[tuple[str, ...], str]] = [
+    (("--dry-run", "-o", "a.sql", "-o", "b.sql"), "--dry-run writes one script; give one --output"),
+    (("-o", "a.json", "-o", "a.xyz"), "cannot write .xyz files"),
+    (("-o", "a.json", "-o", "nowhere/a.html"), "its folder must exist"),
+]
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case[1])
+def test_several_files_are_checked_before_the_work(case: tuple[tuple[str, ...], str], tmp_path: Path) -> None:
+    table(tmp_path)
+    outcome: Outcome = inside("audit", "out.parquet", *case[0], cwd=tmp_path)
+    assert outcome.code == 2 and case[1] in outcome.line
+    assert not (tmp_path / "a.json").exists()
+
+
+def test_each_file_has_the_format_of_its_ending(tmp_path: Path) -> None:
+    table(tmp_path)
+    inside("audit", "out.parquet", "-o", "a.json", "-o", "a.html", "-o", "a.txt", cwd=tmp_path)
+    read: Callable[[str], str] = lambda name: (tmp_path / name).read_text()  # noqa: E731
+    assert json.loads(read("a.json"))["command"] == "audit"
+    assert read("a.html").startswith("<!doctype html>") and read("a.txt").startswith("INCONCLUSIVE")
