@@ -1,5 +1,6 @@
 """The report of a release: first the sheet to sign, then the evidence."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import groupby
@@ -51,7 +52,7 @@ def report(result: ReleaseResult) -> Report:
         yield from _lines(title, found)
     yield from _boxes([each for each in lines if each.state is LineState.PERSON])
     yield from _risks(result)
-    yield from _signature()
+    yield from _signature(result)
     met = [each for each in lines if each.state is LineState.MET]
     yield Heading("Evidence", "each line on the same columns of the same bytes", folds=True)
     yield from _how_to_sign()
@@ -253,11 +254,13 @@ def _boxes(found: list[Line]) -> Iterator[Block]:
         yield boxes
 
 
-def _signature() -> Iterator[Block]:
+def _signature(result: ReleaseResult) -> Iterator[Block]:
+    stated = hashlib.sha256(result.canonical_json().encode()).hexdigest()
     yield Heading("Signature")
     yield Sentence(
-        "Who signs release.json answers for the boxes. Recipient, purpose, dates, roles, the policy, the source and "
-        f"the plan are {RECORDED}; verify measures all else again on the file."
+        f"release.json has sha256 {_in_groups(stated)}. Who signs it, or this page, answers for the boxes. Recipient, "
+        f"purpose, dates, roles, the policy, the source and the plan are {RECORDED}; verify measures all else again on "
+        "the file."
     )
 
 

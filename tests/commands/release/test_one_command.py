@@ -1,5 +1,6 @@
 """One command, from a policy file with [release] to the statement and the page to sign."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +29,10 @@ def checked(folder: Path, *more: str) -> None:
     stated = json.loads((folder / "release.json").read_text())
     page = (folder / "release.html").read_text()
     [digest] = stated["subject"][0]["digest"].values()
-    assert digest[:16] in page and "Data protection officer" in page
+    signed = hashlib.sha256((folder / "release.json").read_bytes()).hexdigest()
+    for each in (digest, signed):  # whoever signs on paper signs this statement
+        assert " ".join(each[place : place + 16] for place in range(0, 64, 16)) in page
+    assert "Data protection officer" in page
     assert stated["predicate"]["of"] == "main.patients"
     assert [each["role"] for each in stated["predicate"]["columns"]] == list(ROLES.values())
 
