@@ -121,7 +121,8 @@ class ReleasesRequest:
     """List what left, newest first, and which releases have to be checked again, and why.
 
     A release is due when its last day is over, an exception expired, the policy file changed, or the last run found
-    other columns, rows or classes in the table that it was made from, or a new table that can be joined.
+    other columns, rows or classes in the table that it was made from, a new table that can be joined, or one that the
+    policy does not list.
     """
 
     config: PolicyPath = Path("qidsql.toml")

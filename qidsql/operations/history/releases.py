@@ -12,6 +12,7 @@ from qidsql.commands.release.command import EarlierRelease, Predicate, ReleaseRe
 from qidsql.core.results import Verdict
 from qidsql.core.tables import PolicyRole, fits
 from qidsql.declarations.results import loaded, plain
+from qidsql.operations.coverage import Coverage, GapKind
 from qidsql.operations.history.records import History
 from qidsql.operations.policy_file import PolicyFile
 from qidsql.wording.texts import count, few, plural
@@ -87,6 +88,17 @@ class ReleaseLedger:
             if (source, table) in new and quasi & {name.lower() for name in found.types}
         ]
 
+    def _unlisted_since(self, each: "_Recorded") -> list[str]:
+        """Tables that the last run found in no entry of the policy, with a column by which people are known, and the
+        last one before the release did not."""
+        recorded = datetime.fromisoformat(each.recorded).replace(tzinfo=UTC)
+        earlier = (self._history.last_coverage(run) for run in self._history.runs() if run.started <= recorded)
+        before = next((found for found in earlier if found and not found.part), None)
+        now = self._history.last_coverage()
+        if before is None or now is None:
+            return []
+        return [table for table in _unlisted(now) if table not in _unlisted(before)]
+
     def _rows(self) -> list["_Recorded"]:
         """All records, in order, each with a statement as qidsql writes it. Raises StoreError."""
         with self._history.reading() as store:
@@ -115,6 +127,7 @@ class ReleaseLedger:
                     ),
                     *_drifted(each.stated.source, self.source_of(each.stated.of)),
                     *(f"a new table that can be joined: {name}" for name in self._new_since(each)),
+                    *(f"a new table that the policy does not list: {name}" for name in self._unlisted_since(each)),
                 ),
             )
             for each in reversed(self._rows())
@@ -208,6 +221,16 @@ class _Recorded:
 def _is_one(table: str, other: str) -> bool:
     """Whether two names are of one table, with its schema or without, or one is a pattern that the other fits."""
     return fits(table, other) or fits(other, table)
+
+
+def _unlisted(found: Coverage) -> list[str]:
+    """The tables of the sources that are in no entry, and have a column by which people may be known."""
+    known = {str(PolicyRole.QUASI_IDENTIFIER), str(PolicyRole.DIRECT_IDENTIFIER)}
+    return [
+        gap.table
+        for gap in found.gaps
+        if gap.column is None and gap.change is GapKind.UNKNOWN and known.intersection(gap.roles)
+    ]
 
 
 def _drifted(before: SourceState | None, now: SourceState | None) -> Iterator[str]:

@@ -51,3 +51,22 @@ def test_only_a_release_may_have_another_table(tmp_path: Path) -> None:
     inside("audit", "w.duckdb", "public_patients", "-o", "audit.json", cwd=tmp_path)
     outcome = inside("verify", "audit.json", "w.duckdb", "kept", cwd=tmp_path)
     assert outcome.code == 2 and "this result of audit is about main.public_patients: leave it out" in outcome.line
+
+
+def test_a_new_table_that_nobody_listed_makes_a_release_due(tmp_path: Path) -> None:
+    """Whoever may join it need not wait until somebody adds it to the policy. One that was there before is no news."""
+    policy(tmp_path)
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        connection.execute("CREATE TABLE patients (age INTEGER, state VARCHAR, diagnosis VARCHAR)")
+        connection.executemany("INSERT INTO patients VALUES (?, ?, ?)", PEOPLE)
+        connection.execute("CREATE TABLE old_staff AS SELECT age, state FROM patients")
+        connection.execute(f"COPY patients TO '{tmp_path / 'out.parquet'}'")
+    inside("run", cwd=tmp_path)
+    inside("release", "check", "out.parquet", "--of", "patients", "-o", "release.json", cwd=tmp_path)
+    assert inside("release", "record", "release.json", "out.parquet", cwd=tmp_path).code == 0
+    assert "due again" not in inside("run", cwd=tmp_path).err
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        connection.execute("CREATE TABLE staff AS SELECT age AS birth_year, state FROM patients")
+        connection.execute("CREATE TABLE settings AS SELECT true AS dark")
+    said = inside("run", cwd=tmp_path).err
+    assert said.strip().endswith("a new table that the policy does not list: main.staff")
