@@ -1,5 +1,5 @@
 -- Pairs of different rows of some persons, half of them those with the most: how many persons have both. One pair that
--- fewer than k have proves that such a choice exists; none proves nothing.
+-- fewer than k have proves that such a choice exists; none proves nothing. Those who have the rarer row of a pair are few.
 -- Parameters: :coded    coded.sql
 --             :place    a random order of persons
 --             :half     so many persons with the most different rows are tried, and so many others
@@ -27,7 +27,7 @@ WITH coded AS (
 ), pairs AS (
   SELECT one.person, one.item AS first_item, other.item AS second_item
   FROM own AS one
-  JOIN own AS other ON other.person = one.person AND other.item > one.item
+  JOIN own AS other ON other.person = one.person AND other.turn > one.turn
   WHERE one.turn <= :rows AND other.turn <= :rows
 ), having_both AS (
   SELECT first_item, second_item, COUNT(*) AS persons
