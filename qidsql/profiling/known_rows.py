@@ -178,6 +178,11 @@ class ProfilerOfLinkedRows(TableProfiler):
         self._meter = profiler._meter
         self._linked = known
 
+    @property
+    def breadth(self) -> int:
+        """No set is profiled before it is needed: each may take pairs of rows, or have too many."""
+        return 0
+
     def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
         """The same; raises BudgetSpent if there are too many pairs of rows, and no violation was found among some."""
         for mask, profile in zip(masks, super().profiles(masks), strict=True):
