@@ -132,3 +132,25 @@ def test_two_purchases_by_week_are_no_customer_s_alone(
     assert (found.histories.persons, found.histories.persons_below_k) == (23_570, below)
     plan = qidsql.protect(duckdb_store.url, "cdnow", known_rows="2", by="columns", **given)
     assert plan.published == (() if below else (column,))
+
+
+@pytest.mark.exhaustive
+def test_the_published_curve(duckdb_store: DuckDBStore, purchases: ZipFile) -> None:
+    """De Montjoye et al. 2013 and 2015, on purchases: it rises steeply up to three or four known rows and then hardly;
+    the price raises it, coarser days lower it."""
+    duckdb_store.table("cdnow", CDNOW, cdnow(purchases, "CDNOW_master.txt"))
+    with duckdb_store.connect() as engine:
+        table = engine.describe("cdnow")
+        source = relation(engine.dialect, table, table.columns)
+
+        def curve(*columns: str) -> list[float]:
+            found = RowsOfPersons(TableProfiler(engine, source, columns, 5, "person"), source, "person", 5)
+            return [float(each.alone) for each in found.curve() if each.known_rows != "all"]
+
+        by_day, by_week, by_month, with_price = curve("day"), curve("week"), curve("month"), curve("day", "dollar")
+    assert by_day[:2] == pytest.approx([0, 0.0625], abs=0.0001)  # both exact
+    assert by_day[2:] == pytest.approx([0.295, 0.314, 0.322], abs=0.05)  # 4,000 draws of another program
+    assert with_price[:2] == pytest.approx([0.515, 0.735], abs=0.02)
+    for one, other in ((by_month, by_week), (by_week, by_day), (by_day, with_price)):
+        assert all(less <= more for less, more in zip(one, other, strict=True))
+    assert sorted(by_day) == by_day and by_day[2] - by_day[1] > 4 * (by_day[4] - by_day[3])
