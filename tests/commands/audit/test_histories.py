@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from fractions import Fraction
+from math import comb
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,6 +16,7 @@ from qidsql.errors import UsageError
 from qidsql.measures.histories import Certain, clopper_pearson, exceeds, no_more_than
 from qidsql.profiling import known_rows
 from tests.commandline import inside
+from tests.exhaustive import always
 from tests.stores import ONE_ENGINE, SAIL, Store
 from tests.trials.histories import COLUMNS as EVENTS
 from tests.trials.histories import events, measured
@@ -202,6 +204,21 @@ def test_draws_decide_only_beyond_doubt() -> None:
     assert not exceeds(0, 1000, Fraction(1, 100)) and exceeds(0, 100, Fraction(1, 100)) is None
     for some, low, high in ((0, 0, 0.0053), (1000, 0.9947, 1), (65, 0.0465, 0.0877)):
         assert clopper_pearson(some, 1000, 0.005) == pytest.approx((low, high), abs=1e-4)
+
+
+@pytest.mark.parametrize("share", [0, 0.0005, 0.001, 0.01, 0.3, 0.5, 0.999, 1])
+@pytest.mark.parametrize("drawn", always(30, longer=[604, 1000]))
+def test_the_bounds_hold_at_their_confidence(drawn: int, share: float) -> None:
+    """The probability that the interval has the share, over all draws: binomial, written again."""
+    holds = total = 0.0
+    for some in range(drawn + 1):
+        chance = (
+            comb(drawn, some) * share**some * (1 - share) ** (drawn - some) if 0 < share < 1 else some == drawn * share
+        )
+        if chance > 1e-9:
+            low, high = clopper_pearson(some, drawn, 0.005)
+            holds, total = holds + chance * (low <= share <= high), total + chance
+    assert holds >= 0.99 - 1e-6 and total > 0.999
 
 
 @ONE_ENGINE
