@@ -301,7 +301,7 @@ class StatedRisk:
     name: str
     about: Annotated[str, "of whom or what"]
     risk: Annotated[Fraction | None, "null: not measured", Rounded(9, significant=True)]
-    limit: Annotated[str | None, "the smallest one of the checklists"]
+    limit: Annotated[str | None, "the smallest one of the checklists and, of the highest risk, of k"]
     measured: Annotated[str, "how, or why not"]
 
 

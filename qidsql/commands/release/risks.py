@@ -61,7 +61,8 @@ class Risks:
         """All risks that were asked for or cost nothing, each with the smallest limit on it."""
         declared = self._request.declared
         attempt = fraction("attempt", declared.attempt or "1")
-        limits: dict[str, list[tuple[Fraction, str]]] = {}
+        k = self._audit.account.policy.k
+        limits = {"highest": [(Fraction(1, k), f"1/{k}")]}
         for line in (line for each in lists for line in each.lines if line.most is not None):
             most, text = line.most or Fraction(0), line.limit or ""
             if line.check == "attacked" and attempt != 1:  # the risk in the data may be so much higher

@@ -26,3 +26,13 @@ def test_small_words_of_the_page(tmp_path: Path) -> None:
     assert "2 of 4 lines computed, 1 not examined, 1 for a person to say" in text
     style = text[: text.index("</style>")]
     assert re.search(r"details\.evidence summary h2 \{[^}]*border: 0;", style)  # its line is that of the details
+
+
+def test_the_highest_risk_has_the_limit_of_k(tmp_path: Path) -> None:
+    """Without a checklist, too: bars are there to be compared."""
+    policy(tmp_path)
+    table(tmp_path)
+    chart = page(tmp_path).partition('id="glossary"')[0]
+    assert "highest 0.0833, allowed 1/5" in " ".join(re.sub("<[^>]+>", " ", chart).split()).replace(
+        " allowed", ", allowed"
+    )

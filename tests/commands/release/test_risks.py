@@ -95,7 +95,8 @@ def test_population_uniques_are_an_estimate_that_a_person_judges(tmp_path: Path)
 
 @pytest.mark.exhaustive
 def test_a_probability_of_an_attack_changes_no_threshold_of_the_data(tmp_path: Path) -> None:
-    policy(tmp_path, release='attempt = "0.1"')
+    once = 'k = {}\nentity = "row"'
+    policy(tmp_path, more=once.format(2), release='attempt = "0.1"')
     table(tmp_path, PEOPLE[:44])
     found = check(tmp_path, "--checklist", "ema-0070", "--checklist", "ipc-low")
     assert (state(found, "ema-0070 threshold"), state(found, "ipc-low threshold")) == ("not met", "met")
@@ -103,7 +104,7 @@ def test_a_probability_of_an_attack_changes_no_threshold_of_the_data(tmp_path: P
     assert highest["limit"] == "0.09"  # of both lists the smaller one: 0.09 of an attack of 0.1 allows 0.9
     found = check(tmp_path, "--checklist", "ipc-low")
     [highest] = [each for each in found["predicate"]["risks"] if each["name"] == "highest"]
-    assert highest["limit"] == "9/10" and highest["risk"] < 0.9
+    assert highest["limit"] == "1/2" and highest["risk"] < 0.9  # of the policy's k, not of 0.9 for ipc-low
 
 
 @pytest.mark.exhaustive
