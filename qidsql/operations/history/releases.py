@@ -12,6 +12,7 @@ from qidsql.commands.release.command import EarlierRelease, Predicate, ReleaseRe
 from qidsql.core.results import Verdict
 from qidsql.core.tables import PolicyRole, fits
 from qidsql.declarations.results import loaded, plain
+from qidsql.errors import UsageError
 from qidsql.operations.coverage import Coverage, GapKind
 from qidsql.operations.history.records import History
 from qidsql.operations.policy_file import PolicyFile
@@ -135,23 +136,32 @@ class ReleaseLedger:
         return RecordedReleases(history=self._history.label, releases=tuple(releases))
 
     def add(self, released: ReleaseResult, place: str, keyed: str, signature: str) -> bool:
-        """Records a release; False if this statement is recorded already."""
+        """Records a release; False if this statement is recorded already, with all of this.
+
+        Raises UsageError if it is recorded with another place, copy or signature: a record is not changed.
+        """
         document, stated = released.canonical_json(), released.predicate
         columns = [each.types for (_, table), each in self._history.last_columns().items() if _is_one(stated.of, table)]
+        kept = {"place": place, "keyed": keyed, "signature": signature}
         with self._history.writing() as store:
-            if store.find(TABLE, ("name",), document=document):
-                return False
-            row = {
-                "recorded": datetime.now(UTC).replace(tzinfo=None, microsecond=0),
-                **asdict(Told.of(released)),
-                "place": place,
-                "keyed": keyed,
-                "signature": signature,
-                "source_columns": json.dumps(columns[0]) if columns else "",
-                "document": document,
-            }
-            store.add(TABLE, [row])
-        return True
+            recorded = store.find(TABLE, tuple(kept), document=document)
+            if not recorded:
+                row = {
+                    "recorded": datetime.now(UTC).replace(tzinfo=None, microsecond=0),
+                    **asdict(Told.of(released)),
+                    **kept,
+                    "source_columns": json.dumps(columns[0]) if columns else "",
+                    "document": document,
+                }
+                store.add(TABLE, [row])
+        for found in recorded:
+            other = [name for (name, given), there in zip(kept.items(), found, strict=True) if str(there) != given]
+            if other:
+                raise UsageError(
+                    f"{released.title} is recorded already with another {few(other)}, and a record is not changed: "
+                    "check the release again, sign that statement, and record it"
+                )
+        return not recorded
 
 
 @dataclass(frozen=True)

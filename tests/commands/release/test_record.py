@@ -70,3 +70,13 @@ def test_a_new_table_that_nobody_listed_makes_a_release_due(tmp_path: Path) -> N
         connection.execute("CREATE TABLE settings AS SELECT true AS dark")
     said = inside("run", cwd=tmp_path).err
     assert said.strip().endswith("a new table that the policy does not list: main.staff")
+
+
+def test_a_signature_that_comes_later_is_not_lost_without_a_word(tmp_path: Path) -> None:
+    database(tmp_path)
+    given = ("release", "record", "release.json", "w.duckdb")
+    assert "is recorded as" in inside(*given, cwd=tmp_path).err
+    assert "is recorded already as" in inside(*given, cwd=tmp_path).err
+    (tmp_path / "release.json.sig").write_text("signed")
+    outcome = inside(*given, "--signature", "release.json.sig", cwd=tmp_path)
+    assert outcome.code == 2 and "is recorded already with another signature" in outcome.line
