@@ -22,6 +22,7 @@ from qidsql.core.policy import BUDGETS
 from qidsql.core.results import SearchAccount, Verdict
 from qidsql.declarations.results import plain
 from qidsql.engines.base import Engine
+from qidsql.version import __version__
 from qidsql.wording.texts import few
 
 ABOUT_BYTES = "it is about these bytes"
@@ -84,12 +85,13 @@ class ReleaseClaims:
         yield _is_canonical(self._given.result, self._claimed)
         self.found = found = release(self._engine, self.request, self._on_stage)
         claimed, again = plain(self._claimed.predicate), _as_named(found, self._claimed)
+        other = "" if self._claimed.qidsql == __version__ else f"; qidsql {self._claimed.qidsql} may have other words"
         digests = sorted(json.dumps(plain(each.digest), sort_keys=True) for each in self._claimed.subject)
         here = sorted(json.dumps(plain(each.digest), sort_keys=True) for each in found.subject)
         identified = all(each.digest for each in found.subject)
         yield Claim(ABOUT_BYTES, held(digests == here and identified), "hashed again")
         yield same("the columns are right", {"columns": (claimed["columns"], again["columns"])}, "by the catalog")
-        yield self._of_lines(claimed["lines"], again["lines"])
+        yield self._of_lines(claimed["lines"], again["lines"], f"{AGAIN}{other}")
         audits = claimed["audit"], again["audit"]
         keys = [key for key in {**audits[0], **audits[1]} if key not in OF_WORK]
         yield same("the figures of the audit are right", {k: (audits[0].get(k), audits[1].get(k)) for k in keys}, AGAIN)
@@ -102,7 +104,7 @@ class ReleaseClaims:
         yield same("its verdict follows", stated, "from these lines")
         yield from still_valid(self._claimed, datetime.now(UTC).date().isoformat())
 
-    def _of_lines(self, stated: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]]) -> Claim:
+    def _of_lines(self, stated: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]], how: str) -> Claim:
         """Each line is as it is measured now. What it was compared with may not be here: then it is only recorded."""
         lines, anew = ({_name(each): each for each in given} for given in (stated, found))
         predicate = self._claimed.predicate
@@ -124,7 +126,7 @@ class ReleaseClaims:
         for name in self.recorded:
             figures[name] = tuple({key: line[name][key] for key in OF_LIST} for line in (lines, anew))  # type: ignore[assignment]
         figures["number of lines"] = len(stated), len(found)
-        return same(f"each of {len(names)} lines is right", figures, AGAIN)
+        return same(f"each of {len(names)} lines is right", figures, how)
 
     def account(self, unfinished: tuple[str, ...]) -> SearchAccount:
         """The account of the check, with what nothing can derive again."""

@@ -214,3 +214,15 @@ def test_a_damaged_file_of_another_result_is_an_error(tmp_path: Path) -> None:
     inside("audit", name, "-o", "audit.json", cwd=tmp_path)
     (tmp_path / name).write_bytes(b"PAR1")
     assert inside("verify", "audit.json", name, cwd=tmp_path).code == 2
+
+
+def test_words_of_another_version_are_no_secret(released: Path) -> None:
+    """A statement that an older version wrote may say the same in other words: then the claim says so."""
+    document = json.loads((released / "release.json").read_text())
+    document["qidsql"] = document["predicate"]["audit"]["qidsql"] = "0.0.9"
+    document["predicate"]["lines"][0]["measured"] += " then"
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
+    (released / "changed.json").write_text(text)
+    found = verify(str(released / "out.parquet"), str(released / "changed.json"))
+    [lines] = [each for each in found.checks if each.text.startswith("each of ")]
+    assert lines.holds is Holds.NO and "qidsql 0.0.9 may have other words" in lines.how
