@@ -50,6 +50,18 @@ class CommandReport:
     signed: bool = False
 
     @property
+    def word(self) -> str:
+        """The verdict; of a release it is a decision."""
+        word = VERDICTS[self.verdict] if self.verdict else ""
+        return word.replace("Inconclusive", "Not decided") if self.signed else word
+
+    @property
+    def sign(self) -> str:
+        """The verdict with its sign."""
+        sign = SIGNS[self.verdict] if self.verdict else ""
+        return sign.replace("inconclusive", "not decided") if self.signed else sign
+
+    @property
     def folded(self) -> bool:
         """Whether the page has a part that is folded, after the decision."""
         return any(isinstance(each, Heading) and each.folds for each in self.blocks)
@@ -81,7 +93,8 @@ class CommandReport:
         if isinstance(result, AuditResult):
             opening = sentences(result)
         else:
-            opening = [breakable(UNSETTLED if result.verdict in BROKEN else own.opening(result))]
+            settled = result.verdict not in BROKEN or isinstance(result, ReleaseResult)  # which says what is open
+            opening = [breakable(own.opening(result) if settled else UNSETTLED)]
         blocks = [*_release(result), *found]
         document = as_document(result) if isinstance(result, AuditResult) else None
         when = getattr(getattr(result, "account", None), "started", None)
@@ -214,7 +227,7 @@ def _markdown(reports: Sequence[CommandReport]) -> str:
 
 
 def _markdown_parts(report: CommandReport) -> Iterator[str]:
-    sign = f"{SIGNS[report.verdict]} · " if report.verdict else ""
+    sign = f"{report.sign} · " if report.verdict else ""
     yield f"### {sign}{escaped(report.title)}"
     yield escaped(report.question if report.question.endswith("?") else f"{report.question}.")
     if report.about:

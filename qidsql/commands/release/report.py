@@ -144,7 +144,9 @@ def _bars(found: StatedRisk) -> Iterator[Bar]:
         tone = Tone.PLAIN if limit is None else Tone.RISK if found.risk > limit else Tone.KEPT
         yield Bar(found.name, ceil(OF_BARS * risk), [ratio(risk, 4)], tone)
     if found.limit is not None:
-        yield Bar("  allowed", ceil(OF_BARS * fraction("limit", found.limit)), [found.limit])
+        limit = fraction("limit", found.limit)
+        text = f"{ratio(limit, 4)} ({found.limit})" if "/" in found.limit else found.limit
+        yield Bar("  allowed", ceil(OF_BARS * limit), [text])
 
 
 def _checklists(result: ReleaseResult) -> Iterator[Block]:

@@ -33,6 +33,21 @@ def test_the_highest_risk_has_the_limit_of_k(tmp_path: Path) -> None:
     policy(tmp_path)
     table(tmp_path)
     chart = page(tmp_path).partition('id="glossary"')[0]
-    assert "highest 0.0833, allowed 1/5" in " ".join(re.sub("<[^>]+>", " ", chart).split()).replace(
+    assert "highest 0.0833, allowed 0.2000 (1/5)" in " ".join(re.sub("<[^>]+>", " ", chart).split()).replace(
         " allowed", ", allowed"
     )
+
+
+def test_what_is_not_decided_is_not_released(tmp_path: Path) -> None:
+    """The page says what the terminal says, and who signs cannot tick that it may leave."""
+    policy(tmp_path)
+    table(tmp_path)
+    text = page(tmp_path)
+    assert "This is not decided: 3 requirements were not examined." in text and "<strong>Not decided</strong>" in text
+    assert "Inconclusive" not in text and "Release as audited" not in text
+    assert "Release after the changes noted below" in text
+    inside("release", "check", "out.parquet", "--of", "patients", "-o", "release.md", cwd=tmp_path)
+    assert "not decided · out.parquet" in (tmp_path / "release.md").read_text()
+    inside("run", cwd=tmp_path)
+    text = page(tmp_path)
+    assert "Everything that can be computed is met." in text and "Release as audited" in text
