@@ -51,3 +51,14 @@ def test_what_is_not_decided_is_not_released(tmp_path: Path) -> None:
     inside("run", cwd=tmp_path)
     text = page(tmp_path)
     assert "Everything that can be computed is met." in text and "Release as audited" in text
+
+
+def test_a_dossier_with_a_release_has_its_decision_alone(tmp_path: Path) -> None:
+    policy(tmp_path)
+    table(tmp_path)
+    inside("release", "check", "out.parquet", "--of", "patients", "-o", "release.json", cwd=tmp_path)
+    inside("audit", "out.parquet", "-o", "audit.json", cwd=tmp_path)
+    for names, decisions, offered in ((("release.json", "audit.json"), 1, 0), (("audit.json", "audit.json"), 1, 1)):
+        inside("report", *names, "-o", "dossier.html", cwd=tmp_path)
+        text = (tmp_path / "dossier.html").read_text()
+        assert (text.count('<h2 id="sign">'), text.count("Release as audited")) == (decisions, offered), names
