@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 from qidsql.commands.audit.audit import audit as run_audit
 from qidsql.commands.audit.command import AuditRequest
+from qidsql.commands.audit.only.command import OnlyRequest
+from qidsql.commands.audit.only.only import only as run_only
 from qidsql.commands.doctor.command import DoctorRequest
 from qidsql.commands.doctor.doctor import doctor as run_doctor
 from qidsql.commands.graph.command import GraphRequest
@@ -25,8 +27,6 @@ from qidsql.commands.keys.command import KeysRequest
 from qidsql.commands.keys.keys import keys as run_keys
 from qidsql.commands.link.command import LinkRequest
 from qidsql.commands.link.link import link as run_link
-from qidsql.commands.profile.command import ProfileRequest
-from qidsql.commands.profile.profile import profile as run_profile
 from qidsql.commands.protect.cells.cells import cells as run_cells
 from qidsql.commands.protect.cells.command import CellsRequest
 from qidsql.commands.protect.columns.columns import columns as run_columns
@@ -50,7 +50,7 @@ from qidsql.commands.verify.command import VerifyRequest
 from qidsql.commands.verify.verify import verify as run_verify
 from qidsql.core.options import size_in_bytes
 from qidsql.core.results import PRESENTATIONS
-from qidsql.declarations.options import python_function, with_ways
+from qidsql.declarations.options import python_function, with_option, with_ways
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import Source, connect
 from qidsql.engines.kind import Frame
@@ -78,7 +78,6 @@ __all__ = [
     "init",
     "keys",
     "link",
-    "profile",
     "protect",
     "release",
     "risk",
@@ -129,8 +128,11 @@ def _opening(work: Callable[[Source, Request], Result]) -> Callable[[str | Frame
     return done
 
 
-audit = python_function(AuditRequest, _on(run_audit), "audit")
-profile = python_function(ProfileRequest, _on(run_profile), "profile")
+audit = with_option(
+    python_function(AuditRequest, _on(run_audit), "audit"),
+    "only",
+    python_function(OnlyRequest, _on(run_only), "audit"),
+)
 protect = with_ways(
     python_function(ProtectRequest, _on(run_protect), "protect"),
     {
@@ -139,10 +141,10 @@ protect = with_ways(
         Way.COLUMNS: python_function(ColumnsRequest, _on(run_columns), "protect"),
     },
 )
-risk = with_ways(
+risk = with_option(
     python_function(RiskRequest, _on(run_risk), "risk"),
-    {"population": python_function(PopulationRequest, _on(run_population), "risk")},
-    chosen_by="population",
+    "population",
+    python_function(PopulationRequest, _on(run_population), "risk"),
 )
 keys = python_function(KeysRequest, _on(run_keys), "keys")
 uniques = python_function(UniquesRequest, _on(run_uniques), "uniques")

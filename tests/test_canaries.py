@@ -40,7 +40,7 @@ def test_what_the_user_typed_appears_only_where_it_is_asked_for(aviary: dict[str
     birds = [aviary["files"].url, "birds", "-c", "grp", "-c", "a_code"]
     where = "a_code <> 'cnry_typed'"
     wrong = [where + more for more in (" AND", " AND nope = 1", "; SELECT 1", " AND CAST(a_code AS INT) > 1")]
-    runs = [(verb, where) for verb in ("audit", "profile")] + [("audit", condition) for condition in wrong]
+    runs = [(verb, where) for verb in ("audit", "risk")] + [("audit", condition) for condition in wrong]
     for verb, condition in runs:
         outcome = inside(verb, *birds, "--where", condition)
         assert hit(outcome.out + outcome.err) is None

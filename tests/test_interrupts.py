@@ -14,7 +14,7 @@ from qidsql.commands.table_search import interruptible
 from qidsql.core.results import Verdict
 from qidsql.errors import Interrupted
 from tests.commandline import environment, finished
-from tests.ways import work
+from tests.ways import measured_set, work
 
 ASKING = """
 import sys, qidsql
@@ -57,7 +57,7 @@ def test_while_the_catalog_is_read(
 
     (tmp_path / "t.csv").write_text("a\n1\n")
     monkeypatch.setattr("qidsql.engines.duckdb.engine.DuckDBEngine.describe", interrupted)
-    for verb in (qidsql.audit, qidsql.profile, qidsql.keys, qidsql.uniques, work("matching"), work("identical")):
+    for verb in (qidsql.audit, measured_set, qidsql.keys, qidsql.uniques, work("matching"), work("identical")):
         with suppress(Interrupted):
             result = verb(f"{tmp_path}/t.csv")
             assert (result.verdict, result.account.unfinished) == (Verdict.INCONCLUSIVE, ("interrupted",)), verb

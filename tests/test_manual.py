@@ -224,7 +224,7 @@ def test_help_shows_a_page_as_it_is_written_with_commands_for_links() -> None:
     assert page.startswith("# Audit a table\n")
     assert "(limits.md)" not in page
     assert "`qidsql help limits`" in page
-    assert inside("help", "profile").out == page
+    assert inside("help", "demo").out == page
     assert inside("help", "Audit").out == page
 
 

@@ -16,8 +16,15 @@ WAYS: Mapping[str, Mapping[str, Any]] = {
 
 
 def work(name: str) -> Callable[..., Any]:
-    """The Python function of a command or a way."""
+    """The Python function of a command or a way; `only` is that of audit."""
+    if name == "only":
+        return measured_set
     return partial(qidsql.protect, **WAYS[name]) if name in WAYS else getattr(qidsql, name)  # type: ignore[no-any-return]
+
+
+def measured_set(source: Any = None, table: str | None = None, columns: Any = (), **options: Any) -> Any:
+    """What an audit of one column set measures, by default of all columns together."""
+    return qidsql.audit(source, table, only=columns, **options)
 
 
 def against(name: str) -> Callable[..., Any]:
@@ -28,6 +35,6 @@ def against(name: str) -> Callable[..., Any]:
 
 
 def words(name: str) -> tuple[str, ...]:
-    """A command or a way on the command line."""
+    """A command or a way on the command line; `only` without its columns."""
     given = (word for option, value in WAYS.get(name, {}).items() for word in (f"--{option}", str(value)))
-    return ("protect", *given) if name in WAYS else (name,)
+    return ("protect", *given) if name in WAYS else ("audit" if name == "only" else name,)

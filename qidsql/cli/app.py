@@ -33,7 +33,6 @@ COMMANDS = {
     "tables": "The tables and columns of a source",
     "doctor": "Whether a source can be audited, what is missing",
     "audit": "Is a table k-anonymous, and which columns are why",
-    "profile": "The measures of one column set",
     "keys": "Column sets that are keys or quasi-identifiers",
     "uniques": "Value combinations that single out rows",
     "risk": "Re-identification risk, in table and population",
@@ -54,7 +53,7 @@ COMMANDS = {
 QUESTIONS = {
     "What is there, can it be audited?": ("tables", "doctor", "demo"),
     "Which columns are personal?": ("init",),
-    "Is it k-anonymous, what is to blame?": ("audit", "profile"),
+    "Is it k-anonymous, what is to blame?": ("audit",),
     "Which columns identify each row?": ("keys", "uniques"),
     "How likely is re-identification?": ("risk",),
     "What can others join or look up?": ("link", "graph"),
@@ -108,7 +107,7 @@ def with_way(name: str, args: list[str]) -> str:
     given = [after for before, after in pairwise(args) if before == option] + [
         each.partition("=")[2] for each in args if each.startswith(f"{option}=")
     ]
-    if ways and len(given) > 1:
+    if ways and len(given) > 1 and option.removeprefix("--") not in ways:
         raise UsageError(f"{option} is given {len(given)} times ({', '.join(given)}); choose one")
     way = next((each for each in (option.removeprefix("--"), *given) if given and each in ways), None)
     return f"{name}.{way}" if way else name

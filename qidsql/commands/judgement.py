@@ -1,7 +1,7 @@
 """The verdict of a result, derived again from its other facts: what a file states need not follow from them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
@@ -24,6 +24,7 @@ from qidsql.commands.release.command import ReleaseResult
 from qidsql.commands.uniques import command as of_uniques
 from qidsql.commands.uniques.command import UniquesResult
 from qidsql.core.results import Result, Verdict
+from qidsql.declarations.results import schema_of
 
 JUDGED: Mapping[type, Callable[[Any], Result]] = {
     AuditResult: of_audit.judged,
@@ -70,4 +71,4 @@ def class_of(document: Mapping[str, Any]) -> Any:
     """The class of the result that a file states: of its command, the one with most of its keys. None if there is no
     such command."""
     kinds = result_classes(str(document.get("command")))
-    return max(kinds, key=lambda kind: len({each.name for each in fields(kind)} & document.keys()), default=None)
+    return max(kinds, key=lambda kind: len(schema_of([kind], "")["properties"].keys() & document.keys()), default=None)

@@ -2,9 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TypeAlias, TypeVar
-
-from sqlglot import exp
+from typing import TypeVar
 
 from qidsql.column_roles.resolution import columns_of
 from qidsql.commands.persons import named_like_persons
@@ -26,7 +24,6 @@ from qidsql.linkage.join_columns import (
 from qidsql.sql.templates import Statement
 
 Counts = TypeVar("Counts")
-Asked: TypeAlias = Callable[[exp.Expr, exp.Expr, Sequence[tuple[exp.Expr, exp.Expr]]], Statement[Counts]]
 
 
 class RowMatching:
@@ -45,7 +42,10 @@ class RowMatching:
         self.columns = JoinColumns()
 
     def counted(
-        self, other: Callable[[], Table], asked: Asked[Counts], compared: Callable[[Sides], Sides] | None = None
+        self,
+        other: Callable[[], Table],
+        asked: Callable[..., Statement[Counts]],
+        compared: Callable[[Sides], Sides] | None = None,
     ) -> Counts | None:
         """What a statement counts, which is made of the rows of both tables and of the pairs of values to match.
 
@@ -69,8 +69,7 @@ class RowMatching:
             if self.columns.pairs and not self.columns.unfinished:
                 self._on_stage("counting rows by their matches")
                 values = [pair.values(engine.dialect, sides) for pair in self.columns.pairs]
-                one, two = map(joined_source, self.tables)
-                return engine.run(asked(one, two, values), self._deadline)
+                return engine.run(asked(*map(joined_source, self.tables), values), self._deadline)
         except Stopped as stop:
             self.columns.unfinished.append(str(stop))
         except KeyboardInterrupt:

@@ -23,7 +23,8 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar, get_type_hints
+from types import NoneType
+from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar, get_type_hints, overload
 
 from qidsql.declarations.annotations import declared_fields, present
 from qidsql.errors import UsageError
@@ -38,9 +39,11 @@ Weights: TypeAlias = str | Path | Mapping[str, int] | None  # a=3,b=1, a .toml f
 SOURCE = "a SOURCE as on the command line, a data frame of pandas or polars or an Arrow table, or an open engine"
 
 P = ParamSpec("P")
+Q = ParamSpec("Q")
 Engine = TypeVar("Engine", contravariant=True)
 Request = TypeVar("Request")
 Result = TypeVar("Result", covariant=True)
+Other = TypeVar("Other", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ FORMS: dict[Any, Form] = {
     int: Form(int, "BIGINT"),
     Path: Form(Path, "VARCHAR"),
     str: Form(str, "VARCHAR"),
+    NoneType: Form(str, "VARCHAR"),  # once given, it makes another request
 }
 
 
@@ -210,9 +214,8 @@ def with_ways(
         for name in options:
             if name not in taken[way]:
                 without = f"calls without {named.get(way)}"
-                having = [named.get(each, without) for each in taken if name in taken[each]]
-                but = f", but of {' and '.join(having)}" if having else ""
-                raise UsageError(f"{name} is not an option here{but}")
+                if having := [named.get(each, without) for each in taken if name in taken[each]]:
+                    raise UsageError(f"{name} is not an option here, but of {' and '.join(having)}")
         return (ways[way] if way else plain)(source, *args, **options)
 
     function.__name__ = function.__qualname__ = plain.__name__
@@ -222,6 +225,23 @@ def with_ways(
     described = (f"With {named[way]}: {inspect.getdoc(each)}" for way, each in ways.items())
     function.__doc__ = "\n\n".join((inspect.getdoc(plain) or "", *described))
     return function
+
+
+class EitherFunction(Protocol[P, Q, Engine, Result, Other]):
+    """A Python function that takes the fields of one request or of another."""
+
+    @overload
+    def __call__(self, source: Engine = ..., /, *args: P.args, **kwargs: P.kwargs) -> Result: ...
+
+    @overload
+    def __call__(self, source: Engine = ..., /, *args: Q.args, **kwargs: Q.kwargs) -> Other: ...
+
+
+def with_option(
+    plain: PythonFunction[P, Engine, Result], name: str, other: PythonFunction[Q, Engine, Other]
+) -> EitherFunction[P, Q, Engine, Result, Other]:
+    """A Python function with a parameter that, once given, makes another request; its help says those of both."""
+    return with_ways(plain, {name: other}, chosen_by=name)
 
 
 def _as_parameters(text: str, names: Mapping[str, str]) -> str:

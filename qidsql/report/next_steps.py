@@ -51,9 +51,9 @@ def copy_step(verb: str, account: SearchAccount, options: str) -> tuple[str, str
     return command(verb, account, options + roles(account.policy) + weights(account) + kept + into), "writes the copy"
 
 
-def column_set(names: Sequence[str]) -> str:
+def column_set(names: Sequence[str], option: str = "-c") -> str:
     """The options that name a column set."""
-    return "".join(f" -c {shlex.quote(name)}" for name in names)
+    return "".join(f" {option} {shlex.quote(name)}" for name in names)
 
 
 def criterion(policy: Policy) -> str:

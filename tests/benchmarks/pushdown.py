@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.pushdown [--rows 5000000] [--repeat 5]
 
-First part: `qidsql profile` against the same measures in SQL written by hand, on one generated DuckDB table, whole
+First part: `qidsql audit --only` against the same measures in SQL written by hand, on one generated DuckDB table, whole
 processes and inside one process. Second part: `audit` of adult (../shared/data/adult.csv, or a generated table of its
 shape) in DuckDB and in Postgres. Medians of the runs; ratios are to be trusted more than seconds.
 """
@@ -55,8 +55,8 @@ def overhead(path: Path, repeat: int) -> None:
         hand = median(repeat, lambda sql=sql: connection.execute(sql).fetchall())
         with_engine = inside(path, names, repeat)
         whole_hand = median(repeat, lambda sql=sql: run(sys.executable, "-c", PROCESS, path, sql))
-        flags = [flag for name in names for flag in ("-c", name)]
-        whole = median(repeat, lambda flags=flags: run(sys.executable, "-m", "qidsql", "profile", path, "big", *flags))
+        flags = [flag for name in names for flag in ("--only", name)]
+        whole = median(repeat, lambda flags=flags: run(sys.executable, "-m", "qidsql", "audit", path, "big", *flags))
         print(
             f"{'+'.join(names):<18}{hand:>9.3f}s{with_engine:>9.3f}s{with_engine / hand:>8.2f}"
             f"{whole_hand:>18.3f}s{whole:>8.3f}s{whole / whole_hand:>8.2f}"
@@ -65,11 +65,11 @@ def overhead(path: Path, repeat: int) -> None:
 
 
 def inside(path: Path, names: tuple[str, ...], repeat: int) -> float:
-    """Median seconds of qidsql.profile on an open engine, in a process of its own (one process, one configuration)."""
+    """Median seconds of audit with only on an open engine, in a process of its own (one process, one configuration)."""
     code = (
         "import sys, qidsql; from tests.benchmarks.pushdown import median\n"
         "with qidsql.connect(sys.argv[1]) as engine:\n"
-        "    print(median(int(sys.argv[2]), lambda: qidsql.profile(engine, 'big', columns=sys.argv[3:])))"
+        "    print(median(int(sys.argv[2]), lambda: qidsql.audit(engine, 'big', only=sys.argv[3:])))"
     )
     return float(run(sys.executable, "-c", code, path, repeat, *names))
 

@@ -59,7 +59,7 @@ def test_exit_codes(clinic: Path, tmp_path: Path) -> None:
     assert inside("audit", clinic, "nope").code == 2
     (tmp_path / "empty.csv").write_text("a,b\n")
     assert qidsql("audit", tmp_path / "empty.csv").code == 3
-    assert inside("profile", clinic, "people").code == 0
+    assert inside("audit", clinic, "people", "--only", "age").code == 0
     assert inside("--version").code == 0
     assert inside("--help").code == 0
 
@@ -169,16 +169,16 @@ def test_bad_input_is_one_line(clinic: Path, arguments: list[str], words: list[s
 @pytest.mark.exhaustive
 def test_a_file_is_what_its_name_says(clinic: Path, tmp_path: Path) -> None:
     """Each command knows its own endings; statements of a dry run may have any."""
-    for verb, ending in (("profile", "csv"), ("protect", "xml"), ("uniques", "jsonl"), ("doctor", "pdf")):
+    for verb, ending in (("risk", "csv"), ("protect", "xml"), ("uniques", "jsonl"), ("doctor", "pdf")):
         table = [] if verb == "doctor" else ["people"]
         line = refused(verb, clinic, *table, "--output", tmp_path / f"x.{ending}")
         assert f"this command cannot write .{ending} files; expected a name that ends in .json, .html, .md or" in line
     begins = {"x.txt": "Source ", "plain": "Source ", "x.json": "{", "x.html": "<!doctype html>", "x.md": "###"}
     for output, start in begins.items():
-        outcome = inside("profile", clinic, "people", "-c", "age", "-q", "--output", tmp_path / output)
+        outcome = inside("audit", clinic, "people", "--only", "age", "-q", "--output", tmp_path / output)
         assert (outcome.code, outcome.out) == (0, "")
         assert (tmp_path / output).read_text().startswith(start)
-    assert inside("profile", clinic, "people", "--dry-run", "--output", tmp_path / "x.sql").code == 0
+    assert inside("audit", clinic, "people", "--only", "age", "--dry-run", "--output", tmp_path / "x.sql").code == 0
     assert inside("uniques", clinic, "people", "-c", "age", "-q", "--output", tmp_path / "y.json").code == 0
     assert "combinations" in json.loads((tmp_path / "y.json").read_text())
     assert {path.name for path in tmp_path.iterdir()} == {*begins, "x.sql", "y.json"}
@@ -200,7 +200,7 @@ def test_a_condition_that_eats_memory_is_an_error(clinic: Path) -> None:
     In a process of its own: where memory ends, anything in this one may be damaged.
     """
     eating = "length(repeat(name, 2000000000)) > age"
-    outcome = qidsql("profile", f"{clinic}?memory_limit=100MB", "people", "-c", "age", "--where", eating)
+    outcome = qidsql("audit", f"{clinic}?memory_limit=100MB", "people", "--only", "age", "--where", eating)
     assert (outcome.code, outcome.out) == (2, ""), outcome
     line = outcome.line
     assert line.startswith("DuckDB ran out of memory or temporary space")
@@ -234,7 +234,7 @@ def test_a_condition_that_eats_memory_is_an_error(clinic: Path) -> None:
     ],
 )
 def test_where_is_a_plain_condition(clinic: Path, where: str, words: str) -> None:
-    line = refused("profile", clinic, "people", "-c", "age", "--where", where)
+    line = refused("audit", clinic, "people", "--only", "age", "--where", where)
     assert words in line
     assert "n1" not in line
 
@@ -243,7 +243,7 @@ def test_where_is_a_plain_condition(clinic: Path, where: str, words: str) -> Non
     "where", ["age > 2", "AGE in (3,4,5,6)", "people.age > 2 -- really", "name LIKE 'n%' AND age>2"]
 )
 def test_conditions_that_are_fine(clinic: Path, where: str) -> None:
-    report = json.loads(inside("profile", clinic, "people", "--where", where, "--format", "json").out)
+    report = json.loads(inside("audit", clinic, "people", "--only", "age", "--where", where, "--format", "json").out)
     assert report["rows"] == 571
 
 
@@ -265,7 +265,7 @@ def test_the_source_from_the_environment(clinic: Path) -> None:
 @pytest.mark.exhaustive
 def test_a_dry_run_asks_no_row(clinic: Path) -> None:
     """Any statement on the view fails, so a run that asks one cannot end well."""
-    for verb in ("audit", "profile", "uniques", "matching", "identical", "impact"):
+    for verb in ("audit", "risk", "uniques", "matching", "identical", "impact"):
         outcome = inside(
             *words(verb), clinic, "fails", *(("--protected", "people") if verb == "impact" else ()), "--dry-run"
         )
@@ -412,7 +412,7 @@ def test_terminals(clinic: Path) -> None:
         longer=[
             ["tables"],
             ["doctor"],
-            ["profile", "people", "-c", "age"],
+            ["audit", "people", "--only", "age"],
             ["keys", "people"],
             ["uniques", "people"],
             ["risk", "people", "--population", "safe", "--on", "age=a"],

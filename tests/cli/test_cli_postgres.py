@@ -179,8 +179,8 @@ def guarded(spare_server: PostgresServer) -> str:
         ["audit", "URL&nothere=1", "t"],
         ["audit", "URL", "URL"],
         ["audit", "t", "URL"],
-        ["profile", "URL", "t"],
-        ["profile", "URL", "v", "-c", "nothere"],
+        ["risk", "URL", "t"],
+        ["audit", "URL", "v", "--only", "nothere"],
     ],
 )
 def test_no_password_and_no_value_is_ever_shown(guarded: str, arguments: list[str]) -> None:

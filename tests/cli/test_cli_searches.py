@@ -406,7 +406,7 @@ def test_the_commands_that_reports_suggest_run(people: Path, tmp_path: Path) -> 
     )
     steps = re.findall(r"^(?:Next: |      )qidsql (.*?)(?:  .*)?$", reports.out, flags=re.MULTILINE)
     runs = [shlex.split(step) for step in steps]
-    assert {run[0] for run in runs} == {"keys", "protect", "audit", "profile"}
+    assert {run[0] for run in runs} == {"keys", "protect", "audit"}
     codes = re.findall(r"^exit code (.*)$", several(runs, tmp_path).out, flags=re.MULTILINE)
     assert len(codes) == len(runs)
     assert set(codes) <= {"0", "1"}

@@ -89,7 +89,6 @@ def test_a_population_has_options_of_its_own() -> None:
     for given, said in (
         (["--on", "a=b"], "it is an option of --population"),
         (["--population", "p", "--weight", "w"], "it is an option of risk without --population"),
-        (["--population", "p", "--population", "q"], "--population is given 2 times"),
     ):
         refused = inside("risk", "t.csv", *given)
         assert refused.code == 2 and said in refused.err

@@ -30,7 +30,6 @@ NAMES: Mapping[str, Role | None] = {
 }
 OF_ONE_TABLE: Mapping[str, Mapping[str, Any]] = {
     "audit": {},
-    "profile": {},
     "keys": {},
     "uniques": {},
     "risk": {},

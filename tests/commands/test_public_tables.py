@@ -24,7 +24,7 @@ RUNS = (  # with K in place of a number
     ("audit", "people", "--k", "K"),
     ("audit", "people", "--k", "K", "--l", "2", "--sensitive", "age"),
     ("audit", "people", "--k", "K", "--nulls", "wildcard"),
-    ("profile", "people", "--k", "K", "-c", "age", "--sensitive", "education"),
+    ("audit", "people", "--k", "K", "--only", "age", "--sensitive", "education"),
     ("keys", "people", "--all"),
     ("keys", "people", "--all", "--distinct", "0.5"),
     ("keys", "people", "--violates", "K"),

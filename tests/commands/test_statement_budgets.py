@@ -14,7 +14,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "matching": {},
     "identical": {"method": "heuristic"},
     "turns": {"turns": ["drop=a", "drop=b"]},
-    "profile": {"columns": ["a", "b"]},
+    "only": {"columns": ["a", "b"]},
 }
 
 

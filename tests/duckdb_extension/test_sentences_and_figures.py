@@ -118,7 +118,7 @@ def test_they_equal_the_command_lines(host: Host, tmp_path: Path) -> None:
         ]
         assert compared.suppressed == 4
         assert impact[0]["reason"].startswith(f"{in_sql(compared.reason)}; not counted: ")
-        assert not any("qidsql profile" in row["line"] for row in lines)
+        assert not any("qidsql audit" in row["line"] for row in lines)
         assert {row["finding"] for row in suppressed} >= {"table", "withstands"}
         assert all(row["reason"] for row in suppressed if row["finding"] in ("withstands", "open"))
         cut = qidsql.graph(engine, identifiers="voters.voter", sensitive="people.income", accept_names=True)

@@ -700,10 +700,10 @@ def test_single_statements_equal_the_command_lines(host: Host, source: str) -> N
             ]
         )[2:]
     )
-    [expected] = of_command_line(source, "profile", columns=["a", "c"], k=20)["column_sets"]
+    expected = of_command_line(source, "audit", only=["a", "c"], k=20)["profile"]
     assert expected["rows_below_k"] > 0
     assert [measures(row) for row in profile] == [measures(expected)]
-    [expected] = of_command_line(source, "profile", columns=["id", *VALUES])["column_sets"]
+    expected = of_command_line(source, "audit", only=["id", *VALUES])["profile"]
     assert [measures(row) for row in whole] == [measures(expected)]
     by_name = {found["name"]: found for found in of_command_line(source, "audit", k=20)["columns"]}
     assert {row["name"]: measures(row) for row in columns} == {

@@ -17,6 +17,7 @@ from qidsql.engines.spark.plans import planned_bytes
 from qidsql.errors import UsageError
 from tests.commandline import inside
 from tests.stores import PostgresStore
+from tests.ways import measured_set
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +39,13 @@ def column_bytes(path: Path, *names: str) -> int:
 
 def test_a_scan_of_parquet_reads_the_columns_that_it_names(people: Path) -> None:
     for columns in (["ward"], ["name"], ["ward", "a.b"]):
-        account = qidsql.profile(str(people), columns=columns).account
+        account = measured_set(str(people), columns=columns).account
         assert (account.bytes_read, account.bytes_exact) == (column_bytes(people, *columns), True)
 
 
 def test_a_condition_reads_its_columns(people: Path) -> None:
     for condition in ("NAME LIKE '%7'", "\"name\" > 'x'"):
-        account = qidsql.profile(str(people), columns=["ward"], where=condition).account
+        account = measured_set(str(people), columns=["ward"], where=condition).account
         assert account.bytes_read == column_bytes(people, "ward", "name")
 
 
@@ -68,14 +69,14 @@ def test_pages_of_postgres(postgres_store: PostgresStore) -> None:
     postgres_store.table("people", {"ward": "INTEGER", "name": "VARCHAR"}, [(i % 9, f"p {i}") for i in range(2000)])
     with psycopg.connect(postgres_store.url) as connection:
         [pages] = connection.execute("SELECT pg_relation_size('people')").fetchone() or [0]
-    account = qidsql.profile(postgres_store.url, "people", columns=["ward"]).account
+    account = measured_set(postgres_store.url, "people", columns=["ward"]).account
     assert account.bytes_read == pages > 0 and account.bytes_exact
     postgres_store.execute("ALTER TABLE people ALTER COLUMN name SET STORAGE EXTERNAL")
     postgres_store.execute("UPDATE people SET name = repeat('x', 9000) WHERE ward = 1")
     with psycopg.connect(postgres_store.url) as connection:
         both = "pg_relation_size(oid) + pg_relation_size(reltoastrelid)"
         [more] = connection.execute(f"SELECT {both} FROM pg_class WHERE oid = 'people'::regclass").fetchone() or [0]
-    account = qidsql.profile(postgres_store.url, "people", columns=["ward"]).account
+    account = measured_set(postgres_store.url, "people", columns=["ward"]).account
     assert account.bytes_read == more > pages and not account.bytes_exact
 
 
@@ -84,7 +85,7 @@ def test_a_file_whose_name_looks_like_a_pattern(tmp_path: Path) -> None:
     for rows, name in ((9, "[p]eople"), (3000, "people")):
         duckdb.sql(f"COPY (SELECT i FROM range({rows}) AS t(i)) TO '{tmp_path / name}.parquet'")
     file = tmp_path / "[p]eople.parquet"
-    assert qidsql.profile(str(file)).account.bytes_read == column_bytes(file, "i")
+    assert measured_set(str(file)).account.bytes_read == column_bytes(file, "i")
 
 
 @pytest.mark.exhaustive
@@ -93,16 +94,14 @@ def test_tables_of_duckdb_are_estimated(tmp_path: Path) -> None:
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE people AS SELECT i, 'person ' || hash(i) AS name FROM range(300_000) AS t(i)")
         connection.execute("CREATE VIEW shown AS FROM people")
-    found = [qidsql.profile(str(path), "people", columns=[name]).account for name in ("i", "name")]
+    found = [measured_set(str(path), "people", columns=[name]).account for name in ("i", "name")]
     assert not found[0].bytes_exact
     assert 0 < (found[0].bytes_read or 0) < (found[1].bytes_read or 0) < path.stat().st_size
     with connect(str(path)) as engine:
-        known = [
-            qidsql.profile(engine, table).account.bytes_read is not None for table in ("people", "shown", "people")
-        ]
+        known = [measured_set(engine, table).account.bytes_read is not None for table in ("people", "shown", "people")]
     assert known == [True, False, True]
     with pytest.raises(UsageError, match="does not tell how many bytes"):
-        qidsql.profile(str(path), "shown", max_bytes="1GB")
+        measured_set(str(path), "shown", max_bytes="1GB")
 
 
 def test_a_spent_budget_is_inconclusive(people: Path) -> None:
@@ -120,7 +119,7 @@ def test_a_spent_budget_is_inconclusive(people: Path) -> None:
 def test_limits_of_inner_and_outer_blocks_hold(people: Path) -> None:
     each = column_bytes(people, "ward")
     with connect(str(people)) as engine, within_bytes(2 * each):
-        done = [qidsql.profile(engine, columns=["ward"], max_bytes=each).account.unfinished for _ in range(3)]
+        done = [measured_set(engine, columns=["ward"], max_bytes=each).account.unfinished for _ in range(3)]
     assert [len(unfinished) for unfinished in done] == [0, 0, 1]
 
 

@@ -15,7 +15,7 @@ from qidsql.engines.spark.session import SparkSession
 from qidsql.errors import UsageError
 from tests.hostile_names import GIVEN
 from tests.stores import THREE_ENGINES, TWO_ENGINES, DuckDBStore, PostgresStore, SparkStore, SQLiteStore, Store, quoted
-from tests.ways import work
+from tests.ways import measured_set, work
 
 ROWS = [("a", 1), ("a", 1), ("b", 2), ("b", 2)]
 
@@ -51,7 +51,7 @@ def test_random_values_behind_another_view(people: Store) -> None:
 def test_every_command_refuses_it_and_lists_call_it_an_obstacle(people: Store) -> None:
     people.execute("CREATE VIEW noisy AS SELECT name, RANDOM() AS age FROM people")
     for command, options in (
-        ("profile", {"columns": "age"}),
+        ("only", {"columns": "age"}),
         ("keys", {}),
         ("columns", {"violates": 2}),
         ("uniques", {}),
@@ -492,5 +492,5 @@ def test_plans_of_spark(spark_store: SparkStore) -> None:
     assert ["depend on the time zone" in each for each in notes.values()] == [True, False, False]
     assert "current time" in notes["made"]
     for view, noted in (("aged", True), ("today", True), ("fine", False)):
-        notes = qidsql.profile(spark_store.url, view, columns=["a"] if noted else ["uuid"]).account.notes
+        notes = measured_set(spark_store.url, view, columns=["a"] if noted else ["uuid"]).account.notes
         assert any("each statement reads the current time anew" in note for note in notes) == noted, view

@@ -15,11 +15,11 @@ from qidsql.errors import UnknownName, UsageError
 from tests.commandline import inside as run
 from tests.exhaustive import first
 from tests.stores import TWO_ENGINES, DuckDBStore, PostgresStore, Store
-from tests.ways import words
+from tests.ways import measured_set, words
 
 
 def rows(source: object, where: str, table: str = "people", column: str = "age") -> int | None:
-    return qidsql.profile(source, table, columns=[column], where=where).column_sets[0].profile.rows  # type: ignore[arg-type]
+    return measured_set(source, table, columns=[column], where=where).profile.rows  # type: ignore[arg-type]
 
 
 # qualifiers
@@ -51,7 +51,7 @@ def test_scripts_keep_the_fields(homes: DuckDBStore) -> None:
     homes.run(qidsql.protect(homes.url, "people", k=5, sql="view", against="released-rows", **asked, by="cells").script)  # type: ignore[arg-type]
     homes.run(qidsql.protect(homes.url, "people", k=5, sql="table", **asked, by="cells").script)  # type: ignore[arg-type]
     for made in ("people_suppressed", "people_anonymized"):
-        assert qidsql.profile(homes.url, made, columns=["age"]).column_sets[0].profile.rows == 20
+        assert measured_set(homes.url, made, columns=["age"]).profile.rows == 20
     homes.run(
         qidsql.protect(homes.url, "people", k=5, sql="update", against="released-rows", **asked, by="cells").script
     )  # type: ignore[arg-type]
@@ -152,7 +152,7 @@ def test_macros_of_a_database_catch_no_call(duckdb_store: DuckDBStore) -> None:
     with duckdb_store.connect() as engine:
         result = qidsql.audit(engine, "people", columns=["id", "age"], k=5)
         assert (result.verdict, result.profile.smallest) == (Verdict.VIOLATION, 1)  # type: ignore[union-attr]
-        assert qidsql.profile(engine, "people", columns=["age"], k=5).column_sets[0].profile.smallest == 10
+        assert measured_set(engine, "people", columns=["age"], k=5).profile.smallest == 10
         assert qidsql.keys(engine, "people", columns=["id", "age"]).column_sets[0].columns == ("id",)
         with pytest.raises(UsageError, match="calls lower, which is a macro of this database"):
             rows(engine, "lower('A') = 'x'")
@@ -258,10 +258,10 @@ def test_a_condition_is_bound_once(store: Store) -> None:
         assert engine.statements == 0
 
 
-@pytest.mark.parametrize("verb", first(["audit", "profile", "keys", "columns", "uniques", "matching", "identical"]))
+@pytest.mark.parametrize("verb", first(["audit", "only", "keys", "columns", "uniques", "matching", "identical"]))
 def test_every_command_refuses_a_wrong_condition_before_its_work(duckdb_store: DuckDBStore, verb: str) -> None:
     duckdb_store.table("people", {"age": "INTEGER", "city": "VARCHAR"}, [(1, "cnry")] * 5)
-    more = {"columns": ["--distinct", "0.5"], "identical": ["-c", "age"], "profile": ["-c", "age"]}.get(verb, [])
+    more = {"columns": ["--distinct", "0.5"], "identical": ["-c", "age"], "only": ["--only", "age"]}.get(verb, [])
     for where, said in (
         ("city > 1", "the where condition"),
         ("agge = 1", "did you mean age"),

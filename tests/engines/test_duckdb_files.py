@@ -23,6 +23,7 @@ from qidsql.errors import QidsqlError, SourceError, StatementError
 from qidsql.sql.relation import table_node
 from tests.commandline import refused
 from tests.exhaustive import always, first
+from tests.ways import measured_set
 
 
 def written(path: Path, text: str) -> str:
@@ -38,7 +39,7 @@ def types(source: str | Engine) -> dict[str, str]:
 
 
 def classes(source: str | Engine, *columns: str) -> int:
-    return qidsql.profile(source, columns=columns, k=2).column_sets[0].profile.classes
+    return measured_set(source, columns=columns, k=2).profile.classes
 
 
 def complaint(source: str) -> str:
@@ -190,7 +191,7 @@ def test_forms_of_csv(tmp_path: Path, text: str, columns: set[str]) -> None:
 
 
 def test_an_empty_table_is_measured(tmp_path: Path) -> None:
-    profile = qidsql.profile(written(tmp_path / "t.csv", "a,b\n")).column_sets[0].profile
+    profile = measured_set(written(tmp_path / "t.csv", "a,b\n")).profile
     assert (profile.rows, profile.classes) == (0, 0)
     assert qidsql.audit(str(tmp_path / "t.csv")).verdict == "inconclusive"
 
@@ -253,7 +254,7 @@ def test_what_parquet_files_hide_is_said_of_the_file(tmp_path: Path) -> None:
     for name, words in said.items():
         source = str(tmp_path / f"{name}.parquet")
         with pytest.raises(StatementError, match=rf"^{name}\.parquet {words}") as error:
-            qidsql.profile(source, k=2)
+            measured_set(source, k=2)
         assert "condition" not in str(error.value) and "secret" not in str(error.value)
         found = qidsql.doctor(source)
         [check] = [check for table in found.tables for check in table.checks if check.state == "problem"]
@@ -337,8 +338,8 @@ def test_columns_of_folders_are_those_of_each_file(tmp_path: Path, place: str, f
 def test_where_on_a_column_that_stayed_text_is_refused_in_words(tmp_path: Path) -> None:
     source = written(tmp_path / "t.csv", "age,b\n007,x\n7,y\n")
     with pytest.raises(StatementError, match="write TRY_CAST"):
-        qidsql.profile(source, where="age >= 5")
-    assert qidsql.profile(source, where="CAST(age AS INTEGER) >= 5").column_sets[0].profile.rows == 2
+        measured_set(source, where="age >= 5")
+    assert measured_set(source, where="CAST(age AS INTEGER) >= 5").profile.rows == 2
 
 
 def test_a_parquet_file_that_goes_away(tmp_path: Path) -> None:
@@ -364,10 +365,10 @@ def test_a_parquet_file_that_changes_meanwhile(tmp_path: Path, change: str) -> N
     with connect(str(path)) as engine:
         assert qidsql.audit(engine, k=2).verdict is Verdict.PASS
         with engine.answer():
-            assert qidsql.profile(engine, columns=["a"]).verdict is Verdict.FINISHED
+            assert measured_set(engine, columns=["a"]).verdict is Verdict.FINISHED
             changes[change]()
-            left = qidsql.profile(engine, columns=["b"])
-        assert (left.verdict, left.column_sets) == (Verdict.INCONCLUSIVE, ())
+            left = measured_set(engine, columns=["b"])
+        assert (left.verdict, left.profile) == (Verdict.INCONCLUSIVE, None)
         assert "t.parquet was changed, moved or removed meanwhile" in left.account.unfinished[0]
         if change == "replaced":
             assert qidsql.audit(engine, k=2).verdict is Verdict.PASS
@@ -646,7 +647,7 @@ def test_keys_of_any_name_are_columns(tmp_path: Path) -> None:
     source = written(tmp_path / "t.json", json.dumps(rows))
     with connect(source) as engine:
         assert [column.name for column in engine.describe(None).columns] == keys
-        found = [qidsql.profile(engine, columns=[key], k=2).column_sets[0].profile.classes for key in keys]
+        found = [measured_set(engine, columns=[key], k=2).profile.classes for key in keys]
     assert found == [3] * len(keys)
 
 
@@ -658,7 +659,7 @@ def test_records_with_an_empty_key_or_very_many_keys(tmp_path: Path, many: int) 
     with connect(source) as engine:
         assert [column.name for column in engine.describe(None).columns] == ["column0", *keys[1:]]
         for name in ("column0", "k2"):
-            assert qidsql.profile(engine, columns=[name], k=2).column_sets[0].profile.classes == 2
+            assert measured_set(engine, columns=[name], k=2).profile.classes == 2
 
 
 def test_records_that_are_no_objects(tmp_path: Path) -> None:

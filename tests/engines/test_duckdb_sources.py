@@ -19,6 +19,7 @@ from qidsql.engines.connect import connect
 from qidsql.engines.duckdb.engine import DuckDBSession
 from qidsql.errors import BudgetSpent, QidsqlError, SourceError, UsageError
 from qidsql.sql.templates import Statement
+from tests.ways import measured_set
 
 ROWS = [(1, "x"), (1, "x"), (2, "y")]
 
@@ -33,7 +34,7 @@ def database(tmp_path: Path) -> Path:
 
 
 def rows(source: str, table: str | None = None) -> int:
-    return qidsql.profile(source, table, k=2).column_sets[0].profile.rows
+    return measured_set(source, table, k=2).profile.rows
 
 
 def complaint(source: str, kind: type[QidsqlError] = SourceError) -> str:

@@ -13,6 +13,7 @@ from qidsql.errors import AccessError, StatementError, UnknownName, UsageError
 from qidsql.measures.profiles import ClassProfile
 from tests.exhaustive import always, first
 from tests.stores import DuckDBStore, quoted
+from tests.ways import measured_set
 
 NAMES = [
     'a"b',
@@ -50,7 +51,7 @@ NAMES = [
 
 def profile(source: DuckDBStore | Engine, table: str, *columns: str, **options: str) -> ClassProfile:
     place = source.url if isinstance(source, DuckDBStore) else source
-    return qidsql.profile(place, table, columns=columns, k=2, **options).column_sets[0].profile  # type: ignore[arg-type]
+    return measured_set(place, table, columns=columns, k=2, **options).profile  # type: ignore[arg-type]
 
 
 @pytest.mark.exhaustive
@@ -92,7 +93,7 @@ def test_one_name_in_several_schemas(duckdb_store: DuckDBStore) -> None:
 
 def test_names_that_differ_in_letter_case_of_columns(duckdb_store: DuckDBStore) -> None:
     duckdb_store.table("t", {"Zip": "INTEGER", "Other": "INTEGER"}, [(1, 1)])
-    assert qidsql.profile(duckdb_store.url, "T", columns=["zip"]).column_sets[0].columns == ("Zip",)
+    assert measured_set(duckdb_store.url, "T", columns=["zip"]).account.columns == ("Zip",)
     assert profile(duckdb_store, "t", where="ZIP = 1").rows == 1
 
 
@@ -102,7 +103,7 @@ def test_a_view_shows_the_columns_it_has_now(duckdb_store: DuckDBStore) -> None:
     duckdb_store.execute("CREATE VIEW v AS SELECT * FROM t")
     duckdb_store.execute("ALTER TABLE t ADD COLUMN b INTEGER")
     try:
-        assert qidsql.profile(duckdb_store.url, "v").column_sets[0].columns == ("a", "b")
+        assert measured_set(duckdb_store.url, "v").account.columns == ("a", "b")
     except StatementError as error:  # before DuckDB 2.0 such a view is an error
         assert "no longer fits its tables" in str(error)
 

@@ -12,6 +12,7 @@ import pytest
 
 import qidsql
 from qidsql.errors import AccessError, SourceError, UsageError
+from tests.ways import measured_set
 
 COLUMNS: dict[str, list[Any]] = {
     "zip": ["01", "01", "02", None, "02"],
@@ -40,15 +41,15 @@ def test_a_frame_is_audited_like_the_table_with_its_rows(frame: Any, tmp_path: A
 
 def test_an_engine_on_a_frame_stays_open() -> None:
     with qidsql.connect(polars.DataFrame(COLUMNS)) as engine:
-        first, second = qidsql.profile(engine, columns=["sex"]), qidsql.profile(engine, columns=["born"])
-    assert first.column_sets[0].profile == second.column_sets[0].profile
+        first, second = measured_set(engine, columns=["sex"]), measured_set(engine, columns=["born"])
+    assert first.profile == second.profile
 
 
 def test_a_frame_is_not_changed_and_later_changes_of_it_are_not_seen() -> None:
     frame = pandas.DataFrame(COLUMNS)
     with qidsql.connect(frame) as engine:
         frame["sex"] = "x"
-        assert qidsql.profile(engine, columns=["sex"]).column_sets[0].profile.classes == 2
+        assert measured_set(engine, columns=["sex"]).profile.classes == 2
 
 
 @pytest.mark.parametrize(

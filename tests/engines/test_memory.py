@@ -23,6 +23,7 @@ from qidsql.sql.classes import class_sizes
 from qidsql.sql.relation import relation
 from tests.commandline import environment
 from tests.exhaustive import always
+from tests.ways import measured_set
 
 ROWS = 4_000_000
 LIMIT_MB = 400
@@ -70,12 +71,12 @@ def test_what_was_spilled_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = tmp_path / "people.parquet"
     duckdb.sql(f"COPY (SELECT hash(i) AS a, hash(i, 1) AS b FROM range(800_000) AS t(i)) TO '{path}'")
     with connect(f"{path}?memory_limit=25MB&threads=1") as engine:
-        notes = qidsql.profile(engine, "people", columns=["a", "b"]).account.notes
+        notes = measured_set(engine, "people", columns=["a", "b"]).account.notes
         [thread] = [each for each in threading.enumerate() if each.name == "qidsql spill"]
         assert any(re.fullmatch(r"up to \d+ MB at a time were spilled .*", note) for note in notes)
     thread.join(10)
     assert not thread.is_alive()
-    assert not any("spilled" in note for note in qidsql.profile(str(path), columns=["a"]).account.notes)
+    assert not any("spilled" in note for note in measured_set(str(path), columns=["a"]).account.notes)
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def crowded(tmp_path: Path) -> Path:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("work", always(qidsql.profile, longer=[partial(qidsql.audit, max_size=1)]))
+@pytest.mark.parametrize("work", always(measured_set, longer=[partial(qidsql.audit, max_size=1)]))
 def test_without_room_to_spill_classes_are_counted_in_parts(crowded: Path, work: Callable[..., Any]) -> None:
     """With the answers that DuckDB has where it has room; without parts it runs out of memory (at 18 MB mostly)."""
     little = f"{crowded}?memory_limit=18MB&threads=2"
@@ -120,7 +121,7 @@ def test_parts_that_were_counted_are_not_counted_again(crowded: Path, monkeypatc
         engine.watchers.append(lambda each: purposes.append(each.purpose))
         found = profiler.whole()
     assert purposes[0].startswith("class sizes of a + b + c, part 3 of ") and found.rows == 600_000
-    assert found == qidsql.profile(str(crowded), k=3).column_sets[0].profile
+    assert found == measured_set(str(crowded), k=3).profile
 
 
 @pytest.mark.exhaustive
@@ -131,14 +132,14 @@ def test_the_rows_are_counted_before_classes_that_may_not_fit(crowded: Path) -> 
         with connect(f"{crowded}?memory_limit={memory}&threads=1") as engine:
             assert engine.little_room == (memory == "12MB")
             engine.watchers.append(lambda each: purposes.append(each.purpose))
-            qidsql.profile(engine, "people")
+            measured_set(engine, "people")
     assert purposes[0] == "rows" and purposes[-1] == "class sizes of a + b + c"
 
 
 @pytest.mark.exhaustive
 def test_where_spilling_does_not_suffice_classes_are_counted_in_parts(crowded: Path) -> None:
     """DuckDB needs more memory than it has for groups that it could spill; so do two statements side by side."""
-    for options, work in (("10MB&threads=1", qidsql.profile), ("14MB&threads=2", partial(qidsql.audit, max_size=1))):
+    for options, work in (("10MB&threads=1", measured_set), ("14MB&threads=2", partial(qidsql.audit, max_size=1))):
         parts, whole = work(f"{crowded}?memory_limit={options}", k=3), work(str(crowded), k=3)
         assert any("counted in up to" in note for note in parts.account.notes)
         assert parts.column_sets == whole.column_sets and parts.account.unfinished == ()

@@ -7,6 +7,7 @@ import pytest
 
 import qidsql
 from qidsql.errors import QidsqlError, StatementError, UsageError
+from tests.ways import measured_set
 
 ROWS = 'age,job,hours\n30,clerk,40\n31,?,99\n"NA",cook,40\n30,cook,99\n31,NA,40\n'
 NOTE = "texts that often mean a missing value: age (1 field NA, else numbers); job (1 field ? and 1 field NA)"
@@ -83,9 +84,9 @@ def test_the_advice_for_a_condition_on_texts_works(tmp_path: Path) -> None:
     path = file(tmp_path, "csv")
     for condition in ("age > 30", "CAST(age AS INTEGER) > 30"):
         with pytest.raises(StatementError, match=r"TRY_CAST\(age AS INTEGER\)"):
-            qidsql.profile(path, columns=["job"], where=condition)
-    assert qidsql.profile(path, columns=["job"], where="TRY_CAST(age AS INTEGER) > 30").account.rows == 2
-    assert qidsql.profile(f"{path}?missing=NA", columns=["job"], where="age > 30").account.rows == 2
+            measured_set(path, columns=["job"], where=condition)
+    assert measured_set(path, columns=["job"], where="TRY_CAST(age AS INTEGER) > 30").account.rows == 2
+    assert measured_set(f"{path}?missing=NA", columns=["job"], where="age > 30").account.rows == 2
 
 
 def test_a_second_source_takes_marks_too(tmp_path: Path) -> None:

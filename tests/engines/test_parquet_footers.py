@@ -23,6 +23,7 @@ from tests.duckdb_hosts import Host
 from tests.exhaustive import always
 from tests.parquet_footers import NULLS, STATISTICS, Fields, changed, chunks, groups
 from tests.parquet_footers import VALUES as NUMBER_OF_VALUES
+from tests.ways import measured_set
 
 VALUES = [100] * 400 + [3, 5] * 200 + [1, 2, 257, 513] * 100  # the last row group's true maximum is 513
 
@@ -61,7 +62,7 @@ def test_values_beyond_the_footers_bounds_are_values_of_their_own(
     tmp_path: Path, columns: tuple[str, ...], changes: tuple[tuple[bytes, bytes], ...]
 ) -> None:
     source = lying(tmp_path / "t.parquet", *changes)
-    found = qidsql.profile(source, columns=columns, k=150).column_sets[0].profile
+    found = measured_set(source, columns=columns, k=150).profile
     assert (found.rows, found.classes) == (len(VALUES), len(set(VALUES)))
     assert found.smallest == min(Counter(VALUES).values())
     assert qidsql.audit(source, columns=columns, k=150).verdict is Verdict.VIOLATION
@@ -70,15 +71,15 @@ def test_values_beyond_the_footers_bounds_are_values_of_their_own(
 @pytest.mark.parametrize("where", always("a > 200", "n IS NULL", longer=["a in (257, 513)", "s >= '0257'"]))
 def test_row_groups_that_false_bounds_exclude_are_read(tmp_path: Path, where: str) -> None:
     source = lying(tmp_path / "t.parquet", *LOW_MAXIMUM, *NO_NULLS)
-    found = qidsql.profile(source, columns=("a",), k=2, where=where).column_sets[0].profile
+    found = measured_set(source, columns=("a",), k=2, where=where).profile
     assert (found.rows, found.classes) == (200, 2)
 
 
 def test_nulls_that_the_footer_denies_match_everything(tmp_path: Path) -> None:
-    honest = qidsql.profile(lying(tmp_path / "u.parquet"), columns=("n",), k=2, nulls="wildcard")
+    honest = measured_set(lying(tmp_path / "u.parquet"), columns=("n",), k=2, nulls="wildcard")
     source = lying(tmp_path / "t.parquet", *NO_NULLS)
-    found = qidsql.profile(source, columns=("n",), k=2, nulls="wildcard")
-    assert found.column_sets[0].profile == honest.column_sets[0].profile
+    found = measured_set(source, columns=("n",), k=2, nulls="wildcard")
+    assert found.profile == honest.profile
 
 
 def test_joins_and_first_rows_of_an_order_read_each_row_group(tmp_path: Path) -> None:
@@ -122,15 +123,15 @@ def test_views_of_files_in_a_connection_that_is_passed(passed: duckdb.DuckDBPyCo
     passed.execute("SET disabled_optimizers = 'top_n,unused_columns'")
     values = [257, 513] if view == "narrow" else set(VALUES)
     with connect(passed) as engine:
-        found = qidsql.profile(engine, view, columns=("a",), k=2).column_sets[0].profile
+        found = measured_set(engine, view, columns=("a",), k=2).profile
         assert found.classes == len(values)
         assert disabled(passed) > {"top_n", "unused_columns"}
         passed.execute("SET disabled_optimizers = 'unused_columns'")  # by the user, or as another audit ends
-        narrowed = qidsql.profile(engine, view, columns=("a",), k=2, where="a > 200").column_sets[0].profile
+        narrowed = measured_set(engine, view, columns=("a",), k=2, where="a > 200").profile
         assert narrowed.classes == 2
     assert disabled(passed) == {"unused_columns"}
     with connect(passed) as engine:
-        assert qidsql.profile(engine, "plain", k=2).column_sets[0].profile.classes == 1
+        assert measured_set(engine, "plain", k=2).profile.classes == 1
         assert disabled(passed) == {"unused_columns"}
 
 

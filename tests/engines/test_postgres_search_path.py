@@ -19,6 +19,7 @@ from qidsql.operations.history.opening import open_history
 from tests.exhaustive import always
 from tests.older_servers import older_server
 from tests.stores import PostgresStore
+from tests.ways import measured_set
 
 # What eve makes: when it is called she is told a cell that she may not read, and a program runs on the server.
 CAUGHT = """
@@ -101,7 +102,7 @@ def test_an_audit_calls_nobody_elses_functions(trap: Trap, snapshot: bool) -> No
         assert (result.verdict, result.account.rows) == (Verdict.VIOLATION, 100)
         for asked in (
             lambda: qidsql.keys(engine, trap.table, columns=["ward", "city"], all=True, violates=5),
-            lambda: qidsql.profile(engine, trap.table, columns=["ward", "city"], nulls="wildcard"),
+            lambda: measured_set(engine, trap.table, columns=["ward", "city"], nulls="wildcard"),
             lambda: qidsql.uniques(engine, trap.table, columns=["ward", "city"], max_size=2),
             lambda: qidsql.protect(
                 engine, trap.table, columns=["ward", "city"], k=5, by="cells", against="released-rows"

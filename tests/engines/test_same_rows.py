@@ -18,6 +18,7 @@ from qidsql.engines.connect import connect
 from tests.definitions import profile_of
 from tests.exhaustive import always
 from tests.stores import DuckDBStore, PostgresStore, quoted
+from tests.ways import measured_set
 
 TABLES = 8
 Cell = str | None
@@ -195,4 +196,4 @@ def test_what_csv_cannot_say(tmp_path: Path) -> None:
     """Where a writer puts no text in quotes, an empty text is a NULL: they are one value then."""
     for name, empty, classes in (("quoted", '""', 2), ("bare", "", 1)):
         (tmp_path / f"{name}.csv").write_text(f"a,b\n{empty},x\n,x\n", encoding="utf-8")
-        assert qidsql.profile(str(tmp_path / f"{name}.csv"), k=2).column_sets[0].profile.classes == classes
+        assert measured_set(str(tmp_path / f"{name}.csv"), k=2).profile.classes == classes

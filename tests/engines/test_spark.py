@@ -49,6 +49,7 @@ from tests.spark_server import SailProcess, sail, spark_url
 from tests.sql.golden_statements import FOLDER
 from tests.stores import SparkStore, quoted
 from tests.trials.disturbed import PROOF
+from tests.ways import measured_set
 
 ENDLESS = "SELECT a.id % 7 AS x, b.id % 5 AS y FROM RANGE(10000000) AS a CROSS JOIN RANGE(10000000) AS b"
 SECRET = "geheim"
@@ -92,7 +93,7 @@ COMMANDS: dict[str, Callable[[str, str], Any]] = {
     "audit": lambda source, table: qidsql.audit(source, table, k=5),
     "audit of persons": lambda source, table: qidsql.audit(source, table, k=3, entity="years"),
     "audit with wildcards": lambda source, table: qidsql.audit(source, table, k=3, nulls="wildcard"),
-    "profile": lambda source, table: qidsql.profile(source, table, k=5),
+    "only": lambda source, table: measured_set(source, table, k=5),
     "keys": lambda source, table: qidsql.keys(source, table),
     "keys, all": lambda source, table: qidsql.keys(source, table, all=True),
     "keys by ratio": lambda source, table: qidsql.keys(source, table, distinct="0.5"),
@@ -242,8 +243,8 @@ def test_hostile_names(spark_store: SparkStore) -> None:
         spark_store.table(f"t{place}", {name: "VARCHAR", f"{name} 2": "INTEGER"}, [("a", 1), ("a", 1), ("b", 2)])
     with spark_store.connect() as engine:
         for place, name in enumerate(some):
-            result = qidsql.profile(engine, f"t{place}", k=2, columns=[name, f"{name} 2"])
-            assert result.column_sets[0].profile == profile_of([("a", 1), ("a", 1), ("b", 2)], 2), name
+            result = measured_set(engine, f"t{place}", k=2, columns=[name, f"{name} 2"])
+            assert result.profile == profile_of([("a", 1), ("a", 1), ("b", 2)], 2), name
 
 
 # Statements whose table expressions are evaluated twice
@@ -548,7 +549,7 @@ def test_a_delta_table_is_read_in_the_version_seen_first(versions: tuple[str, Sp
             assert engine.snapshot == "every statement reads the same version of the table"
             owner.execute("INSERT INTO d VALUES (3, 'z')")
             for where in (None, "a > 0"):
-                assert qidsql.profile(engine, name, columns=["a"], where=where).account.rows == place + 2
+                assert measured_set(engine, name, columns=["a"], where=where).account.rows == place + 2
             assert engine.renew()
 
 
@@ -581,7 +582,7 @@ def test_an_iceberg_table_is_read_as_of_the_time_it_was_described(
             assert "as of the time it was described" in engine.snapshot
             owner.execute("INSERT INTO i VALUES (3, 'z')")
             for where in (None, "a > 0"):
-                assert qidsql.profile(engine, name, columns=["a"], where=where).account.rows == place + 2
+                assert measured_set(engine, name, columns=["a"], where=where).account.rows == place + 2
             assert engine.renew()
 
 

@@ -13,6 +13,7 @@ from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
 from tests.exhaustive import always
 from tests.spark_server import spark_url
+from tests.ways import measured_set
 
 pytestmark = pytest.mark.spark
 ROWS = 120
@@ -92,8 +93,8 @@ def engine() -> Iterator[Engine]:
 
 
 def selected(engine: Engine, people: str, where: str) -> int:
-    found = qidsql.profile(engine, people, columns=["id"], where=where)
-    return found.column_sets[0].profile.rows
+    found = measured_set(engine, people, columns=["id"], where=where)
+    return found.profile.rows
 
 
 def raw(people: str, where: str) -> int:

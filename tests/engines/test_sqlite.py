@@ -23,7 +23,7 @@ from tests.definitions import profile_of
 from tests.exhaustive import always
 from tests.hostile_names import GIVEN
 from tests.stores import SQLiteStore, quoted
-from tests.ways import work
+from tests.ways import measured_set, work
 
 ROWS = [("a", 1), ("a", 1), ("b", 1), ("b", 2)]
 
@@ -39,7 +39,7 @@ def names_beside(store: SQLiteStore) -> set[str]:
 
 
 def profile(source: str | Engine, table: str = "people", columns: Sequence[str] = ("name", "age")) -> ClassProfile:
-    return qidsql.profile(source, table, columns=columns).column_sets[0].profile
+    return measured_set(source, table, columns=columns).profile
 
 
 def complaint(source: str, **options: bool) -> str:
@@ -56,7 +56,7 @@ def test_it_is_known_by_its_first_bytes_and_by_its_url(people: SQLiteStore) -> N
             assert [str(name) for name in engine.table_names()] == ["main.people"]
 
 
-@pytest.mark.parametrize("command", ["audit", "profile", "keys", "columns", "uniques"])
+@pytest.mark.parametrize("command", ["audit", "only", "keys", "columns", "uniques"])
 def test_the_file_is_the_same_afterwards_and_nothing_is_beside_it(people: SQLiteStore, command: str) -> None:
     before, beside = people.path.read_bytes(), names_beside(people)
     work(command)(str(people.path), "people", **({"violates": 2} if command == "columns" else {}))
@@ -95,7 +95,7 @@ def test_a_writer_waits_while_a_database_without_a_log_is_read(people: SQLiteSto
         closing(sqlite3.connect(people.path, timeout=0)) as writer,
         pytest.raises(sqlite3.OperationalError, match="locked"),
     ):
-        qidsql.profile(engine, "people")
+        measured_set(engine, "people")
         writer.execute("DELETE FROM people")
         writer.commit()
     assert profile(str(people.path)) == profile_of(ROWS, 5)
@@ -155,7 +155,7 @@ def test_a_damaged_file_is_an_error_and_no_answer(sqlite_store: SQLiteStore) -> 
     content[40_000:60_000] = b"\xff" * 20_000
     sqlite_store.path.write_bytes(content)
     with pytest.raises(QidsqlError, match="damaged"):
-        qidsql.profile(str(sqlite_store.path), "t")
+        measured_set(str(sqlite_store.path), "t")
 
 
 def test_what_it_cannot_do_is_refused(people: SQLiteStore) -> None:
@@ -273,6 +273,6 @@ def test_whole_numbers_are_exact_or_an_error(people: SQLiteStore) -> None:
 def test_its_errors_hold_no_values(people: SQLiteStore) -> None:
     people.execute("CREATE VIEW v AS SELECT json_extract(name, 'secret') AS a FROM people")
     with pytest.raises(QidsqlError) as error:
-        qidsql.profile(str(people.path), "v")
+        measured_set(str(people.path), "v")
     assert "secret" not in str(error.value)
     assert shown(str(people.path)) == str(people.path)

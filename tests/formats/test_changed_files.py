@@ -18,6 +18,7 @@ from qidsql.operations.document import as_document
 from tests.commandline import refused
 from tests.exhaustive import always
 from tests.formats.documents import filled
+from tests.ways import measured_set
 
 ODD: tuple[Any, ...] = (
     *(None, True, -1, 0, 1, 10**20, 10**400, 0.5, float("nan"), float("inf"), "", "x", "\ud800", "1e999999999", "1/0"),
@@ -39,7 +40,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "matching": house.protect(source, k=2, by="cells", against="released-rows"),
         "turns": house.protect(source, k=5, turns="drop=a", by="turns"),
         "risk": house.risk(source),
-        "profile": house.profile(source, columns="a"),
+        "profile": measured_set(source, columns="a"),
     }
     return {name: plain(result) for name, result in {**found, "run": as_document(audit)}.items()}
 

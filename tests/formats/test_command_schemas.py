@@ -35,9 +35,9 @@ COPY = [(n, zip_code, sex, None if n % 13 == 0 else work, pay) for n, zip_code, 
 COLUMNS = {"id": "INTEGER", "zip": "TEXT", "sex": "TEXT", "work": "TEXT", "pay": "INTEGER"}
 SOME = ("-c", "zip", "-c", "sex", "-c", "work")
 RUNS: Sequence[tuple[str, ...]] = (
-    ("profile", "people", *SOME),
-    ("profile", "people", "-c", "zip", "--entity", "id"),
-    ("profile", "people", *SOME, "--nulls", "wildcard"),
+    ("audit", "people", "--only", "zip", "--only", "sex"),
+    ("audit", "people", "--only", "zip", "--entity", "id"),
+    ("audit", "people", "--only", "zip", "--only", "sex", "--nulls", "wildcard"),
     ("risk", "people", "-c", "zip", "-c", "work", "--sampling-fraction", "0.1", "--weight", "id", "--where", "id > 0"),
     ("risk", "people", "-c", "zip", "--entity", "id", "--population-size", "60"),
     ("risk", "people", "-c", "id", "-c", "sex", "--sampling-fraction", "0.5", "--max-statements", "3"),
@@ -301,4 +301,4 @@ def test_every_command_that_writes_json_has_a_schema() -> None:
     """Those of audit and run have tests of their own; report writes theirs."""
     takes = {each for each in COMMANDS_OF_QIDSQL if writes_json(each)}
     assert (takes | {*HISTORY}) - {"audit", "run", "report", "help"} == set(PUBLISHED)
-    assert {arguments[0] for arguments in RUNS} == set(PUBLISHED)
+    assert {arguments[0] for arguments in RUNS} - {"audit"} == set(PUBLISHED)

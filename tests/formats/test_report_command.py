@@ -69,8 +69,8 @@ def test_min_count_in_a_report_and_in_an_audit_are_one(source: Path, tmp_path: P
 
 
 def test_what_cannot_be_reported_is_said(source: Path, tmp_path: Path) -> None:
-    other = inside("profile", source, "-c", "sex", "--format", "json", cwd=tmp_path)
-    (tmp_path / "other.json").write_text(other.out.replace('"profile"', '"risk"'))
+    other = inside("audit", source, "--only", "sex", "--format", "json", cwd=tmp_path)
+    (tmp_path / "other.json").write_text(other.out.replace('"audit"', '"risk"'))
     (tmp_path / "older.json").write_text(other.out.replace('"format": 2', '"format": 1'))
     (tmp_path / "newer.json").write_text('{"qidsql": "9", "kind": "run", "format": 4}')
     (tmp_path / "before.json").write_text('{"qidsql": "0", "format": 1}')

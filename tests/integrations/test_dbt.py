@@ -12,6 +12,7 @@ import pytest
 import qidsql
 from tests.environments import REPOSITORY, environment_with
 from tests.stores import TWO_ENGINES, PostgresStore, Store
+from tests.ways import measured_set
 
 pytestmark = pytest.mark.exhaustive
 
@@ -60,8 +61,8 @@ def passes(source: str, table: str, options: Mapping[str, Any]) -> bool:
         limits = {"sensitive": ["s"], "l_diversity": options["l"], "roles": "none"}
         found = qidsql.audit(source, table, **asked, **limits)
         return bool(found.account.rows) and not any("reveals" in each.criterion for each in found.column_sets)
-    sets = qidsql.profile(source, table, **asked, entity=options.get("entity")).column_sets
-    return bool(sets) and sets[0].profile.rows > 0 and sets[0].profile.smallest >= options["k"]
+    profile = measured_set(source, table, **asked, entity=options.get("entity")).profile
+    return bool(profile and profile.rows > 0 and profile.smallest >= options["k"])
 
 
 @pytest.fixture(scope="module")

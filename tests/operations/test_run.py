@@ -69,7 +69,7 @@ def test_a_report_says_for_what_and_to_whom_the_tables_are_released(tmp_path: Pa
     page = inside("report", "--format", "html", cwd=tmp_path).out
     assert "<dt>Purpose</dt><dd><bdi>a &lt;study&gt;</bdi>" in page
     assert all(f"<dt>{key.capitalize()}</dt>" in page for key in release)
-    for name in ("audit", "keys", "profile"):
+    for name in ("audit", "keys", "risk"):
         arguments = (name, store.url, "safe", "--policy", "qidsql.toml")
         assert "<bdi>a &lt;study&gt;</bdi>" in inside(*arguments, "--format", "html", cwd=tmp_path).out, name
         markdown = inside(*arguments, "--format", "markdown", cwd=tmp_path).out

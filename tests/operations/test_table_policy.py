@@ -36,7 +36,6 @@ COMMANDS = {  # with the options that say what the file says
     "turns": [*LEFT_OUT, "--k", "4"],
     "matching": [*LEFT_OUT, "--k", "4"],
     "identical": [*LEFT_OUT, "--k", "4", "--method", "heuristic"],
-    "profile": [*LEFT_OUT, "--k", "4"],
     "risk": [*LEFT_OUT, "--k", "4"],
 }
 

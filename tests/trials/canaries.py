@@ -161,7 +161,6 @@ def _in_python(nest: Nest, shape: str) -> Outcome:
 
 SOURCES = (
     "audit",
-    "profile",
     "risk",
     "keys",
     "uniques",
@@ -177,7 +176,7 @@ MAIN = ("[sources.main]", 'url = "clinic.duckdb"')
 FLOCK = ("[[tables]]", 'table = "main.flock"', "max_statements = 3")
 PLACES: dict[str, Callable[[Nest, str], Outcome]] = {
     **{f"source of {verb}": _as_argument(verb, "@") for verb in SOURCES},
-    **{f"table of {verb}": _as_argument(verb, "clinic.duckdb", "@") for verb in SOURCES[:9]},
+    **{f"table of {verb}": _as_argument(verb, "clinic.duckdb", "@") for verb in SOURCES[:8]},
     "source in JSON": _as_argument("doctor", "@", "--format", "json"),
     "the variable of the source": _as_argument("audit", QIDSQL_URL="@"),
     "another variable": _as_argument("audit", "env:OTHER", OTHER="@"),
@@ -260,7 +259,7 @@ def _asked(nest: Nest, draw: Random) -> str | None:
         ],
         "audit for a person": [*columns, "--entity", "grp", *form, "--output", "report.html", "--format", "html"],
         "audit --dry-run": [*columns, "--dry-run"],
-        "profile": [*columns, *where, *shown, *form],
+        "audit of a set": [*(f"--only={each}" for each in draw.sample(COLUMNS, 2)), *where, *shown, *form],
         "risk": [*columns, *where, "--sampling-fraction", "0.3", *shown, *form],
         "risk by weights": [*columns, "--weight", draw.choice(COLUMNS), *shown, *form],
         "keys": [*columns, *where, "--k", "2", "--violates", "2", "--all", "--max-statements", "12", *shown, *form],

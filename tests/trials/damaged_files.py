@@ -12,10 +12,10 @@ from random import Random
 import pyarrow
 import pyarrow.parquet
 
-import qidsql
 from qidsql.engines.connect import connect
 from qidsql.errors import QidsqlError
 from tests.trials import Ground, Trials
+from tests.ways import measured_set
 
 SECRET = "sesame"
 Row = tuple[int, str]
@@ -56,7 +56,7 @@ def _heard(folder: Path, expected: dict[str, int | str]) -> dict[str, str]:
 
 def _of_table(folder: str, name: str, expected: int | str, obstacle: str | None) -> str:
     try:
-        smallest = qidsql.profile(folder, name, columns=["a", "b"], k=2).column_sets[0].profile.smallest
+        smallest = measured_set(folder, name, columns=["a", "b"], k=2).profile.smallest
     except QidsqlError as error:
         if isinstance(expected, int):
             return str(error)

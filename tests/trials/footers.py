@@ -44,6 +44,7 @@ from tests.parquet_footers import (
     groups,
 )
 from tests.trials import Ground, Trials
+from tests.ways import measured_set
 
 I64 = 6  # Thrift's compact type
 FIXED = 7  # the physical type of bytes of a fixed length
@@ -103,7 +104,7 @@ def _tried(folder: Path, random: Random) -> str | None:
         options: dict[str, Any] = {"columns": columns, "k": 5, "nulls": nulls}
         if where:
             options["where"] = where
-        found = qidsql.profile(source, table, **options).column_sets[0].profile
+        found = measured_set(source, table, **options).profile
         audit = qidsql.audit(source, table, **options)
     unread = way == "connection" and any("DuckDB 2 reads no value" in note for note in audit.account.notes)
     if unread and _denies(folder):

@@ -170,9 +170,9 @@ class _Place:
             text = inside("report", output, "--format", form).out
             if "<" in self.name and form in ("html", "junit") and self.name in text:
                 found.append(f"{form} has the name as it is")
-        outcome = inside("profile", self.store.url, self.typed, f"--column={first}", "--k", 2, "--format", "json")
-        measured = json.loads(outcome.out)["column_sets"] if outcome.out else [outcome]
-        return found + _differ("profile", [(each["columns"], each["classes"]) for each in measured], [([first], 2)])
+        outcome = inside("audit", self.store.url, self.typed, f"--only={first}", "--k", 2, "--format", "json")
+        found_set = json.loads(outcome.out)
+        return found + _differ("one set", (found_set["columns"], found_set["profile"]["classes"]), ([first], 2))
 
     def by_printed_scripts(self) -> list[str]:
         """What mask, suppress and anonymize print is run, and what suppress writes is there."""
@@ -329,7 +329,7 @@ def _as_files(folder: Path, name: str) -> list[str]:
         result = qidsql.audit(source, k=2, keep_identifiers=True)
         found += _differ(f"{path.suffix} columns", [column.name for column in result.columns], shown)
         found += _differ(f"{path.suffix} profile", result.profile, PROFILE)
-        outcome = inside("profile", source, f"--column={shown[1]}", "--k", 2, "--format", "json")
+        outcome = inside("audit", source, f"--only={shown[1]}", "--k", 2, "--format", "json")
         found += _differ(f"{path.suffix} command line", outcome.code, 0)
         if lost and "/" not in name:
             with pytest.raises(SourceError, match="has a backslash and one of"):

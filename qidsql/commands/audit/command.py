@@ -44,6 +44,14 @@ from qidsql.measures.profiles import ClassProfile, SizeBin
 from qidsql.measures.sampling import ClassEstimate
 from qidsql.wording.texts import count, plural, setting
 
+ONLY = Option(
+    "measure this column set alone, without a verdict or a search (repeat: a set of several columns). It has options "
+    "of its own, which the help lists if it is named",
+    "COLUMN",
+    panel=COLUMNS,
+    in_shells=False,
+)
+
 # The result of `audit`: the verdict, the columns, the column sets to blame, and what would help.
 
 
@@ -217,6 +225,7 @@ class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
     table: TableName = None
     _: KW_ONLY
     columns: Columns = ()
+    only: Annotated[None, ONLY] = None  # else it is another request
     exclude: Exclude = ()
     identifiers: Identifiers = ()
     keep_identifiers: Annotated[
@@ -298,12 +307,15 @@ COMMAND = Command(
         "qidsql audit warehouse.duckdb patients --k 5 --identifier patient_id --sensitive diagnosis",
         "qidsql audit warehouse.duckdb patients --sensitive diagnosis --l 3 --t 0.3",
         "qidsql audit postgresql://auditor@db.example.org/clinic public.visits --entity patient_id",
+        "qidsql audit warehouse.duckdb patients --only zip_code --only sex",
         "qidsql audit people.csv -c zip -c birth_date -c sex --format json --output audit.json",
         "qidsql audit warehouse.duckdb patients --output report.html",
         "qidsql audit sc://spark:15002 lake.clinic.visits --approximate 0.01",
     ),
     exit_codes="0 pass, 1 policy violated, 2 error, 3 inconclusive",
     documents=True,
+    ways=("only",),
+    chosen_by="only",
     shown=(
         "k",
         "rows_below_k",
@@ -315,8 +327,8 @@ COMMAND = Command(
         "identifiers",
         "where",
         "entity",
+        "only",
         "policy_file",
-        "max_seconds",
         "format",
         "output",
         "min_count",

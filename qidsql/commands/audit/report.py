@@ -266,8 +266,8 @@ def _next(result: AuditResult) -> list[tuple[str, str]]:
     k = f" --k {result.account.policy.k}"
     recognised = [column.name for column in result.columns if column.recognised]
     if result.column_sets:
-        profile = command("profile", result.account, column_set(result.column_sets[0].columns) + k)
-        return [(profile, ""), *_remedies(result)]
+        only = command("audit", result.account, column_set(result.column_sets[0].columns, "--only") + k)
+        return [(only, ""), *_remedies(result)]
     if result.histories is not None and result.verdict is Verdict.VIOLATION and (found := _remedies(result)):
         return found
     named = "".join(f" --identifier {shlex.quote(name)}" for name in recognised)

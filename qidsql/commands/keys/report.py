@@ -70,7 +70,8 @@ def _steps(result: KeysResult) -> list[tuple[str, str]]:
     steps, chosen = [], f" {result.options}" if result.options else ""
     if result.wanted is not Wanted.ALL and result.certificate is None:
         steps.append((command("keys", work, f" --all{chosen}{roles(policy)}"), "every minimal set"))
-    steps.append((command("profile", work, column_set(result.column_sets[0].columns)), "the first set's class sizes"))
+    only = column_set(result.column_sets[0].columns, "--only")
+    steps.append((command("audit", work, only), "the first set's class sizes"))
     limited = result.column_sets[0].profile is not None and result.column_sets[0].profile.disclosing
     forbidden = chosen if limited else f" --k {policy.k}"
     steps.append((command("protect", work, f" --by columns{forbidden}{roles(policy)}"), "what can be published"))

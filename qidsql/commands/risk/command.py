@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Annotated
 
 from qidsql.core.options import (
-    COLUMNS,
     MAX_SEED,
     SAMPLE,
+    Columns,
     Entity,
     Exclude,
     Identifiers,
@@ -26,7 +26,7 @@ from qidsql.core.policy import Policy, PolicyOptions
 from qidsql.core.results import Result, SearchAccount
 from qidsql.core.tables import Nulls
 from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Names, Option, Ratio
+from qidsql.declarations.options import Option, Ratio
 from qidsql.declarations.results import FLAT, SIGNED, Rounded
 from qidsql.errors import UsageError
 from qidsql.measures.histories import Histories
@@ -61,10 +61,7 @@ class RiskRequest(PolicyOptions):
 
     table: TableName = None
     _: KW_ONLY
-    columns: Annotated[
-        Names,
-        Option("a column of the set (repeat); default: all columns together", "COLUMN", ("-c", "--column"), COLUMNS),
-    ] = ()
+    columns: Columns = ()
     exclude: Exclude = ()
     identifiers: Identifiers = ()
     sensitive: Sensitive = ()
@@ -87,7 +84,7 @@ class RiskRequest(PolicyOptions):
             "COLUMN",
         ),
     ] = None
-    population: Annotated[str | None, AGAINST] = None
+    population: Annotated[None, AGAINST] = None  # else it is another request
     seed: Annotated[int, Option("the samples that test the estimates", "N", panel=SAMPLE)] = 0
     where: Where = None
     entity: Entity = None

@@ -20,7 +20,7 @@ from qidsql.wording.texts import are, count, counted, few, percent, plural, shar
 WEIGHTS_LEFT = "no cell value left the engine but sums of weights, of classes of one row too"
 TESTED = ("Mean error", "Worst error", "Converged")  # of the backtest
 NOT_COVERED = (
-    "What is learnt about the people of a class without singling out one (qidsql profile --sensitive); values that are "
+    "What is learnt about the people of a class without singling out one (qidsql audit --sensitive); values that are "
     "known only roughly; columns outside this set."
 )
 

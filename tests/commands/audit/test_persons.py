@@ -13,6 +13,7 @@ from qidsql.errors import UsageError
 from tests.commandline import inside
 from tests.policies import policy_file
 from tests.stores import EVERY_ENGINE, DuckDBStore, Store
+from tests.ways import measured_set
 
 WAVES = [(person, wave, person % 2) for person in range(8) for wave in range(3)]  # 4 persons of each sex, 12 rows
 COLUMNS = {"id": "INTEGER", "wave": "INTEGER", "sex": "INTEGER"}
@@ -140,7 +141,7 @@ def test_in_a_policy(
     assert qidsql.audit(url, "panel").verdict == expected
     given = qidsql.audit(url, "panel", entity="row").verdict
     assert given == ("inconclusive" if "CHECK: or" in entity else "pass"), "it says nothing of whether id is published"
-    for keyed in (qidsql.keys(url, "panel"), qidsql.profile(url, "panel", columns="sex")):
+    for keyed in (qidsql.keys(url, "panel"), measured_set(url, "panel", columns="sex")):
         assert keyed.account.policy.entity == ("id" if expected == "violation" else None)
 
 

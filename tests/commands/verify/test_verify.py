@@ -16,6 +16,7 @@ from tests.commandline import inside
 from tests.commands.keys.test_keys import NAMES, ROWS, TYPES
 from tests.exhaustive import always
 from tests.stores import ONE_ENGINE, DuckDBStore, Store
+from tests.ways import measured_set
 
 SEARCHES: dict[str, dict[str, Any]] = {
     "keys of nearly all rows": {"separation": 0.95},
@@ -205,7 +206,7 @@ def test_a_stop_is_inconclusive(url: str, tmp_path: Path) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 def test_what_is_no_result_is_refused_in_one_line(url: str, tmp_path: Path) -> None:
-    profiled = house.profile(url, "t", columns=["a"]).to_dict()
+    profiled = measured_set(url, "t", columns=["a"]).to_dict()
     half = {**house.keys(url, "t", **ALL).to_dict()}
     del half["lower_bound"]
     for document in ({}, {"column_sets": []}, profiled, half, [1], "x"):

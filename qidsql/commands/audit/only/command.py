@@ -1,13 +1,11 @@
-"""The request of `profile`: one column set of one table."""
+"""The request of `audit --only`: one column set of one table."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
+from qidsql.commands.audit.command import ONLY
 from qidsql.core.options import (
-    COLUMNS,
     Entity,
-    Exclude,
-    Identifiers,
     K,
     MaxBytes,
     MaxSeconds,
@@ -16,18 +14,19 @@ from qidsql.core.options import (
     Sensitive,
     TableName,
     Where,
+    names,
 )
 from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.core.results import Disclosed, Result, SearchAccount
 from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Names, Option
+from qidsql.declarations.options import Names
 from qidsql.declarations.results import FLAT
 from qidsql.measures.profiles import ClassProfile, SizeBin
 from qidsql.wording.texts import few
 
 
 @dataclass(frozen=True)
-class ProfileRequest(PolicyOptions, Audited):
+class OnlyRequest(PolicyOptions, Audited):
     """The measures of one column set: classes, ratios, smallest class, rows below k.
 
     With sensitive columns, also what the set discloses about each. One statement and one scan, and one for each
@@ -36,12 +35,7 @@ class ProfileRequest(PolicyOptions, Audited):
 
     table: TableName = None
     _: KW_ONLY
-    columns: Annotated[
-        Names,
-        Option("a column of the set (repeat); default: all columns together", "COLUMN", ("-c", "--column"), COLUMNS),
-    ] = ()
-    exclude: Exclude = ()
-    identifiers: Identifiers = ()
+    only: Annotated[Names, ONLY]
     sensitive: Sensitive = ()
     k: K = 5
     where: Where = None
@@ -54,20 +48,23 @@ class ProfileRequest(PolicyOptions, Audited):
     def check(self) -> None:
         _ = self.policy
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """As a policy names them."""
+        return names(self.only)
+
 
 COMMAND = Command(
-    ProfileRequest,
+    OnlyRequest,
     examples=(
-        "qidsql profile warehouse.duckdb patients -c zip_code -c sex",
-        "qidsql profile people.csv -c birth_date --k 11",
-        "qidsql profile warehouse.duckdb patients -c zip_code -c sex --sensitive diagnosis",
+        "qidsql audit warehouse.duckdb patients --only zip_code --only sex",
+        "qidsql audit people.csv --only birth_date --k 11",
+        "qidsql audit warehouse.duckdb patients --only zip_code --only sex --sensitive diagnosis",
     ),
     exit_codes="0 finished, 2 error, 3 inconclusive",
     shown=(
+        "only",
         "k",
-        "columns",
-        "exclude",
-        "identifiers",
         "sensitive",
         "where",
         "entity",
@@ -79,23 +76,15 @@ COMMAND = Command(
 )
 
 
-# The result of `profile`.
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProfiledSet:
-    """A column set with its measures."""
-
-    columns: tuple[str, ...]
-    profile: Annotated[ClassProfile, FLAT]
+# The result of `audit --only`.
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ProfileResult(Result):
+class OnlyResult(Result):
     """The measures of one column set."""
 
     account: Annotated[SearchAccount, FLAT]
-    column_sets: Annotated[tuple[ProfiledSet, ...], "the one that was measured; none if time ran out"]
+    profile: Annotated[ClassProfile | None, "null if time ran out"]
     class_sizes: tuple[SizeBin, ...]
     disclosed: Annotated[tuple[Disclosed, ...], "what the columns disclose about each sensitive column"]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from qidsql.commands.profile.command import ProfiledSet, ProfileRequest, ProfileResult
+from qidsql.commands.audit.only.command import OnlyRequest, OnlyResult
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
 from qidsql.core.results import Disclosed, Verdict
 from qidsql.engines.base import Engine
@@ -13,9 +13,7 @@ from qidsql.wording.texts import plural
 
 
 @one_answer
-def profile(
-    engine: Engine, request: ProfileRequest, on_stage: Callable[[str], None] = lambda stage: None
-) -> ProfileResult:
+def only(engine: Engine, request: OnlyRequest, on_stage: Callable[[str], None] = lambda stage: None) -> OnlyResult:
     """The measures of the columns together (all readable ones if none is named).
 
     One statement, one scan; where a NULL matches anything, first one to count the NULLs, and at most one for each
@@ -38,13 +36,13 @@ def profile(
     except Stopped as stop:
         unfinished = [str(stop)]
     k = request.policy.k
-    measured = () if sizes is None else (ProfiledSet(columns=search.profiler.names, profile=sizes.profile(k)),)
-    rows = measured[0].profile.rows if measured else None
-    return ProfileResult(
+    profile = None if sizes is None else sizes.profile(k)
+    rows = None if profile is None else profile.rows
+    return OnlyResult(
         verdict=Verdict.FINISHED if rows else Verdict.INCONCLUSIVE,
         reason="not measured to the end" if rows is None else f"{plural(rows, 'row')} measured",
         account=search.account(rows, unfinished),
-        column_sets=measured,
+        profile=profile,
         class_sizes=() if sizes is None else size_bins(sizes, bin_starts(k)),
         disclosed=tuple(disclosed),
     )

@@ -1,12 +1,12 @@
-"""The profile report."""
+"""The report on one column set."""
 
-from qidsql.commands.profile.command import ProfileResult
+from qidsql.commands.audit.only.command import OnlyResult
 from qidsql.report.blocks import Fields, Report
 from qidsql.report.sections import chart_of_sizes, cost, disclosed_lines, left_out_facts
 from qidsql.wording.texts import count, counted, few, percent, plural, ratio, share
 
 
-def report(result: ProfileResult) -> Report:
+def report(result: OnlyResult) -> Report:
     """The report."""
     account, policy = result.account, result.account.policy
     k = policy.k
@@ -15,13 +15,10 @@ def report(result: ProfileResult) -> Report:
     rows.add("Source", f"{account.source}, {account.kind} {account.table}; {account.engine}")
     rows.add("Column set", f"{', '.join(account.columns)}. {policy.null_rule}")
     left_out_facts(rows, account)
-    if not result.column_sets:
-        yield rows
-        yield from cost(account)
-        return
-    profile = result.column_sets[0].profile
-    if profile.rows == 0:
-        rows.add("Nothing to measure", policy.why_no_rows)
+    profile = result.profile
+    if profile is None or not profile.rows:
+        if profile is not None:
+            rows.add("Nothing to measure", policy.why_no_rows)
         yield rows
         yield from cost(account)
         return
@@ -48,14 +45,14 @@ def report(result: ProfileResult) -> Report:
     yield from cost(account)
 
 
-def opening(result: ProfileResult) -> str:
+def opening(result: OnlyResult) -> str:
     """What was found, in words for people who sign."""
-    if not result.column_sets or not result.column_sets[0].profile.rows:
+    found = result.profile
+    if found is None or not found.rows:
         return "The columns could not be measured."
-    [found] = result.column_sets
-    unit = ("person", "people") if found.profile.entities else ("row", "rows")
+    unit = ("person", "people") if found.entities else ("row", "rows")
     return (
-        f"Whoever knows {few(found.columns)} of a person finds exactly one {unit[0]} for "
-        f"{share(found.profile.unique_rows, found.profile.rows)} of the {unit[1]}, and fewer than "
-        f"{count(found.profile.k)} for {percent(found.profile.share_below_k)}."
+        f"Whoever knows {few(result.account.columns)} of a person finds exactly one {unit[0]} for "
+        f"{share(found.unique_rows, found.rows)} of the {unit[1]}, and fewer than {count(found.k)} for "
+        f"{percent(found.share_below_k)}."
     )

@@ -1,0 +1,1 @@
+"""qidsql audit --only: request, work, result, report."""

@@ -1,1 +1,0 @@
-"""qidsql profile: request, work, result, report."""
