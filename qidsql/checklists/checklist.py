@@ -3,6 +3,7 @@
 `check` names the function that measures a line (`qidsql.commands.release.lines`), or says that only a person can.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -49,15 +50,18 @@ class Checklist:
     lines: Annotated[tuple[Requirement, ...], FileKey("its lines")] = ()
 
 
-def checklist(name: str, checks: frozenset[str]) -> Checklist:
-    """The checklist of this name, or in a TOML file of one's own; its lines name one of these checks.
+def checklist(name: str, checks: frozenset[str], beside: Callable[[str], str] = str) -> Checklist:
+    """The checklist of this name, or in a TOML file of one's own; its lines name one of these checks. `beside`: where
+    the file is.
 
     Raises UsageError, TomlFileError.
     """
     own = name.endswith(".toml")
     if not own and name not in NAMED:
         raise UsageError(f"there is no checklist {name}; expected one of {', '.join(NAMED)}, or a .toml file")
-    path = Path(name) if own else NAMED[name]
+    path = Path(beside(name)) if own else NAMED[name]
+    if own and not path.is_file():
+        raise UsageError(f"the checklist {name} is not here: whoever checks a release, or verifies one, needs the file")
     content = read_toml(path).content
     try:
         found = read_keys(Checklist, content, name=path.stem)

@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import date, datetime
 from enum import StrEnum
 from fractions import Fraction
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from qidsql.commands.audit.command import AuditRequest, AuditResult
@@ -168,7 +169,16 @@ class ReleaseRequest(PolicyOptions):
     @property
     def results(self) -> tuple[str, ...]:
         """The files of results that stand beside; none where a check is repeated, by somebody who may not have them."""
-        return () if self.today else tuple(dict.fromkeys(names(self.evidence) or self.declared.evidence or ()))
+        if self.today:
+            return ()
+        declared = map(self.beside_policy, self.declared.evidence or ())
+        return tuple(dict.fromkeys(names(self.evidence) or declared))
+
+    def beside_policy(self, name: str) -> str:
+        """A file that the policy file names: from its folder, or from here if there is none."""
+        origin = self.asked.origin if self.asked else None
+        there = Path(origin.file).parent / name if origin else Path(name)
+        return str(there) if there.is_file() else name
 
 
 def _is_day(text: str) -> bool:

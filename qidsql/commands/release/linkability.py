@@ -39,7 +39,8 @@ def linkability(engine: Engine, table: Table, request: ReleaseRequest, k: int) -
     """Whether a released row could be fewer than k people of another table. A row that is nobody there proves nothing:
     its values may have been recoded, which somebody can do, too. Raises BudgetSpent, Interrupted.
     """
-    found = [_with(engine, table, other, k) for other in request.declared.linked or ()]
+    named = request.declared.linked or ()
+    found = [_with(engine, table, other, request.beside_policy(other.table), k) for other in named]
     if not found:
         return Linked(NOTHING)
     risks: list[Fraction | None] = []
@@ -49,12 +50,12 @@ def linkability(engine: Engine, table: Table, request: ReleaseRequest, k: int) -
     return Linked(worst_of([each.measured for each in found]), *risks)
 
 
-def _with(engine: Engine, table: Table, linked: LinkedTable, k: int) -> Linked:
+def _with(engine: Engine, table: Table, linked: LinkedTable, place: str, k: int) -> Linked:
     threshold, on = f"k = {k}", linked.on or ()
     released = tuple(column.name for column in table.columns if column.readable)  # all of it is known
     try:
-        with _beside(engine, linked.table) as (pair, there):
-            name, people = (str(table.name), linked.table) if pair is engine else (None, f"{linked.table}:")
+        with _beside(engine, place) as (pair, there):
+            name, people = (str(table.name), linked.table) if pair is engine else (None, f"{place}:")
             request = PopulationRequest(name, population=people, on=on, k=k, quasi_identifiers=released)
             return _judged(population(pair, request), table, there, threshold)
     except (BudgetSpent, Interrupted):

@@ -53,7 +53,7 @@ def release(
 def _checked(
     engine: Engine, request: ReleaseRequest, asked: ReleasedAudit, on_stage: Callable[[str], None]
 ) -> ReleaseResult:
-    lists = {name: checklist(name, frozenset(CHECKS)) for name in request.lists}
+    lists = {name: checklist(name, frozenset(CHECKS), request.beside_policy) for name in request.lists}
     table = engine.describe(asked.table)
     on_stage("hashing the released bytes")
     subject, changed = subject_of(engine, table)

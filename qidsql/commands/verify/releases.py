@@ -110,7 +110,8 @@ class ReleaseClaims:
         predicate = self._claimed.predicate
         others: tuple[str, ...] = OF_EARLIER if predicate.earlier else ()
         if predicate.declared.linked:
-            lists = {each.name: checklist(each.name, frozenset(CHECKS)) for each in predicate.checklists}
+            beside = self.request.beside_policy
+            lists = {each.name: checklist(each.name, frozenset(CHECKS), beside) for each in predicate.checklists}
             kinds = (*OF_REGISTERS, "linkability")
             others += tuple(f"{name} {it.item}" for name in lists for it in lists[name].lines if it.check in kinds)
         self.recorded = tuple(

@@ -88,3 +88,29 @@ def test_each_file_has_the_format_of_its_ending(tmp_path: Path) -> None:
     read: Callable[[str], str] = lambda name: (tmp_path / name).read_text()  # noqa: E731
     assert json.loads(read("a.json"))["command"] == "audit"
     assert read("a.html").startswith("<!doctype html>") and read("a.txt").startswith("INCONCLUSIVE")
+
+
+def test_files_that_the_policy_names_are_beside_it(tmp_path: Path) -> None:
+    """Its evidence, its checklist and its registers; whoever verifies needs the checklist, and is told so."""
+    names = 'checklists = ["own.toml", "wp216"]\nevidence = ["audit.json"]\n'
+    linked = 'linked = [{table = "register.parquet", on = ["age=age", "state=state"]}]'
+    in_policy(tmp_path, "clinic.duckdb", f'file = "out.parquet"\nof = "patients"\n{names}{linked}')
+    table(tmp_path)
+    (tmp_path / "register.parquet").write_bytes((tmp_path / "out.parquet").read_bytes())
+    inside("audit", "register.parquet", "-o", "audit.json", "--no-policy", cwd=tmp_path)
+    stated = (tmp_path / "audit.json").read_text().replace("main.register", "main.patients")
+    (tmp_path / "audit.json").write_text(stated)
+    own = '[[lines]]\nitem = "risk"\nasks = "the risk"\ncheck = "highest"\nlimit = "0.5"\n'
+    (tmp_path / "own.toml").write_text(f'title = "House"\ntext = "House, 2026"\n{own}')
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    outcome = inside("release", "check", "--policy", "../qidsql.toml", *BOTH, cwd=elsewhere)
+    assert outcome.code in (1, 3), outcome.err
+    found = json.loads((elsewhere / "release.json").read_text())["predicate"]
+    states = {f"{each['checklist']} {each['item']}": each for each in found["lines"]}
+    assert states["own.toml risk"]["state"] == "met" and found["evidence"][0]["file"] == "audit.json"
+    assert "could not be compared" not in states["wp216 linkability"]["measured"]
+    assert holds(inside("verify", "release.json", "../out.parquet", cwd=elsewhere))
+    (tmp_path / "own.toml").unlink()
+    assert (
+        "the checklist own.toml is not here" in inside("verify", "release.json", "../out.parquet", cwd=elsewhere).line
+    )
