@@ -262,10 +262,11 @@ def _contents(facts: Facts, line: Requirement) -> Measured:
         return Measured(NOT_EXAMINED, facts.unscanned)
     found = [facts.contents.sought(each) for each in line.of]
     here, maybe = ([text for each in found for text in getattr(each, name)] for name in ("found", "possible"))
+    look = f"a person must look: {few(maybe)}" if maybe else ""
     if here:
-        return Measured(NOT_MET, few(here))
+        return Measured(NOT_MET, "; ".join(filter(None, (few(here), look))))
     if maybe:
-        return Measured(NOT_EXAMINED, f"a person must look: {few(maybe)}")
+        return Measured(NOT_EXAMINED, look)
     nothing, unread = facts.contents.nothing_of(line.of), facts.contents.unread(line.of)
     if unread:
         return Measured(LineState.PERSON, f"{nothing}; {few(unread)} may have some that no pattern tells")

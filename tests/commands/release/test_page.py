@@ -62,3 +62,11 @@ def test_a_dossier_with_a_release_has_its_decision_alone(tmp_path: Path) -> None
         inside("report", *names, "-o", "dossier.html", cwd=tmp_path)
         text = (tmp_path / "dossier.html").read_text()
         assert (text.count('<h2 id="sign">'), text.count("Release as audited")) == (decisions, offered), names
+
+
+def test_what_a_person_must_look_at_is_not_hidden_by_what_was_found(tmp_path: Path) -> None:
+    policy(tmp_path, {"age": "quasi-identifier", "c": "sensitive", "d": "sensitive"})
+    table(tmp_path, [*[(20, "http://x.org", "x")] * 47, (20, "http://x.org", "10.0.0.1")], "age, c, d")
+    text = page(tmp_path, "--checklist", "safe-harbor")
+    [line] = re.findall("no web or IP addresses[^<]*", text)
+    assert "c: 48 values" in line and "a person must look: d: 1 value" in line
