@@ -50,6 +50,7 @@ def test_what_several_rows_leave_if_nothing_is_required(duckdb_store: DuckDBStor
     assert "Two known rows" not in page
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("known", ["2", "all"])
 def test_a_pass(duckdb_store: DuckDBStore, tmp_path: Path, known: str) -> None:
     page, hidden = pages(duckdb_store, ALIKE, tmp_path, "--known-rows", known, "--require", "unicity-4=1/2")
@@ -61,6 +62,7 @@ def test_a_pass(duckdb_store: DuckDBStore, tmp_path: Path, known: str) -> None:
     assert [each.replace("\N{NO-BREAK SPACE}", " ") for each in row_of(page, alone)] == ["at most 50.0 %", "0 %", "yes"]
 
 
+@pytest.mark.exhaustive
 def test_one_row_below_k_is_enough(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
     page, _ = pages(duckdb_store, [*ALIKE, (0, 7)], tmp_path, "--known-rows", 2)
     assert row_of(page, "Two known rows of a person")[-1] == "no"
