@@ -197,7 +197,8 @@ class Engine(ABC):
         Raises as `describe`, and UsageError if the engine was opened without a second source.
         """
         raise UsageError(
-            f"{self.label} was opened without a second source; name the source, so that both are opened together"
+            f"{self.label} was opened without a second source; name the source, so that both are opened together, or a "
+            f"table of it"
         )
 
     def describe_listed(self, listed: CatalogTable) -> Table:

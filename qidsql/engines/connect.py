@@ -65,13 +65,14 @@ def connect(
     `gentle`: one session of a server, one process per statement, and a pause of the same length after each statement.
     `workspace`: searches may make one coded copy of the columns in the engine's temporary space; on Postgres this needs
     the TEMPORARY privilege and uses one session. `beside`: a second source that statements can read together with the
-    first (`Engine.describe_beside`); both must be sources of DuckDB.
+    first (`Engine.describe_beside`); both must be sources of DuckDB. Where files are tables, none is opened.
     Raises SourceError, UsageError, AccessError, StatementError, Interrupted, and BudgetSpent at a time limit.
     """
     if source is not None and not isinstance(source, str):
         return FILES[-1].open_frame(source, writable)
     text, variable = source_text(source)
-    second = None if beside is None else _second(beside)
+    server = recognized(text, SERVERS)  # whose own table the path may be
+    second = None if beside is None or (server is not None and server.has_files) else _second(beside)
     options = ConnectOptions(workers, statement_seconds, snapshot, writable, workspace, gentle, second)
     opening = time.time()
     try:

@@ -57,6 +57,7 @@ class EngineKind(ABC):
     sources: ClassVar[str]
     keeps_history: ClassVar[bool] = False
     reads_beside: ClassVar[bool] = False  # another of its sources in the same session
+    has_files: ClassVar[bool] = False  # as tables, by their paths
 
     def recognizes(self, text: str) -> bool:
         """Whether a user's text for a source means this engine, judged by the text alone."""

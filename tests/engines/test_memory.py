@@ -96,7 +96,7 @@ def test_without_room_to_spill_classes_are_counted_in_parts(crowded: Path, work:
     parts, whole = work(f"{little}&max_temp_directory_size=0B", k=3), work(str(crowded), k=3)
     assert any(re.search(r"counted in up to \d+ parts", note) for note in parts.account.notes)
     assert not any("parts" in note for note in whole.account.notes)
-    assert parts.column_sets == whole.column_sets and parts.verdict == whole.verdict
+    assert (parts.profile, parts.class_sizes) == (whole.profile, whole.class_sizes) and parts.verdict == whole.verdict
     with connect(little) as roomy, connect(f"{little}&max_temp_directory_size=0B") as engine:
         assert (roomy.parts(600_000, 3), engine.parts(600_000, 3)) == (1, 4)
     with connect(f"{crowded}?memory_limit=12MB&threads=2&max_temp_directory_size=0B") as engine:
@@ -142,4 +142,7 @@ def test_where_spilling_does_not_suffice_classes_are_counted_in_parts(crowded: P
     for options, work in (("10MB&threads=1", measured_set), ("14MB&threads=2", partial(qidsql.audit, max_size=1))):
         parts, whole = work(f"{crowded}?memory_limit={options}", k=3), work(str(crowded), k=3)
         assert any("counted in up to" in note for note in parts.account.notes)
-        assert parts.column_sets == whole.column_sets and parts.account.unfinished == ()
+        assert (parts.profile, parts.class_sizes) == (
+            whole.profile,
+            whole.class_sizes,
+        ) and parts.account.unfinished == ()

@@ -17,6 +17,7 @@ NEEDS = ("grpc", "google.protobuf", "pyarrow")
 class SparkKind(ServerKind):
     schemes = ("sc",)
     sources = "a Spark Connect URL (sc://host:15002)"
+    has_files = True
     url = "a Spark Connect URL"
 
     @property
