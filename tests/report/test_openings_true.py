@@ -10,7 +10,7 @@ from qidsql.commands.protect.cells import matching_report as suppression
 from qidsql.commands.tables.report import opening
 
 
-@pytest.mark.parametrize(("rank", "said"), [(False, "no row was read"), (True, "each table was read once")])
+@pytest.mark.parametrize(("rank", "said"), [(False, "no row was read"), (True, "each table was read to rank them")])
 def test_the_opening_says_whether_rows_were_read(tmp_path: Path, rank: bool, said: str) -> None:
     place = tmp_path / "t.duckdb"
     with duckdb.connect(str(place)) as connection:

@@ -93,8 +93,13 @@ class ReleaseLedger:
         """Tables that the last run found in no entry of the policy, with a column by which people are known, and the
         last one before the release did not."""
         recorded = datetime.fromisoformat(each.recorded).replace(tzinfo=UTC)
-        earlier = (self._history.last_coverage(run) for run in self._history.runs() if run.started <= recorded)
-        before = next((found for found in earlier if found and not found.part), None)
+        runs = self._history.runs()
+        earlier = [run for run in runs if run.started < recorded]
+        earlier += [
+            run for run in reversed(runs) if run.started == recorded
+        ]  # by seconds: it may have been the next one
+        coverages = (self._history.last_coverage(run) for run in earlier)
+        before = next((found for found in coverages if found and not found.part), None)
         now = self._history.last_coverage()
         if before is None or now is None:
             return []
