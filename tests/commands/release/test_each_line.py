@@ -105,6 +105,8 @@ def test_no_line_is_left_out() -> None:
 
 FEW = [(20, "n", "abc"[n % 3]) for n in range(20)]
 PAIRS: dict[tuple[str, str], tuple[list[Any], list[Any], dict[str, Any]]] = {
+    ("cms", "cell size"): (FEW[:11], FEW[:10], {}),
+    ("ihsn", "individual risk"): (FEW, FEW[:19], {}),
     ("ema-0070", "threshold"): (FEW[:12], FEW[:11], {}),
     ("ema-0070", "variables"): (PEOPLE, PEOPLE, {"roles": {each: ROLES[each] for each in ("age", "diagnosis")}}),
     ("ipc-low", "threshold"): (FEW[:12], FEW[:11], {}),
