@@ -283,7 +283,8 @@ def _usage(error: Any) -> str:
         if given is not None and given.name == "ENVIRONMENT":
             return f"{option.envvar} (for {option.opts[-1]}): {error.message}"
     unknown = getattr(error, "option_name", "")
-    return str(error.format_message()) + (_policy_hint(unknown, context) or _way_hint(unknown, context))
+    hint = _policy_hint(unknown, context) or _way_hint(unknown, context) or _counts_hint(unknown)
+    return str(error.format_message()) + hint
 
 
 def _policy_hint(unknown: str, context: Any) -> str:
@@ -305,6 +306,14 @@ def _way_hint(unknown: str, context: Any) -> str:
     named |= {verb: f"{verb} without {option}"} if ways else {}
     having = [words for name, words in named.items() if any(unknown in each.opts for each in imported(name).params)]
     return f"; it is an option of {' and '.join(having)}" if having else ""
+
+
+def _counts_hint(unknown: str) -> str:
+    """Which reports can hide small counts, if one that shows them all was asked to."""
+    if unknown != "--min-count":
+        return ""
+    having = [name for name in COMMANDS if any(unknown in each.opts for each in getattr(imported(name), "params", ()))]
+    return f"; this report shows exact counts, for whoever may see them. Small counts are hidden by {', '.join(having)}"
 
 
 def _internal(error: Exception) -> str:

@@ -158,3 +158,9 @@ def test_nothing_is_imported_without_need(tmp_path: Path, arguments: str, unneed
     imported_modules = process.stderr.split()
     assert "typer" in imported_modules
     assert [each for each in imported_modules if each in unneeded] == []
+
+
+@pytest.mark.parametrize("command", ["release", "tables"])
+def test_a_report_that_shows_every_count_says_which_hide_small_ones(command: str) -> None:
+    outcome = inside(command, "x.parquet", "--min-count", "11")
+    assert outcome.code == 2 and "Small counts are hidden by audit, run, report, mcp" in outcome.line
