@@ -78,7 +78,7 @@ def test_a_report_says_for_what_and_to_whom_the_tables_are_released(tmp_path: Pa
     assert ran(tmp_path)[1]["release"]["purpose"] == "a study"
     assert "<dt>Recipient</dt>" not in inside("report", "--format", "html", cwd=tmp_path).out
     policy_file(tmp_path, store.url, entries("safe"), "[release]\nreceiver = 'the ward'")
-    assert "expected one of purpose, recipient, author, date" in inside("run", cwd=tmp_path).line
+    assert "of, purpose, recipient, author, date, until" in inside("run", cwd=tmp_path).line
 
 
 @pytest.mark.parametrize("given", [set(), {"pass"}, {"pass", "inconclusive"}, {"violation", "inconclusive", "pass"}])

@@ -133,8 +133,10 @@ def _mask(engine: Engine, table: RandomTable, options: dict[str, Any], random: R
     options |= {"exact": random.random() < 0.5, "weights": weights_of(table, random)}
     by_rows = {"entity": "row", **options}  # a person has several rows
     result: ColumnsResult = qidsql.protect(engine, table.name, columns=table.names, **by_rows, by="columns")
-    if not table.rows:
-        return None if result.verdict == "inconclusive" else f"outcome {result.verdict} of an empty table"
+    of_nobody = options.get("entity") is not None and any(row[-1] is None for row in table.rows)
+    if not table.rows or of_nobody:
+        why = "with rows of nobody" if of_nobody else "of an empty table"
+        return None if result.verdict == "inconclusive" else f"outcome {result.verdict} {why}"
     meets = criterion_of(table, options, above=True)
     weights = [options["weights"].get(name, 1) for name in table.names]
     if result.verdict != ("finished" if result.published or result.bound else "violation"):
