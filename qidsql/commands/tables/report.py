@@ -3,7 +3,7 @@
 import shlex
 
 from qidsql.commands.tables.command import ListedTable, TablesResult
-from qidsql.report.blocks import Cell, Fields, Grid, Head, Next, Outcome, Report, Sentence, Tone, bar
+from qidsql.report.blocks import Cell, Fields, Grid, Head, Labelled, Next, Outcome, Report, Sentence, Tone, bar
 from qidsql.wording.texts import are, count, few, plural, typed_source
 
 TABLES_LISTED = (
@@ -11,6 +11,8 @@ TABLES_LISTED = (
 )
 
 NAMED = 5  # tables in a command
+UNREAD = 20  # tables, each with the reason
+NO_COLUMN = "no column can be read"
 
 
 def report(result: TablesResult) -> Report:
@@ -30,6 +32,11 @@ def report(result: TablesResult) -> Report:
     if (more := len(result.tables) - TABLES_LISTED) > 0:
         more_tables = plural(more, "more table")
         yield Sentence(f"{more_tables} {are(more)} in the JSON; or name a pattern, such as 'visits_*'.")
+    unread = [each for each in result.tables if ranked and (each.obstacle or each.counts is None)]
+    if unread:
+        yield Fields([Labelled("Not read", f"{each.table}: {each.obstacle or NO_COLUMN}") for each in unread[:UNREAD]])
+        if (more := len(unread) - UNREAD) > 0:
+            yield Sentence(f"... and {plural(more, 'more')} in the JSON", close=True)
     if not ranked:
         yield Sentence("Only the catalog was read, no table.")
         return
@@ -63,10 +70,8 @@ def _ranking(result: TablesResult) -> Grid:
     lines: list[list[str | Cell]] = []
     for table in result.tables[:TABLES_LISTED]:
         counts = table.counts
-        if counts is None:
-            lines.append([str(table.table), "", "", table.obstacle or "no column can be read", "", ""])
-        elif counts.alone is None or counts.persons is None:
-            lines.append([str(table.table), count(counts.rows), "", table.obstacle or "", "", ""])
+        if counts is None or counts.alone is None or counts.persons is None:
+            lines.append([str(table.table), "" if counts is None else count(counts.rows), *[""] * 4])
         else:
             alone = f"{count(counts.alone)} of {count(counts.persons)}"
             drawn = bar(counts.alone, counts.persons, 10, Tone.RISK)
