@@ -207,10 +207,17 @@ def _holds(file: Path, statement: Path) -> bool:
         return False
 
 
+BY_KEY = (
+    "added and removed",
+    "releases together",
+    "values together",
+)  # without the copies verify names them as recorded
+
+
 def _changed(draw: Random, found: ReleaseResult, folder: Path, given: Mapping[str, Any]) -> str | None:
     """A changed figure is refused, and the statement as it is holds; the copies with a key are not named in it."""
     document = json.loads(found.canonical_json())
-    others = {place for place, each in enumerate(found.predicate.lines) if each.item == "releases together"}
+    others = {place for place, each in enumerate(found.predicate.lines) if each.item in BY_KEY}
     paths = [path for path in leaves(document) if not RECORDED & set(path) or "lines" in path]
     paths = [path for path in paths if path[:2] != ("predicate", "lines") or path[2] not in others]
     path = draw.choice([each for each in paths if each[:2] not in (("predicate", "earlier"), ("predicate", "key"))])
