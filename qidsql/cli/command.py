@@ -194,18 +194,16 @@ def epilog(name: str, command: Command) -> str:
 
 def perform(name: str, command: Command, source: str | None, request: Any, line: LineOptions) -> None:
     """Runs a command, writes its report, and exits with its exit code. Raises QidsqlError."""
-    more = [replace(line, output=(each,)) for each in line.output[1:]]
-    if more and line.dry_run:
+    reports = [replace(line, output=(each,)) for each in line.output] or [line]
+    if len(reports) > 1 and line.dry_run:
         raise UsageError("--dry-run writes one script; give one --output")
-    first, *others = (
-        report_format(formats_of(command), each.format, each.file, each.dry_run) for each in (line, *more)
-    )
-    for each in (first, *others):
+    formats = [report_format(formats_of(command), each.format, each.file, each.dry_run) for each in reports]
+    for each in formats:
         check_min_count(line.min_count, each)
-    if "jsonl" in others or (more and first == "jsonl"):
+    if len(reports) > 1 and "jsonl" in formats:
         raise UsageError("a file of JSON lines is written while the work goes on; give it as the only --output")
-    format = first
-    renders = [renderer(name, request, each, to) for each, to in zip((first, *others), (line, *more), strict=True)]
+    format = formats[0]
+    renders = [renderer(name, request, each, to) for each, to in zip(formats, reports, strict=True)]
     work = work_of(name)
     with showing_progress(line.quiet or line.dry_run) as (on_stage, watch, out_of_the_way):
         unopened = source_of(command, source, request, line, watch)
@@ -229,8 +227,8 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
     if live is not None:
         live.last(result)
     elif format != "jsonl":
-        for render, file in zip(renders, line.output or (None,), strict=True):
-            with parts(file) as put_part:
+        for render, report in zip(renders, reports, strict=True):
+            with parts(report.file) as put_part:
                 for part in render(result):
                     put_part(part)
         if line.file is not None and not line.quiet:

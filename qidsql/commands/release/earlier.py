@@ -102,10 +102,10 @@ class _Comparison:
         earlier, unknown = self.earlier, self._measured(NOT_EXAMINED, "")
         changes = order = together = values = unknown
         try:
-            with _both(self._engine, self._table, earlier.place) as (pair, before, now, subject):
+            with _both(self._engine, self._table, earlier.place) as (pair, before, now):
                 if not earlier.digest:
                     raise QidsqlError("its record in the history was changed")
-                if plain(subject.digest) != dict(earlier.digest):
+                if plain(_subject(pair, before, earlier.place).digest) != dict(earlier.digest):
                     raise QidsqlError(f"{earlier.place} is not what was recorded")
                 changes, together, values = self._changes(pair, before, now)
                 order = self._order(pair, before, now)
@@ -247,7 +247,7 @@ class _Joint:
         """Raises BudgetSpent, Interrupted."""
         keyed, none = str(self._request.keyed), Measured(MET, "")
         try:
-            with _both(self._engine, self._table, keyed) as (pair, copy, now, _):
+            with _both(self._engine, self._table, keyed) as (pair, copy, now):
                 _same_rows(pair, copy, now)
             with _all(self._engine, [keyed, *(each.keyed for each in self._earlier)]) as (engine, tables):
                 changes, together, values = self._joined(engine, tables)
@@ -316,16 +316,20 @@ def _all(engine: Engine, places: Sequence[str]) -> Iterator[tuple[Engine, list[T
 
 
 @contextmanager
-def _both(engine: Engine, table: Table, place: str) -> Iterator[tuple[Engine, Table, Table, Subject]]:
+def _both(engine: Engine, table: Table, place: str) -> Iterator[tuple[Engine, Table, Table]]:
     """An engine that reads the released rows and those at another place, and what is there. Raises QidsqlError."""
     if not engine.data_files:
-        other = engine.describe(place)
-        yield engine, other, table, subject_of(engine, other)[0][0]
+        yield engine, engine.describe(place), table
         return
     if len(engine.data_files) != 1:
         raise QidsqlError("the release is of several files")
     with connect(str(engine.data_files[0]), beside=place) as pair:
-        yield pair, pair.describe_beside(None), pair.describe(None), file_subject(Path(place))
+        yield pair, pair.describe_beside(None), pair.describe(None)
+
+
+def _subject(engine: Engine, table: Table, place: str) -> Subject:
+    """What is there: a file by its bytes, a table by its rows. Raises UsageError, BudgetSpent."""
+    return file_subject(Path(place)) if engine.data_files else subject_of(engine, table)[0][0]
 
 
 def _alike(before: Table, now: Table) -> list[str]:
