@@ -276,13 +276,7 @@ class TableSearch:
         """
         self.begin()
         if by_persons and self.profiler.entity is not None:
-            person = self.profiler.entity
-            [(_, (rows,))] = self.profiler.ask([column_counts(self._engine.dialect, self.profiler.source, (person,))])
-            if rows:
-                raise Unconfirmed(
-                    f"{plural(rows, 'row has', 'rows have')} no {person} and may be of persons counted already: fill "
-                    f"it in, or leave these rows out ({setting('where')})"
-                )
+            self.confirm_persons()
         elif entity is None:
             if found := named_like_persons(self.profiler, self.table, self._policy, {}):
                 raise Unconfirmed(f"{rows_of_persons(found[0])}. {say_what(found[0] if by_persons else None)}")
@@ -294,6 +288,18 @@ class TableSearch:
             )
         else:
             self._notes += (f"{entity} has another value in each row, so that each row is another person",)
+
+    def confirm_persons(self) -> None:
+        """Raise Unconfirmed if persons are counted, and rows have none. One statement then. Raises as `begin` does."""
+        self.begin()
+        if (person := self.profiler.entity) is None:
+            return
+        [(_, (rows,))] = self.profiler.ask([column_counts(self._engine.dialect, self.profiler.source, (person,))])
+        if rows:
+            raise Unconfirmed(
+                f"{plural(rows, 'row has', 'rows have')} no {person} and may be of persons counted already: fill "
+                f"it in, or leave these rows out ({setting('where')})"
+            )
 
     def note_persons(self) -> None:
         """Note that a row may be one of several of a person, if so. Sends what `confirm_rows` does."""

@@ -147,6 +147,12 @@ def distinct_rows(source: Relation, names: Sequence[str]) -> Relation:
     return replace(source, rows=rows.subquery(ALIAS), table=None, computed=True)
 
 
+def rows_with_a_value(source: Relation, names: Sequence[str], column: str) -> Relation:
+    """The rows in which the column is not NULL, with these columns."""
+    rows = exp.select(*source.columns(names)).from_(source.node).where(source.column(column).is_(exp.null()).not_())
+    return replace(source, rows=rows.subquery(ALIAS), table=None, computed=True)
+
+
 def _selected(
     dialect: Dialect, table: Table, columns: Sequence[Column], recodings: Recodings = MappingProxyType({})
 ) -> exp.Expr:

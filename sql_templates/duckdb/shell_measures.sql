@@ -17,10 +17,20 @@ CREATE OR REPLACE MACRO qidsql.main.node_of(name) AS CASE
   ELSE system.main.concat('"', system.main.replace(name, '"', '""'), '"')
 END;
 
+-- A person's column; a row of nobody is an error, as it may be of a person who is counted already.
+CREATE OR REPLACE MACRO qidsql.main.person_of(name) AS CASE
+  WHEN name = '' THEN 'NULL'
+  ELSE system.main.concat(
+    'CASE WHEN ', qidsql.main.node_of(name), ' IS NULL THEN system.main.error(''qidsql: rows have no person, and may be ',
+    'of persons counted already: fill it in, or name a query without these rows'') ELSE ', qidsql.main.node_of(name),
+    ' END'
+  )
+END;
+
 -- The query for a table's rows, with a column that identifies persons and a sensitive one, if named. A table that has
 -- columns of these names itself makes the condition ambiguous, which is an error.
 CREATE OR REPLACE MACRO qidsql.main.rows_with("table", entity, sensitive) AS system.main.concat(
-  'SELECT "qidsql rows".*, ', qidsql.main.node_of(entity), ' AS "qidsql person", ', qidsql.main.node_of(sensitive),
+  'SELECT "qidsql rows".*, ', qidsql.main.person_of(entity), ' AS "qidsql person", ', qidsql.main.node_of(sensitive),
   ' AS "qidsql value" ', qidsql.main.rows_of("table", 2), ' AS "qidsql rows", ',
   '(SELECT NULL AS "qidsql person", NULL AS "qidsql value") WHERE "qidsql person" IS NULL AND "qidsql value" IS NULL'
 );

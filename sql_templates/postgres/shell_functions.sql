@@ -41,8 +41,8 @@ BEGIN
   FOR earlier IN
     SELECT pg_proc.oid FROM pg_proc JOIN pg_namespace ON pg_namespace.oid = pronamespace WHERE nspname = 'qidsql'
       AND proname IN (
-        'compared', 'class_sizes', 'measures', 'profile', 'violations', 'columns', 'version', 'on_persons', 'anonymity',
-        'diversity', 'closeness', 'risks', 'sizes', 'matches'
+        'compared', 'class_sizes', 'measures', 'profile', 'violations', 'columns', 'version', 'person_of', 'on_persons',
+        'anonymity', 'diversity', 'closeness', 'risks', 'sizes', 'matches'
       )
   LOOP
     EXECUTE format('DROP FUNCTION %s', earlier);

@@ -2,6 +2,25 @@
 -- engines run (classes, disclosure), with places for what is known only when a function runs: Postgres' `format` inserts
 -- the names, quoted. Written by python -m tests.sql.shell_measures.
 
+-- A person's column, as it is compared; NULL if none is named. A row of nobody is an error, as it may be of a person who
+-- is counted already.
+CREATE FUNCTION qidsql.person_of(relation regclass, entity text)
+RETURNS text
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
+DECLARE
+  of_nobody boolean;
+BEGIN
+  IF entity IS NULL THEN
+    RETURN NULL;
+  END IF;
+  EXECUTE format('SELECT EXISTS (SELECT FROM %s AS relation WHERE relation.%I IS NULL)', relation, entity) INTO of_nobody;
+  IF of_nobody THEN
+    RAISE EXCEPTION 'qidsql: rows have no person, and may be of persons counted already: fill it in, or name a view %',
+      'without these rows';
+  END IF;
+  RETURN (qidsql.compared(relation, ARRAY[entity]))[1];
+END $$;
+
 -- A statement on the rows of a table, each of which has a person: itself, if no entity is named. In the statement,
 -- relation, columns, the same AS c0, c1, ..., and c0, c1, ..., sensitive column and person are %1$s to %6$s.
 CREATE FUNCTION qidsql.on_persons(statement text, relation regclass, columns text[], sensitive text, entity text)
@@ -25,7 +44,7 @@ BEGIN
     aliased,
     names,
     (qidsql.compared(relation, ARRAY[sensitive]))[1],
-    CASE WHEN entity IS NULL THEN 'relation."qidsql person"' ELSE (qidsql.compared(relation, ARRAY[entity]))[1] END
+    COALESCE(qidsql.person_of(relation, entity), 'relation."qidsql person"')
   );
 END $$;
 
@@ -192,7 +211,7 @@ BEGIN
   ) THEN
     RAISE EXCEPTION 'qidsql: a column has one type here and another there, so nothing would agree; CAST it in a view';
   END IF;
-  person := CASE WHEN entity IS NULL THEN '1' ELSE (qidsql.compared(people, ARRAY[entity]))[1] END;
+  person := qidsql.person_of(people, entity);
   RETURN QUERY EXECUTE
     'SELECT CASE WHEN below_k > 0 THEN ''violation'' WHEN left_all = 0 OR people_all = 0 OR lacking_people > 0 ' ||
     'OR without_value > 0 THEN ''inconclusive'' ELSE ''pass'' END, fewest, below_k, CASE WHEN left_all > 0 THEN ' ||

@@ -100,6 +100,27 @@ def test_the_matches_of_two_tables_are_those_of_the_definition(shell: Any, seed:
 
 
 @TWO_ENGINES
+@pytest.mark.parametrize(
+    "call", ["anonymity('p', :columns", "diversity('p', :columns, 'secret'", "matches('q', 'p', :columns"]
+)
+def test_rows_of_nobody_are_no_persons(shell: Any, call: str) -> None:
+    """Three of them were one person more: four persons reached k = 5."""
+    shell.execute("DROP TABLE IF EXISTS p; DROP TABLE IF EXISTS q")
+    shell.execute("CREATE TABLE p AS SELECT 1 AS person, 'a' AS a, 1 AS b, 'x' AS secret")
+    shell.execute("INSERT INTO p SELECT 2, 'a', 1, 'x'")
+    shell.execute("CREATE TABLE q AS SELECT * FROM p")
+    asked = f"SELECT verdict FROM qidsql.{call}, entity => 'person')".replace(":columns", _columns(shell))
+    assert shell.execute(asked).fetchone() == ("violation",)
+    shell.execute("INSERT INTO p SELECT NULL, 'a', 1, 'x'")
+    if isinstance(shell, psycopg.Connection):
+        shell.execute("SAVEPOINT before")
+    with pytest.raises((duckdb.Error, psycopg.Error), match="rows have no person"):
+        shell.execute(asked).fetchall()
+    if isinstance(shell, psycopg.Connection):
+        shell.execute("ROLLBACK TO before")
+
+
+@TWO_ENGINES
 def test_columns_of_other_types_are_not_matched(shell: Any) -> None:
     shell.execute("DROP TABLE IF EXISTS p; DROP TABLE IF EXISTS q")
     shell.execute("CREATE TABLE p AS SELECT 1 AS a, '1' AS b; CREATE TABLE q AS SELECT '1' AS a, 1 AS b")
@@ -117,7 +138,7 @@ def _drawn(random: Random) -> Rows:
     texts, secrets = (None, "a", "A", "b"), (None, "x", "X", "y", "z")
     persons = random.choice((3, 10, 40))
     return [
-        (random.choice((None, *range(persons))), random.choice(texts[: 1 + seed]), random.choice((1, 2)),
+        (random.randrange(persons), random.choice(texts[: 1 + seed]), random.choice((1, 2)),
          random.choice(secrets[: random.choice((1, 2, 5))]))
         for seed in [random.randrange(4)]
         for _ in range(random.choice((0, 1, 8, 30, 60)))

@@ -84,8 +84,8 @@ def _keys(engine: Engine, table: RandomTable, options: dict[str, Any], random: R
     if wanted is Wanted.ALL and random.random() < 0.2:
         options["max_size"] = random.randint(1, 3)
     result = qidsql.keys(engine, table.name, columns=table.names, **options)
-    if not table.rows:
-        return None if result.verdict == "inconclusive" else f"outcome {result.verdict} of an empty table"
+    if not table.rows or _of_nobody(table, options):
+        return None if result.verdict == "inconclusive" else f"outcome {result.verdict} of an empty table, or of nobody"
     if result.verdict != "finished":
         return f"outcome {result.verdict}: {result.account.unfinished}"
     meets = criterion_of(table, options)
@@ -133,10 +133,8 @@ def _mask(engine: Engine, table: RandomTable, options: dict[str, Any], random: R
     options |= {"exact": random.random() < 0.5, "weights": weights_of(table, random)}
     by_rows = {"entity": "row", **options}  # a person has several rows
     result: ColumnsResult = qidsql.protect(engine, table.name, columns=table.names, **by_rows, by="columns")
-    of_nobody = options.get("entity") is not None and any(row[-1] is None for row in table.rows)
-    if not table.rows or of_nobody:
-        why = "with rows of nobody" if of_nobody else "of an empty table"
-        return None if result.verdict == "inconclusive" else f"outcome {result.verdict} {why}"
+    if not table.rows or _of_nobody(table, options):
+        return None if result.verdict == "inconclusive" else f"outcome {result.verdict} of an empty table, or of nobody"
     meets = criterion_of(table, options, above=True)
     weights = [options["weights"].get(name, 1) for name in table.names]
     if result.verdict != ("finished" if result.published or result.bound else "violation"):
@@ -151,6 +149,11 @@ def _mask(engine: Engine, table: RandomTable, options: dict[str, Any], random: R
     if result.bound < most or ((options["exact"] or result.optimal) and result.weight != most):
         return f"weight {result.weight}, bound {result.bound}, where {most} can be published"
     return None
+
+
+def _of_nobody(table: RandomTable, options: dict[str, Any]) -> bool:
+    """Whether persons are counted, and a row has none: it may be of somebody counted already."""
+    return "entity" in options and any(row[-1] is None for row in table.rows)
 
 
 def weights_of(table: RandomTable, random: Random) -> dict[str, int]:

@@ -38,6 +38,7 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
     try:
         with interruptible():
             search.use_workspace(on_stage)
+            search.confirm_persons()
             search.measure(criterion)
             profiler = search.profiler
             if name != "sampled":

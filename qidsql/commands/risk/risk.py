@@ -38,10 +38,10 @@ SEVERAL = (
 def risk(engine: Engine, request: RiskRequest, on_stage: Callable[[str], None] = lambda stage: None) -> RiskResult:
     """The re-identification risk by the columns together (all readable ones if none is named).
 
-    One statement, one scan; one more with weights; three with households, four if they are weighted; for a backtest of
-    the population estimates, five on samples. A stop makes the verdict inconclusive; the result has what was measured
-    by then. Raises UsageError (a population smaller than the table, weights that cannot be used), UnknownName,
-    AccessError, StatementError.
+    One statement, one scan; one more with persons, or weights; three with households, four if they are weighted; for a
+    backtest of the population estimates, five on samples. A stop makes the verdict inconclusive, as do rows without a
+    person; the result has what was measured by then. Raises UsageError (a population smaller than the table, weights
+    that cannot be used), UnknownName, AccessError, StatementError.
     """
     on_stage("reading the catalog")
     work = _Work(engine, request)
@@ -67,7 +67,7 @@ class _Work:
 
     def measure(self, on_stage: Callable[[str], None]) -> None:
         search, request = self._search, self._request
-        search.begin()
+        search.confirm_persons()
         weight, household = self._weight(), self._household(weighted=request.weight is not None)
         on_stage("counting class sizes")
         self._sizes = sizes = search.profiler.sizes(search.profiler.everything)

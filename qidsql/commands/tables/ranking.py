@@ -14,7 +14,7 @@ from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, QidsqlError, StatementError, Stopped
 from qidsql.measures.profiles import ClassProfile
 from qidsql.sql.classes import TableOverview, class_profiles, entity_profile, table_overview
-from qidsql.sql.relation import relation
+from qidsql.sql.relation import relation, rows_with_a_value
 from qidsql.sql.templates import Statement
 from qidsql.wording.texts import plural
 
@@ -132,7 +132,8 @@ class _Ranking:
             if counts.entity is None:
                 asked[listed.name] = class_profiles(dialect, rows, [counts.quasi_identifiers], ALONE)
             else:
-                asked[listed.name] = entity_profile(dialect, rows, counts.quasi_identifiers, ALONE, counts.entity)
+                known = rows_with_a_value(rows, names, counts.entity)  # a row of nobody may be of anybody
+                asked[listed.name] = entity_profile(dialect, known, counts.quasi_identifiers, ALONE, counts.entity)
         return asked
 
     def _singled_out(self, name: TableName, found: list[ClassProfile]) -> None:

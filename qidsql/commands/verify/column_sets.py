@@ -66,6 +66,8 @@ class ColumnSetClaims:
         claimed, search = self._claimed, self._search
         if isinstance(claimed, ColumnsResult):
             search.confirm_rows(None, by_persons=True)
+        else:
+            search.confirm_persons()
         search.measure(self.criterion)
         self._on_stage("measuring all columns together")
         whole = search.profiler.profile(search.profiler.everything)

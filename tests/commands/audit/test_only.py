@@ -11,7 +11,7 @@ from qidsql.formats.reading import result_in
 from tests import rendering
 from tests.commandline import inside
 from tests.definitions import profile_of, projected
-from tests.stores import Store
+from tests.stores import DuckDBStore, Store
 
 COLUMNS = {"a": "INTEGER", "b": "VARCHAR(9)", "c": "INTEGER"}
 ROWS = [(i % 3 or None, "xy"[i % 2], i // 4) for i in range(24)]
@@ -67,3 +67,16 @@ def test_exit_codes(store: Store) -> None:
     with store.connect() as engine:
         assert only(engine, OnlyRequest("empty", only=())).verdict is Verdict.INCONCLUSIVE
     assert inside("audit", store.url, "empty", "--only", "a").code == 3
+
+
+def test_rows_of_nobody_are_no_more_persons(duckdb_store: DuckDBStore) -> None:
+    """Of four persons and three rows without one, k = 5 was reached by counting these as one person."""
+    rows = [(n if n < 4 else None, 1) for n in range(7)]
+    duckdb_store.table("t", {"person": "INTEGER", "a": "INTEGER"}, rows)
+    for found in (
+        qidsql.audit(duckdb_store.url, "t", only=["a"], entity="person", k=5),
+        qidsql.keys(duckdb_store.url, "t", columns=["a"], entity="person", violates=5),
+        qidsql.risk(duckdb_store.url, "t", columns=["a"], entity="person"),
+    ):
+        assert found.verdict == "inconclusive"
+        assert "3 rows have no person and may be of persons counted already" in found.account.unfinished[0]

@@ -27,7 +27,7 @@ SEARCHES: dict[str, dict[str, Any]] = {
     "one minimal": {"minimal": True, "rows_below_k": 0.1},
     "all classes": {"all_classes": True},
     "wildcard": {"all": True, "separation": 0.9, "nulls": "wildcard"},
-    "entity": {"all": True, "violates": 3, "entity": "e"},
+    "entity": {"all": True, "violates": 3, "entity": "e", "where": "e IS NOT NULL"},
     "where": {"all": True, "distinct": 0.5, "where": "a IS NOT NULL"},
     "reveals": {"all": True, "reveals": "e"},
     "greedy": {"algorithm": "greedy", "separation": 0.9},

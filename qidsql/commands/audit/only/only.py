@@ -16,9 +16,9 @@ from qidsql.wording.texts import plural
 def only(engine: Engine, request: OnlyRequest, on_stage: Callable[[str], None] = lambda stage: None) -> OnlyResult:
     """The measures of the columns together (all readable ones if none is named).
 
-    One statement, one scan; where a NULL matches anything, first one to count the NULLs, and at most one for each
-    column with NULLs. A stop makes the verdict inconclusive. Raises UsageError, UnknownName, AccessError,
-    StatementError.
+    One statement, one scan; one more for persons; where a NULL matches anything, first one to count the NULLs, and at
+    most one for each column with NULLs. A stop makes the verdict inconclusive, as do rows without a person. Raises
+    UsageError, UnknownName, AccessError, StatementError.
     """
     on_stage("reading the catalog")
     search = TableSearch(engine, request.table, request.policy, {})
@@ -28,7 +28,7 @@ def only(engine: Engine, request: OnlyRequest, on_stage: Callable[[str], None] =
     on_stage("profiling the column set")
     try:
         with interruptible():
-            search.begin()
+            search.confirm_persons()
             sizes = search.profiler.sizes(search.profiler.everything)
             if sizes.rows:
                 for each in disclosures(search.profiler, search.table, search.resolved.sensitive):
