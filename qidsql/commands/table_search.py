@@ -22,10 +22,9 @@ from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, QidsqlError, StatementError, Stopped, Unconfirmed, UsageError
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.disclosure_limits import DistantInOrder
-from qidsql.measures.histories import KnownRows
 from qidsql.profiling.budget import Budget
 from qidsql.profiling.disclosing import disclosing
-from qidsql.profiling.known_rows import ProfilerOfLinkedRows
+from qidsql.profiling.known_rows import linking
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree, rarest_rows
 from qidsql.profiling.samples import TableSampler, coded
@@ -311,9 +310,7 @@ class TableSearch:
     def measure(self, criterion: Criterion) -> None:
         """Measure what the criterion is about in every profile from now on. Raises UnknownName, UsageError, Stopped."""
         self.begin()
-        self.profiler = disclosing(self.profiler, self.table, [criterion])
-        if criterion.linked is not KnownRows.ONE:
-            self.profiler = ProfilerOfLinkedRows(self.profiler, criterion.linked)
+        self.profiler = linking(disclosing(self.profiler, self.table, [criterion]), criterion.linked)
         self._notes += order_notes(self.table, [criterion])
 
     def use_workspace(self, on_stage: Callable[[str], None]) -> None:

@@ -29,7 +29,7 @@ from qidsql.declarations.keys import DAY, FileKey
 from qidsql.declarations.options import FORMS, FileName, Names, Option, Ratio, Weights, parameters
 from qidsql.declarations.results import OMITTED, plain
 from qidsql.errors import TomlFileError, UsageError
-from qidsql.measures.criteria import Criterion
+from qidsql.measures.criteria import Criterion, Key, ViolatesByRows
 from qidsql.measures.histories import KnownRows
 from qidsql.wording.texts import setting
 
@@ -235,6 +235,23 @@ class Policy(Requirements):
             )
         for criterion in self.criteria:
             self.check(criterion)
+
+    @property
+    def by_known_rows(self) -> ViolatesByRows | None:
+        """What no column set may meet by several rows of a person, if the policy asks for it."""
+        return None if self.known_rows is None else ViolatesByRows(self.k, KnownRows(self.known_rows))
+
+    @property
+    def explaining(self) -> tuple[Criterion, ...]:
+        """The criteria whose minimal column sets an audit lists where the policy is violated."""
+        first, *more = self.criteria
+        known = (self.by_known_rows,) if self.by_known_rows else ()
+        return (first, *known, Key(), *more)
+
+    @property
+    def hardest(self) -> Criterion:
+        """What a column set below k meets, whatever the policy expects to be known of a person's rows."""
+        return self.by_known_rows or self.criteria[0]
 
     @cached_property
     def unicity_limits(self) -> dict[str, Fraction]:

@@ -360,7 +360,7 @@ def _audit_rows(result: "AuditResult") -> Iterable[Row]:
         note = search.impossible or search.unfinished or None
         yield row("search", None, None, note, criterion=search.criterion, complete=search.complete)
         for found in result.found_by(search):
-            yield row("column set", found.columns, found.profile, criterion=search.criterion)
+            yield row("column set", found.columns, found.profile, _linked(found.profile), criterion=search.criterion)
     for option in result.withheld:
         verdict = "pass" if option.passes else "violation"
         yield row("withheld", option.columns, option.profile, option.still or None, verdict=verdict)
@@ -373,6 +373,14 @@ def _audit_rows(result: "AuditResult") -> Iterable[Row]:
         ("unfinished", result.account.unfinished),
     ):
         yield from (row(finding, note=note) for note in notes)
+
+
+def _linked(profile: "ClassProfile") -> str | None:
+    """What several known rows of a person leave, beside the measures by one."""
+    found = profile.histories
+    if found is None:
+        return None
+    return f"{found.known_rows.words} leave {found.smallest} or more persons; {found.persons_below_k} are below k"
 
 
 # keys

@@ -11,7 +11,7 @@ from fractions import Fraction
 from markupsafe import Markup, escape
 
 from qidsql.commands.audit.command import AuditResult
-from qidsql.commands.audit.verdict import unicity_above
+from qidsql.commands.audit.verdict import unicity_limits
 from qidsql.core.results import Verdict
 from qidsql.formats import texts
 from qidsql.formats.run_summary import criterion_of, unit_of
@@ -212,11 +212,8 @@ def _known_rows(audit: AuditResult) -> Iterator[RequirementRow]:
 
 
 def _unicity(audit: AuditResult) -> Iterator[RequirementRow]:
-    points = {each.known_rows: each for each in audit.unicity or ()}
-    for known, limit in audit.account.policy.unicity_limits.items():
-        most = max((each for each in points if each != "all"), default=known)  # nobody has more rows
-        point = points.get(known) or (points.get(min(known, most)) if known != "all" else None)
-        exceeded = None if point is None else unicity_above(point, limit)
+    limits = unicity_limits(audit.account.policy, audit.unicity, audit.numbers_of_rows)
+    for known, limit, point, exceeded in limits:
         met = (audit.verdict is Verdict.PASS or None) if exceeded is None else not exceeded
         name, required = f"People alone with {known} of their rows", f"at most {_percent(limit)}"
         yield RequirementRow(name, UNICITY, required, _percent(point.alone) if point else texts.UNKNOWN, met)

@@ -10,7 +10,6 @@ from qidsql.core.results import Verdict
 from qidsql.formats import texts as figures
 from qidsql.formats.texts import VERDICTS, Profile, most_severe, rank_of
 from qidsql.operations.document import RunResult
-from qidsql.operations.findings import criteria
 from qidsql.operations.table_run import FindingKind, FindingState, TableRun
 from qidsql.wording.texts import plural
 
@@ -88,6 +87,7 @@ TITLES = {
     FindingKind.K_ANONYMITY: "The table is below k",
     FindingKind.DIRECT_IDENTIFIER: "A direct identifier is among the columns",
     FindingKind.BELOW_K: "A minimal column set is below k",
+    FindingKind.BELOW_K_BY_KNOWN_ROWS: "A minimal column set is below k by several rows of a person",
     FindingKind.KEY: "A column set identifies every row",
     **{kind: each.title for kind, each in FORBIDDEN.items()},
 }
@@ -98,6 +98,8 @@ HELP = {
     "identifier, which is not published, or leave it out.",
     FindingKind.BELOW_K: "The values of these columns together single out groups of fewer than k rows; no smaller part "
     "of the set does.",
+    FindingKind.BELOW_K_BY_KNOWN_ROWS: "Fewer than k persons have some choice of a person's rows, by the values of "
+    "these columns; no smaller part of the set shows that.",
     FindingKind.KEY: "No two rows agree on these columns: someone who knows the values of a person finds the row.",
     **{kind: each.explanation for kind, each in FORBIDDEN.items()},
 }
@@ -116,5 +118,5 @@ def unit_of(audit: AuditResult) -> str:
 
 def criterion_of(audit: AuditResult, kind: FindingKind) -> str | None:
     """The name of the criterion that an audit searched for this kind of finding; None for other kinds."""
-    searched = (criterion.name for criterion in criteria(audit.account.policy) if criterion.finding == kind)
+    searched = (criterion.name for criterion in audit.account.policy.explaining if criterion.finding == kind)
     return next(searched, None)

@@ -344,6 +344,10 @@ class ViolatesByRows(Violates):
         return f" --violates {self.k} --known-rows {self.known_rows}"
 
     @property
+    def obstacle(self) -> str:
+        return f"below k = {self.k} by {self.known_rows.words}"
+
+    @property
     def linked(self) -> KnownRows:
         return self.known_rows
 

@@ -7,10 +7,12 @@ from fractions import Fraction
 from typing import Annotated, NamedTuple
 
 from qidsql.commands.audit.command import AuditResult
+from qidsql.commands.audit.verdict import unicity_limits
 from qidsql.commands.judgement import judged_again
 from qidsql.core.policy import changed_settings
 from qidsql.core.results import Verdict, worst
 from qidsql.core.tables import Role
+from qidsql.measures.disclosure_limits import limits_among
 from qidsql.operations.coverage import Coverage, Gap
 from qidsql.operations.document import PackedTables, RunResult
 from qidsql.operations.findings import complete_kinds, findings
@@ -97,19 +99,26 @@ def verdict_with_exceptions(
     """The verdict without the accepted findings. Never a pass while any finding is open.
 
     The finding that the whole table is below k is accepted by an exception of its own, or if the list of minimal sets
-    below k is complete and each of them is accepted.
+    below k, by all rows that may be known of a person, is complete and each of them is accepted.
     """
     verdict = result.verdict
     if verdict is not Verdict.VIOLATION or result.profile is None or not any(f.exception for f in findings):
         return verdict
-    small = [finding for finding in findings if finding.kind is FindingKind.BELOW_K]
-    explained = bool(small) and FindingKind.BELOW_K in listed and all(finding.exception for finding in small)
+    policy = result.account.policy
+    hardest = FindingKind(policy.hardest.finding)
+    small = [finding for finding in findings if finding.kind is hardest]
+    explained = bool(small) and hardest in listed and all(finding.exception for finding in small)
     for finding in findings:
         if finding.exception or finding.kind in CAUSES:
             continue  # a minimal set or key explains why the whole table is below k; it is no further violation
         if not (finding.kind is FindingKind.K_ANONYMITY and explained):
             return verdict
-    unmeasured = not all(each.measured_by(result.profile) for each in result.account.policy.criteria)
+    by_persons = [above for *_, above in unicity_limits(policy, result.unicity, result.numbers_of_rows)]
+    if any(by_persons):
+        return verdict  # no finding tells it
+    unmeasured = not all(each.measured_by(result.profile) for each in policy.criteria) or None in by_persons
+    if policy.known_rows and limits_among(policy.criteria):  # what these tell of sensitive columns, after a violation
+        unmeasured = True
     if result.interrupted or unmeasured or any(column.role is Role.UNREADABLE for column in result.columns):
         return Verdict.INCONCLUSIVE
     return Verdict.PASS

@@ -5,9 +5,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from qidsql.commands.audit.command import AuditResult, ColumnSetFinding
-from qidsql.core.policy import Policy
 from qidsql.core.results import ExitCode, Verdict, worst
-from qidsql.measures.criteria import Criterion, Key, Violates
+from qidsql.measures.criteria import Criterion, Violates
 from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.table_run import CAUSES, Finding, FindingKind, Measures
 from qidsql.wording.texts import percent, plural
@@ -47,8 +46,12 @@ def findings(result: AuditResult, source: str) -> list[Finding]:
         text = f"{name} is {whole.smallest}-anonymous on {plural(len(audited), 'column')}; k = {policy.k} is"
         text = f"{text} required; {percent(whole.share_below_k)} below k"
         found.append(finding(FindingKind.K_ANONYMITY, audited, whole, text))
+    elif result.histories is not None and result.histories.smallest < policy.k:
+        known = result.histories.known_rows.words
+        text = f"{name} is not {policy.k}-anonymous by {known} of a person"
+        found.append(finding(FindingKind.K_ANONYMITY, audited, whole, text))
     searched = {search.criterion: search for search in result.searches}
-    for criterion in criteria(policy):
+    for criterion in policy.explaining:
         kind, search = FindingKind(criterion.finding), searched.get(criterion.name)
         sets = () if search is None else result.found_by(search)
         found += [
@@ -59,7 +62,7 @@ def findings(result: AuditResult, source: str) -> list[Finding]:
             found.append(finding(kind, audited, whole, text, criterion.about))
     elsewhere = whole is None or result.histories is not None
     if elsewhere and result.verdict is Verdict.VIOLATION and not found:
-        # Shown by one column alone, by a sample of the classes, or by several rows of a person.
+        # Shown by one column alone, by a sample of the classes, or by what several rows of a person tell.
         known = "" if result.histories is None else f" by {result.histories.known_rows.words} of a person"
         found.append(finding(FindingKind.K_ANONYMITY, audited, whole, f"{name} is not {policy.k}-anonymous{known}"))
     return found
@@ -69,18 +72,13 @@ def _met(criterion: Criterion, whole: ClassProfile) -> bool:
     return criterion.measured_by(whole) and criterion.met_by(whole)
 
 
-def criteria(policy: Policy) -> tuple[Criterion, ...]:
-    """The criteria that an audit searches for: several of a kind, if they limit the disclosure of several columns."""
-    return *policy.criteria, Key()
-
-
 def complete_kinds(audit: AuditResult) -> set[FindingKind]:
     """The kinds whose findings an audit has listed completely."""
     if audit.profile is None:
         return set()
     searched = {search.criterion: search.complete for search in audit.searches}
     none = not searched and not audit.account.unfinished  # the table passed, so nothing was searched
-    each = criteria(audit.account.policy)
+    each = audit.account.policy.explaining
     unlisted = set() if none else {criterion.finding for criterion in each if not searched.get(criterion.name)}
     listed = {FindingKind(criterion.finding) for criterion in each} - unlisted
     return {FindingKind.DIRECT_IDENTIFIER, FindingKind.K_ANONYMITY, *listed}

@@ -26,6 +26,7 @@ class FindingKind(StrEnum):
 
     K_ANONYMITY = "k-anonymity"  # all audited columns together are below k
     BELOW_K = "below-k"  # a minimal column set below k
+    BELOW_K_BY_KNOWN_ROWS = "below-k-by-known-rows"  # a minimal one, by several rows of a person
     KEY = "key"  # a minimal column set that distinguishes all rows
     DISTINCT = "distinct"  # a minimal column set that reaches the distinct ratio
     SEPARATION = "separation"
@@ -48,7 +49,8 @@ class FindingState(StrEnum):
 
 
 CLOSED = (FindingState.GONE, FindingState.EXCEPTED)  # findings that need no action
-CAUSES = (FindingKind.BELOW_K, FindingKind.KEY)  # why a table fails, not a requirement of the policy
+# Why a table fails, not requirements of the policy.
+CAUSES = (FindingKind.BELOW_K, FindingKind.BELOW_K_BY_KNOWN_ROWS, FindingKind.KEY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -167,6 +167,20 @@ def refuse_unlisted(engine: Engine, known: KnownRows) -> None:
         raise UsageError(f"this engine does not compare all rows of persons: leave out {setting('known_rows')} all")
 
 
+def linking(profiler: TableProfiler, known: KnownRows, of_all: Histories | None = None) -> TableProfiler:
+    """The profiler itself, or one that also measures what so many known rows of a person leave.
+
+    `of_all`: what they leave by all columns, where that is known. Raises UsageError, and as `profiles`.
+    """
+    if known is KnownRows.ONE:
+        return profiler
+    linked = ProfilerOfLinkedRows(profiler, known)
+    if of_all is not None:
+        everything = profiler.profile(profiler.everything)
+        linked._known[profiler.everything] = replace(everything, histories=replace(of_all, certain=None))
+    return linked
+
+
 class ProfilerOfLinkedRows(TableProfiler):
     """Profiles the same columns over the same rows, on the same budget; each profile that reaches k by one known row of
     a person also says what several leave. Up to three statements more for each of these sets."""
@@ -176,7 +190,7 @@ class ProfilerOfLinkedRows(TableProfiler):
         refuse_unlisted(profiler.engine, known)
         super().__init__(profiler.engine, profiler.source, profiler.names, profiler.k, profiler.entity, profiler.rows)
         self._meter = profiler._meter
-        self._linked = known
+        self._by_one, self._linked = profiler, known
 
     @property
     def breadth(self) -> int:
@@ -185,9 +199,11 @@ class ProfilerOfLinkedRows(TableProfiler):
 
     def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
         """The same; raises BudgetSpent if there are too many pairs of rows, and no violation was found among some."""
-        for mask, profile in zip(masks, super().profiles(masks), strict=True):
-            if profile.smallest >= self.k and profile.histories is None:
-                self._known[mask] = replace(profile, histories=self._histories(self._names(mask)))
+        self._infer(masks)
+        new = [mask for mask in dict.fromkeys(masks) if mask not in self._known]
+        for mask, profile in zip(new, self._by_one.profiles(new), strict=True):
+            safe = profile.smallest >= self.k
+            self._known[mask] = replace(profile, histories=self._histories(self._names(mask))) if safe else profile
         return [self._known[mask] for mask in masks]
 
     def singles(self) -> list[ClassProfile]:

@@ -25,7 +25,7 @@ from qidsql.operations.document import (
     as_document,
     verdict_on_new,
 )
-from qidsql.operations.findings import FailOn, complete_kinds, criteria, exit_code, finding_id, findings
+from qidsql.operations.findings import FailOn, complete_kinds, exit_code, finding_id, findings
 from qidsql.operations.policy_entries import Exemption
 from qidsql.operations.table_run import Acceptance, Finding, Measures, TableRun, TrendPoint, passes_with
 from qidsql.operations.table_run import FindingKind as Kind
@@ -331,7 +331,8 @@ def test_the_kinds_that_an_audit_has_listed_to_the_end() -> None:
         delta_disclosure=share,
         sensitive=("diagnosis",),
     )
-    assert {Kind(criterion.finding) for criterion in criteria(every)} == set(Kind) - whole
+    linked = Policy(entity="person", known_rows="2").explaining
+    assert {Kind(criterion.finding) for criterion in (*every.explaining, *linked)} == set(Kind) - whole
     listed = complete_kinds(audit(SAFE, "pass", distinct=Fraction(1, 2)))
     assert listed == {*whole, Kind.BELOW_K, Kind.KEY, Kind.DISTINCT}
 

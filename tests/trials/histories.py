@@ -5,13 +5,14 @@ a row each, and persons who all have the same rows.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, pairwise
 from random import Random
 from typing import Any, TypeAlias
 
 import qidsql
+from qidsql.commands.audit.command import AuditResult
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.measures.histories import KnownRows
@@ -149,10 +150,47 @@ def _judged(store: Store, rows: Sequence[Row], k: int, chance: Random) -> str:
     found = qidsql.audit(store.url, "events", where="person IS NOT NULL", **given)
     if found.verdict is not expected:
         return f"{given}: {found.verdict} ({found.reason}), not {expected}"
+    if known != "1" and (one.below(k) or truth.below(k)) and (fault := blamed(found, named)):
+        return f"{given}: {fault}"
     whole = qidsql.audit(store.url, "events", **given) if len(named) < len(rows) else found
     if whole.verdict is Verdict.PASS and (known != "1" or limit is not None) and len(named) < len(rows):
         return f"{given}: a pass with rows that have no person"
     return ""
+
+
+def blamed(found: AuditResult, rows: Sequence[Row]) -> str:
+    """What does not agree with the definitions in the column sets to blame, and in the remedies."""
+    policy = found.account.policy
+    columns, k, known = [each.name for each in found.columns if each.audited], policy.k, policy.known_rows or "1"
+    sets = [part for size in range(len(columns)) for part in combinations(columns, size + 1)]
+    counted = {part: Choices(rows, part, known) for part in sets}
+    below = {part: choices.below(k) for part, choices in counted.items()}
+    below = {part: number or Choices(rows, part, "1").below(k) for part, number in below.items()}
+    minimal = {part for part in sets if below[part] and not any(below[p] for p in sets if {*p} < {*part})}
+    name = f"column set below k = {k} by {KnownRows(known).words} of a person"
+    listed = {each.columns: each.profile for each in found.column_sets if each.criterion == name}
+    if {*listed} != minimal:
+        return f"minimal sets {[*listed]}, not {minimal}"
+    for part, profile in listed.items():
+        figures = profile.histories and (profile.histories.smallest, profile.histories.persons_below_k)
+        if profile.smallest >= k and figures != (counted[part].smallest, counted[part].below(k)):
+            return f"{part}: {figures}"
+    fewest = min(size for size in range(len(columns) + 1) if _withholding(minimal, columns, size))
+    if found.least_withheld is None or found.least_withheld.at_least != fewest:
+        return f"{found.least_withheld}, not {fewest} columns"
+    limited = policy.require or len(policy.criteria) > 1
+    for option in found.withheld:
+        left = tuple(each for each in columns if each not in option.columns)
+        if option.passes and (below[left] or limited):
+            return f"withholding {option.columns} passes"
+        if not option.passes and not below[left] and not limited:
+            return f"withholding {option.columns} does not pass: {option.still}"
+    return ""
+
+
+def _withholding(sets: Collection[Sequence[str]], columns: Sequence[str], size: int) -> bool:
+    """Whether so few columns can be withheld that each set loses one."""
+    return any(all({*chosen} & {*each} for each in sets) for chosen in combinations(columns, size))
 
 
 TRIALS = Trials("known rows of persons with several: candidates, values, shares, verdicts", 2_000, 5, persons)

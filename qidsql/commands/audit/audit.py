@@ -17,8 +17,8 @@ from qidsql.core.results import Verdict
 from qidsql.core.tables import Column, Table
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, Interrupted, SnapshotLost, StatementError, Stopped
-from qidsql.measures.criteria import Key
 from qidsql.profiling.disclosing import disclosing
+from qidsql.profiling.known_rows import linking
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.samples import coded
 from qidsql.sql.templates import Statement
@@ -212,20 +212,21 @@ def _explain(
     """
     whole = draft.profile
     assert whole is not None
-    criteria = (policy.criteria[0], Key(), *policy.criteria[1:])
+    criteria = policy.explaining
     draft.todo = [*(f"minimal sets: {c.name}" for c in criteria), "the effects of withholding columns"]
     for criterion in criteria:
         on_part(draft)
         on_stage(f"violation found; looking for each minimal {criterion.name}")
         del draft.todo[0]
         allow(audited, policy, criterion)
-        search(disclosing(audited, table, [criterion]), criterion, whole, policy, draft)
+        profiler = linking(disclosing(audited, table, [criterion]), criterion.linked, draft.histories)
+        search(profiler, criterion, profiler.profile(profiler.everything), policy, draft)
     on_part(draft)
     on_stage("violation found; measuring the effects of withholding columns")
     del draft.todo[0]
     allow(audited, policy)
     try:
-        withhold(limited, policy, whole, draft)
+        withhold(linking(limited, policy.hardest.linked, draft.histories), policy, whole, draft)
     except BudgetSpent as stop:
         draft.leave(f"withholding columns: {stop}")
 

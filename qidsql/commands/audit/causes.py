@@ -80,7 +80,7 @@ def search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, p
     for found in sorted(sets, key=_shown_first):
         names = names_of(found.mask, profiler.names)
         draft.column_sets.append(ColumnSetFinding(criterion=criterion.name, columns=names, profile=found.profile))
-    if criterion == policy.criteria[0] and result.complete:
+    if criterion == policy.hardest and result.complete:
         _least_withheld(profiler, criterion, result, draft)
     if result.stopped is not None:
         draft.unfinished.append(f"{criterion.name}: {result.stopped}")
@@ -164,7 +164,8 @@ def _certified(profiler: TableProfiler, criterion: Criterion, policy: Policy, dr
 
 def _decided(profiler: TableProfiler, criterion: Criterion, policy: Policy) -> SearchResult | None:
     """All minimal sets, where parts of the rows decide most of them; None where they do not, or failed."""
-    if criterion.proved_below is None or policy.max_size is not None or policy.max_statements is not None:
+    linked = criterion.linked is not KnownRows.ONE  # then classes of k rows or more prove nothing
+    if linked or criterion.proved_below is None or policy.max_size is not None or policy.max_statements is not None:
         return None
     regions = regions_of(profiler)
     try:
@@ -287,7 +288,7 @@ def withhold(profiler: TableProfiler, policy: Policy, whole: ClassProfile, draft
         still = obstacles(policy, profile, draft.columns, draft.unnamed)
         names = names_of(profiler.everything ^ left, profiler.names)
         draft.withheld.append(Withheld(columns=names, passes=not still, still=still, profile=profile))
-        if not any(criterion.met_by(profile) for criterion in policy.criteria):
+        if not any(criterion.met_by(profile) for criterion in (policy.hardest, *policy.criteria)):
             return
 
 
@@ -296,14 +297,16 @@ def obstacles(policy: Policy, profile: ClassProfile, columns: Sequence[ColumnFin
 
     `unnamed`: the rows without an entity.
     """
-    met = [criterion.obstacle for criterion in policy.criteria if criterion.met_by(profile)]
+    known, (first, *limits) = policy.by_known_rows, policy.criteria
+    kept = (first, known) if known and not first.met_by(profile) else (first,)
+    met = [criterion.obstacle for criterion in (*kept, *limits) if criterion.met_by(profile)]
     others = [column.name for column in columns if column.recognised or column.role is Role.UNREADABLE]
     if met or others:
         return ", ".join(met) or f"{few(others)} must not be published either"
     if policy.entity is not None and of_persons(policy, profile, unnamed, "")[0] is not Verdict.PASS:
         return f"rows without a value of {policy.entity}"
-    if policy.known_rows is not None:
-        return f"what {KnownRows(policy.known_rows).words} leave, which an audit of these columns tells"
+    if known and limits:
+        return f"what {known.known_rows.words} tell of sensitive columns, which an audit of these columns says"
     return "unicity, which an audit of these columns tells" if policy.require else ""
 
 
@@ -319,9 +322,10 @@ def _ranked(
 ) -> list[_Option]:
     """The sets of columns left, the best first, which is measured in full."""
 
-    def rank(option: _Option) -> tuple[int, int, int]:
+    def rank(option: _Option) -> tuple[int, int, int, int]:
         disclosing = sum(each.rows for each in option.profile.disclosing)
-        return option.below_k(rows) + disclosing, -option.profile.smallest, -option.profile.colliding_pairs
+        linked = option.profile.histories.persons_below_k if option.profile.histories else 0
+        return option.below_k(rows) + disclosing, linked, -option.profile.smallest, -option.profile.colliding_pairs
 
     if sampler is None or share == 1:
         return sorted(_measured(profiler, sets), key=rank)

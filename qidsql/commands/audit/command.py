@@ -185,7 +185,8 @@ class AuditResult(Result):
     @property
     def helpful(self) -> tuple[Withheld, ...]:
         """The options without which more rows are safe, or the policy is met."""
-        return tuple(each for each in self.withheld if each.passes or _fewer(each.profile, self.profile))
+        before = self.profile, self.histories
+        return tuple(each for each in self.withheld if each.passes or _fewer(each.profile, *before))
 
     @reported
     def complete(self) -> Annotated[bool, "nothing is left undone, and every list is proved complete"]:
@@ -196,9 +197,11 @@ class AuditResult(Result):
         return tuple(found for found in self.column_sets if found.criterion == search.criterion)
 
 
-def _fewer(profile: ClassProfile, before: ClassProfile | None) -> bool:
-    """Whether fewer rows are below k, or in classes that disclose too much."""
+def _fewer(profile: ClassProfile, before: ClassProfile | None, linked: Histories | None) -> bool:
+    """Whether fewer rows, or persons by several of theirs, are below k, or in classes that disclose too much."""
     if before is None or profile.rows_below_k is None or profile.rows_below_k < before.rows_below_k:  # None: hidden
+        return True
+    if linked and profile.histories and profile.histories.persons_below_k < linked.persons_below_k:
         return True
     return sum(each.rows for each in profile.disclosing) < sum(each.rows for each in before.disclosing)
 

@@ -81,6 +81,8 @@ def measure(
         draft.persons = unconfirmed_persons(every, table, policy, published, counts_of(draft.columns, every))
         draft.todo = []
         _measure_unicity(audited, policy, draft, on_stage)
+        if draft.histories is not None and draft.histories.smallest < policy.k:
+            return audited, limited
     except StatementError as error:  # what was measured is proved
         draft.leave(str(error))
     return None

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from math import ceil
 
 from qidsql.commands.audit.command import AuditRequest, AuditResult, ColumnFinding, SearchFinding
@@ -11,7 +12,7 @@ from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Role
 from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
-from qidsql.measures.histories import NumbersOfRows
+from qidsql.measures.histories import Histories, NumbersOfRows
 from qidsql.measures.profiles import ClassProfile
 from qidsql.report.blocks import Bar, Block, Chart, Fields, Grid, Head, Heading, Next, Outcome, Report, Sentence, Tone
 from qidsql.report.next_steps import column_set, command, roles
@@ -195,10 +196,19 @@ def _search(search: SearchFinding, result: AuditResult) -> Report:
         [str(number), " + ".join(found.columns), *measures(found.profile, figures, (4, 6))]
         for number, found in enumerate(shown, 1)
     ]
+    for row, found in zip(rows, shown, strict=True):
+        if (linked := found.profile.histories) is not None:
+            row[-2:] = [count(linked.smallest), _share_below(linked)]
     yield Grid([Head(""), Head("Column set", text=True), *figures], rows, close=True)
     if len(sets) > SHOWN_SETS:
         more = f"... and {count(len(sets) - SHOWN_SETS)} more (--format json lists all)"
         yield Sentence(more, close=True, inset=True)
+
+
+def _share_below(found: Histories) -> str:
+    """Of the persons, by all that may be known of their rows."""
+    below = percent(Fraction(found.persons_below_k, found.persons))
+    return below if found.tried is None else f"at least {below}"
 
 
 def _withheld(result: AuditResult, profile: ClassProfile) -> Report:
@@ -215,6 +225,10 @@ def _withheld(result: AuditResult, profile: ClassProfile) -> Report:
         reached = (
             f"below {k}: {before} -> {percent(option.profile.share_below_k)}, smallest {count(option.profile.smallest)}"
         )
+        if (linked := option.profile.histories) is not None:
+            before_them = "" if result.histories is None else f"{_share_below(result.histories)} -> "
+            reached = f"below {k} by {linked.known_rows.words}: {before_them}{_share_below(linked)}, "
+            reached += f"smallest {count(linked.smallest)}"
         for was, now in zip(profile.disclosing, option.profile.disclosing, strict=False):
             if was.rows:
                 reached += f"; rows in {was.limit}: {count(was.rows)} -> {count(now.rows)}"
@@ -224,9 +238,10 @@ def _withheld(result: AuditResult, profile: ClassProfile) -> Report:
     least = result.least_withheld
     if least is not None:
         audited = sum(column.audited for column in result.columns)
-        known = "" if result.account.policy.known_rows is None else ", one row of a person being known,"
+        linked_rows = result.account.policy.by_known_rows
+        by = f" by {linked_rows.known_rows.words}" if linked_rows else ""
         text = (
-            f"To reach k = {k}{known} by withholding alone, at least {least.at_least} of the "
+            f"To reach k = {k}{by} by withholding alone, at least {least.at_least} of the "
             f"{plural(audited, 'column')} must go, such as {few(least.columns)}."
         )
         yield Sentence(text, close=True, inset=True)
@@ -234,22 +249,27 @@ def _withheld(result: AuditResult, profile: ClassProfile) -> Report:
 
 def _each_alone(result: AuditResult) -> str:
     """The share below k without each column, the smallest first. An estimate is marked as one."""
-    shares = [
-        (column.without.share_below_k if column.without else column.without_about, column)
-        for column in result.columns
-        if column.without is not None or column.without_about is not None
-    ]
-    ordered = sorted(((share, column) for share, column in shares if share is not None), key=lambda each: each[0])
-    shown = [
-        f"{column.name} {'' if column.without else 'about '}{percent(share)}"
-        for share, column in ordered[:SHOWN_COLUMNS]
-    ]
-    first, last = (percent(ordered[place][0]) for place in (0, -1))
+    policy = result.account.policy
+    linked = policy.by_known_rows
+    below = f"Below {policy.k}{f' by {linked.known_rows.words}' if linked else ''}"
+    options = [(column.name, *_left(column, policy)) for column in result.columns if _left(column, policy)]
+    ordered = sorted(options, key=lambda option: option[1])
+    shown = [f"{name} {about}{percent(share)}" for name, share, about in ordered[:SHOWN_COLUMNS]]
+    first, last = (percent(ordered[place][1]) for place in (0, -1))
     if first == last and len(ordered) > 1:
-        about = "" if all(column.without for _, column in ordered) else "about "
-        return f"Below {result.account.policy.k} without any one of the columns: {about}{first}"
+        about = next((about for *_, about in ordered if about), "")
+        return f"{below} without any one of the columns: {about}{first}"
     more = f", and {count(len(ordered) - len(shown))} more" if len(ordered) > len(shown) else ""
-    return f"Below {result.account.policy.k} without one column: {', '.join(shown)}{more}"
+    return f"{below} without one column: {', '.join(shown)}{more}"
+
+
+def _left(column: ColumnFinding, policy: Policy) -> tuple[Fraction, str] | tuple[()]:
+    """The share below k without the column, and whether that is an estimate, or a part; nothing if it is not known."""
+    if column.without is None:
+        return () if column.without_about is None else (column.without_about, "about ")
+    if (found := column.without.histories) is not None:
+        return Fraction(found.persons_below_k, found.persons), "" if found.tried is None else "at least "
+    return column.without.share_below_k, "at least " if policy.by_known_rows else ""
 
 
 def _cost(result: AuditResult) -> Report:
@@ -266,7 +286,8 @@ def _next(result: AuditResult) -> list[tuple[str, str]]:
     k = f" --k {result.account.policy.k}"
     recognised = [column.name for column in result.columns if column.recognised]
     if result.column_sets:
-        only = command("audit", result.account, column_set(result.column_sets[0].columns, "--only") + k)
+        option = "--only" if result.account.policy.known_rows is None else "-c"  # --only knows one row of a person
+        only = command("audit", result.account, column_set(result.column_sets[0].columns, option) + k)
         return [(only, ""), *_remedies(result)]
     if result.histories is not None and result.verdict is Verdict.VIOLATION and (found := _remedies(result)):
         return found

@@ -1,7 +1,7 @@
 """The verdict of an audit and the sentence that gives its reason."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,7 +13,7 @@ from qidsql.core.roles import EMPTY, NO_RIGHT
 from qidsql.core.tables import Nulls, Role, Table, TableName
 from qidsql.measures.criteria import Violates
 from qidsql.measures.disclosure_limits import limits_among
-from qidsql.measures.histories import KnownRows, Unicity, exceeds
+from qidsql.measures.histories import KnownRows, NumbersOfRows, Unicity, exceeds
 from qidsql.measures.profiles import ClassProfile
 from qidsql.measures.sampling import ClassEstimate
 from qidsql.wording.texts import are, count, few, percent, plural, role, setting, share
@@ -23,11 +23,12 @@ def verdict_on(draft: Draft, policy: Policy) -> tuple[Verdict, str]:
     """The verdict that follows from the facts known so far, and its reason."""
     name, whole = str(draft.table.name), draft.profile_with_proposed
     verdict, reason = judge(name, policy, draft.rows, draft.columns, draft.profile, whole, draft.estimate)
-    if verdict is Verdict.PASS and policy.entity is not None:
-        verdict, reason = of_persons(policy, whole or draft.profile, draft.unnamed, reason)
+    if verdict is not Verdict.VIOLATION and policy.entity is not None:
+        if verdict is Verdict.PASS:
+            verdict, reason = of_persons(policy, whole or draft.profile, draft.unnamed, reason)
         if policy.known_rows is not None:
             verdict, reason = of_histories(policy, draft, verdict, reason)
-        if policy.require and verdict is not Verdict.VIOLATION:
+        if policy.require and (verdict is Verdict.PASS or (draft.unicity and verdict is Verdict.INCONCLUSIVE)):
             verdict, reason = of_unicity(policy, draft, verdict, reason)
     elif verdict is not Verdict.VIOLATION:
         verdict, reason = of_rows(policy, draft, verdict, reason)
@@ -52,6 +53,8 @@ def judged(result: AuditResult, unnamed: int | None = 0) -> AuditResult:
         unnamed,
         result.persons if result.persons or account.unfinished else (),
         histories=result.histories,
+        numbers=result.numbers_of_rows,
+        unicity=list(result.unicity or ()),
         interrupted=any("interrupted" in each for each in account.unfinished),
     )
     verdict, reason = verdict_on(facts, account.policy)
@@ -182,12 +185,14 @@ def of_persons(policy: Policy, profile: ClassProfile | None, unnamed: int | None
 
 
 def of_histories(policy: Policy, draft: Draft, verdict: Verdict, reason: str) -> tuple[Verdict, str]:
-    """The verdict on persons of whom more than one row is known, on a table that passes if one is.
+    """The verdict on persons of whom more than one row is known, on a table that is not below k if one is.
 
     A violation without the columns left out by proposal is one with them; a pass is not. Rows without a person may be
     of persons counted already, who then have more candidates, or less.
     """
     found, known = draft.histories, KnownRows(policy.known_rows or KnownRows.ONE)
+    if verdict is not Verdict.PASS and (found is None or draft.unnamed):
+        return verdict, reason
     if found is None:
         return Verdict.INCONCLUSIVE, f"{reason}; what {known.words} tell was not examined"
     if draft.unnamed:
@@ -215,6 +220,8 @@ def of_histories(policy: Policy, draft: Draft, verdict: Verdict, reason: str) ->
                 f"({share(each.persons, found.persons)}) have {what} such that all who have them, too, have a value of "
                 f"{each.sensitive} in common; {known.words} leave {count(found.smallest)} or more"
             )
+    if verdict is not Verdict.PASS:
+        return verdict, reason
     if len(found.certain or ()) < len(limits_among(policy.criteria)):
         return Verdict.INCONCLUSIVE, f"{reason}; what {known.words} tell of sensitive columns was not examined"
     if proposed := [each.name for each in draft.columns if each.proposed]:
@@ -228,10 +235,8 @@ def of_histories(policy: Policy, draft: Draft, verdict: Verdict, reason: str) ->
 def of_unicity(policy: Policy, draft: Draft, verdict: Verdict, reason: str) -> tuple[Verdict, str]:
     """The verdict on a table that meets the rest of the policy: exact shares decide, and draws at 99 %."""
     open_limits, kept = [], []
-    for known, limit in policy.unicity_limits.items():
+    for known, limit, point, exceeded in unicity_limits(policy, draft.unicity, draft.numbers):
         words = "all rows" if known == "all" else plural(int(known), "row")
-        point = _point(draft, known)
-        exceeded = None if point is None else unicity_above(point, limit)
         if point is None or exceeded is None:
             open_limits.append(f"whether {words} leave nobody else for at most {percent(limit)} was not decided")
             continue
@@ -249,19 +254,23 @@ def of_unicity(policy: Policy, draft: Draft, verdict: Verdict, reason: str) -> t
     return verdict, "; ".join([reason, *kept])
 
 
-def _point(draft: Draft, known: str) -> Unicity | None:
-    """The point of the curve; where nobody has so many rows, that of the most rows."""
-    points = {each.known_rows: each for each in draft.unicity}
-    if known not in points and known != "all" and draft.unicity and draft.rows_of_persons is not None:
-        known = str(min(int(known), draft.rows_of_persons.most_rows))
-    return points.get(known)
+def unicity_limits(
+    policy: Policy, curve: Sequence[Unicity] | None, numbers: NumbersOfRows | None
+) -> Iterator[tuple[str, Fraction, Unicity | None, bool | None]]:
+    """Each limit of the policy, by its known rows; its point of the curve, and whether that is above the limit.
 
-
-def unicity_above(point: Unicity, limit: Fraction) -> bool | None:
-    """Whether the share is above the limit; None: the draws do not tell."""
-    if point.drawn is None:
-        return point.alone > limit
-    return exceeds(int(point.alone * point.drawn), point.drawn, limit)
+    Where nobody has so many rows, the point is that of the most. None: it was not measured; or the draws do not tell.
+    """
+    points = {each.known_rows: each for each in curve or ()}
+    for known, limit in policy.unicity_limits.items():
+        most = known if known in points or known == "all" or numbers is None else str(min(int(known), numbers.most))
+        point = points.get(most)
+        exceeded = None
+        if point is not None and point.drawn is None:
+            exceeded = point.alone > limit
+        elif point is not None and point.drawn is not None:
+            exceeded = exceeds(int(point.alone * point.drawn), point.drawn, limit)
+        yield known, limit, point, exceeded
 
 
 def of_rows(policy: Policy, draft: Draft, verdict: Verdict, reason: str) -> tuple[Verdict, str]:

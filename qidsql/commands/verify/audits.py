@@ -17,8 +17,9 @@ from qidsql.commands.table_search import TableSearch
 from qidsql.commands.verify.column_sets import how_many_sets, masks_of
 from qidsql.commands.verify.command import Claim, Holds, held, same
 from qidsql.core.tables import positions
-from qidsql.measures.criteria import Criterion, Key
+from qidsql.measures.criteria import Criterion
 from qidsql.profiling.disclosing import disclosing
+from qidsql.profiling.known_rows import linking
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.search.hitting_sets import MinimalHittingSets, hits_all, minimal_masks, minimum_hitting_set
 from qidsql.wording.texts import count, plural, setting
@@ -61,9 +62,8 @@ class AuditClaims:
             if blamed:
                 yield Claim("column sets are to blame", Holds.NO, "the policy is not violated by the audited columns")
             return
-        audited, limited = violating
-        first, *more = self._policy.criteria
-        asked_for = {each.name: each for each in (first, Key(), *more)}
+        audited, _ = violating
+        asked_for = {each.name: each for each in self._policy.explaining}
         searched = [each.criterion for each in claimed.searches]
         expected = list(asked_for)[: len(searched) if self._ended_early else None]
         if searched != expected or not {each.criterion for each in claimed.column_sets} <= set(searched):
@@ -71,9 +71,9 @@ class AuditClaims:
             return
         for each in claimed.searches:
             criterion = asked_for[each.criterion]
-            yield from _List(claimed, each, criterion, disclosing(audited, search.table, [criterion])).checked(
-                self._on_stage
-            )
+            profiler = linking(disclosing(audited, search.table, [criterion]), criterion.linked, draft.histories)
+            yield from _List(claimed, each, criterion, profiler).checked(self._on_stage)
+        audited, limited = (linking(each, self._policy.hardest.linked, draft.histories) for each in violating)
         yield from self._of_remedies(audited, limited, draft.unnamed)
 
     def _measured(self, draft: Draft) -> tuple[TableProfiler, TableProfiler] | None:
@@ -157,7 +157,7 @@ class AuditClaims:
 
     def _of_least(self, columns: Sequence[str], at_least: int, audited: TableProfiler) -> Claim:
         """A choice of columns that leaves no set below k, and how few such a choice can be, which the list shows."""
-        criterion = self._policy.criteria[0]
+        criterion = self._policy.hardest
         sets = [each.columns for each in self._claimed.column_sets if each.criterion == criterion.name]
         *listed, chosen = masks_of(audited.names, [*sets, columns], AUDITED)
         fewest = minimum_hitting_set(listed, [1] * audited.columns, tick=audited.check_time)

@@ -19,7 +19,7 @@ from tests.commandline import inside
 from tests.exhaustive import always
 from tests.stores import ONE_ENGINE, SAIL, Store
 from tests.trials.histories import COLUMNS as EVENTS
-from tests.trials.histories import events, measured
+from tests.trials.histories import blamed, events, measured
 
 Row = tuple[Any, ...]  # person, place, day
 COLUMNS = {"person": "INTEGER", "place": "VARCHAR(9)", "day": "INTEGER"}
@@ -62,7 +62,7 @@ def test_what_the_report_says(store: Store) -> None:
 @pytest.mark.parametrize(
     ("more", "still"),
     [
-        ({"known_rows": "2"}, "what two known rows leave"),
+        ({"known_rows": "2"}, "below k = 2 by two known rows"),
         ({"require": ["unicity-2=5%"]}, "unicity"),
         ({}, "rows without a value of person"),
     ],
@@ -99,6 +99,50 @@ def test_what_is_not_measured_is_no_pass(store: Store, monkeypatch: pytest.Monke
         qidsql.audit(store.url, "events", known_rows="2")
     with pytest.raises(UsageError, match="must be 1, 2 or all"):
         qidsql.audit(store.url, "events", entity="person", known_rows="3")
+
+
+@pytest.mark.engines("duckdb", "postgres", "sqlite", SAIL)
+def test_the_minimal_sets_and_the_remedies_are_those_of_the_definitions(store: Store) -> None:
+    """Also where one row is enough; where a person's rows are all known, SQLite refuses."""
+    shown = 0
+    for seed in range(10):
+        rows = [row for row in events(Random(f"sets {seed}")) if row[0] is not None]
+        store.execute("DROP TABLE IF EXISTS events")
+        store.table("events", EVENTS, rows)
+        given: dict[str, Any] = {"k": 2 + seed % 2, "entity": "person", "columns": ["place", "day", "illness"]}
+        for known in ("2", "all") if store.name != "sqlite" else ("2",):
+            found = qidsql.audit(store.url, "events", known_rows=known, **given)
+            if found.verdict is Verdict.VIOLATION:
+                shown += len(found.column_sets)
+                assert blamed(found, rows) == "", (seed, known)
+    assert shown > 6
+
+
+@pytest.mark.exhaustive
+@ONE_ENGINE
+def test_what_blames_columns_is_checked_again(store: Store, tmp_path: Path) -> None:
+    """By two rows each pair of columns singles out; a set, a figure and a remedy that are changed are refused."""
+    rows = [(person, "abc"[person % 3], (person + step) % 4) for person in range(12) for step in (0, 1, 3)]
+    made(store, rows)
+    found = qidsql.audit(store.url, "events", k=3, entity="person", columns=["place", "day"], known_rows="2")
+    document = found.to_dict()
+    path = tmp_path / "audit.json"
+
+    def checked(changed: dict[str, Any]) -> Verdict:
+        path.write_text(json.dumps(changed))
+        return qidsql.verify(store.url, str(path)).verdict
+
+    assert found.verdict is Verdict.VIOLATION and found.column_sets and found.withheld
+    assert checked(document) is Verdict.PASS
+    for change in (
+        lambda changed: changed["column_sets"].pop(),
+        lambda changed: changed["column_sets"][0]["histories"].update(persons_below_k=1),
+        lambda changed: changed["withheld"][0].update(passes=not changed["withheld"][0]["passes"]),
+        lambda changed: changed["least_withheld"].update(at_least=2, columns=["place", "day"]),
+    ):
+        changed = json.loads(json.dumps(document))
+        change(changed)
+        assert checked(changed) is Verdict.VIOLATION
 
 
 @ONE_ENGINE
@@ -140,6 +184,36 @@ day = "quasi-identifier"
 
 
 @ONE_ENGINE
+def test_a_set_that_is_accepted_by_one_known_row_is_not_by_two(store: Store, tmp_path: Path) -> None:
+    """A place is one person's, which is accepted; any two days are, too, which is not."""
+    days = [(person, "a", day) for person in range(3) for day in (person, (person + 1) % 3)]
+    made(store, [*days, (0, "b", 0)])
+    text = """format = 1
+[sources.events]
+url = "{url}"
+[[tables]]
+table = "*events"
+k = 2
+entity = "person"
+{more}
+[tables.roles]
+place = "quasi-identifier"
+day = "quasi-identifier"
+{accepted}
+"""
+    accepted = '[[tables.exceptions]]\ncolumns = ["place"]\nreason = "agreed"\nexpires = 2999-01-01\n'
+    file = tmp_path / "qidsql.toml"
+    for more, code in (
+        ("", 0),
+        ('known_rows = "2"', 1),
+        ('require = ["unicity-2=5%"]', 1),
+        ('require = ["unicity-1=50%"]', 0),
+    ):
+        file.write_text(text.format(url=store.url, more=more, accepted=accepted))
+        assert inside("run", "--fresh", cwd=tmp_path).code == code, more
+
+
+@ONE_ENGINE
 def test_what_known_rows_tell_of_a_sensitive_column(store: Store) -> None:
     """Both days of two persons tell that both are ill; no day alone does."""
     rows = [(1, "a", 1, "hiv"), (1, "a", 2, None), (2, "a", 1, "flu"), (2, "a", 2, "hiv")]
@@ -159,7 +233,7 @@ def test_what_known_rows_tell_of_a_sensitive_column(store: Store) -> None:
 
 @pytest.mark.exhaustive
 @ONE_ENGINE
-def test_a_limit_on_the_unicity_decides(store: Store) -> None:
+def test_a_limit_on_the_unicity_decides(store: Store, tmp_path: Path) -> None:
     """Of two persons with two days one pair is theirs alone; 8 persons have one day each."""
     made(store, [(1, "a", 1), (1, "a", 2), (2, "a", 2), (2, "a", 3), *((p, "a", p % 3 + 1) for p in range(3, 11))])
 
@@ -169,6 +243,10 @@ def test_a_limit_on_the_unicity_decides(store: Store) -> None:
 
     assert verdict("unicity-2=20%") == (Verdict.PASS, verdict("unicity-2=20%")[1])
     assert "2 rows leave nobody else for 20.0 % of the values of person, on average" in verdict("unicity-2=20%")[1]
+    for limit in ("unicity-2=20%", "unicity-2=19%", "unicity-5=20%"):
+        result = qidsql.audit(store.url, "events", k=2, entity="person", columns=["day"], require=limit)
+        (tmp_path / "audit.json").write_text(json.dumps(result.to_dict()))
+        assert qidsql.verify(store.url, str(tmp_path / "audit.json")).verdict is Verdict.PASS
     assert verdict("unicity-1=0", "unicity-2=0.19")[0] is Verdict.VIOLATION
     assert verdict("unicity-5=20%")[0] is Verdict.PASS, "nobody has more than two rows"
     assert verdict("unicity-all=0.1")[0] is Verdict.VIOLATION
