@@ -40,7 +40,8 @@ class Dialect:
     table expression that says so is evaluated once; without it a numbering of its rows must be decided by their
     contents (see `decided`). `recursive`: a query may build on
     its own rows. `nested_recursion`: a step of it may group and join, in a WITH of its own.
-    `ordered_lists`: values are collected in an order, and lists of them grouped.
+    `ordered_lists`: values are collected in an order, and lists of them grouped. `joins_nulls`: a join in which NULL
+    equals NULL goes by hashes too.
     `texts_among`: counts the texts among the values of a column, of rows, if columns of any
     type can hold them. `hex_number`: the number of eight hexadecimal digits, `hex_digits`: those of the first bytes of
     some; where both are there, cells can be searched by regular expressions and hashed by md5. `cancel`: the seconds
@@ -90,6 +91,7 @@ class Dialect:
     nested_recursion: bool = False
     recursive: bool = True
     ordered_lists: bool = False
+    joins_nulls: bool = False
     texts_among: Callable[[exp.Expr, exp.Expr], exp.Expr] | None = None
     hex_number: Callable[[exp.Expr], exp.Expr] | None = None
     hex_digits: Callable[[exp.Expr], exp.Expr] | None = None

@@ -1,5 +1,7 @@
 """Statements on the rows of persons: what whoever knows some rows of a person, or all, finds."""
 
+from typing import Any
+
 from sqlglot import exp
 
 from qidsql.measures.histories import Choices, Drawn, Histories, KnownRows, Tried
@@ -11,14 +13,21 @@ from qidsql.sql.templates import ColumnNames, Row, Statement, fill, fill_query, 
 DRAW = 1  # of the draws: an audit of the same rows draws the same
 
 
-def _coded(source: Relation, columns: ColumnNames, entity: str, coarser: tuple[str, str] | None = None) -> exp.Expr:
+def _coded(
+    dialect: Dialect, source: Relation, columns: ColumnNames, entity: str, coarser: tuple[str, str] | None = None
+) -> exp.Expr:
     nodes = grouping_nodes(source, columns)
     if coarser is not None:  # a column by the start of its hour, day, week or month
         place, unit = columns.index(coarser[0]), exp.Literal.string(coarser[1])
         moment = exp.cast(nodes["columns"][place], exp.DataType.Type.TIMESTAMP)
         nodes["columns"][place] = exp.Anonymous(this="DATE_TRUNC", expressions=[unit, moment])
         nodes["aliased"][place] = exp.alias_(nodes["columns"][place].copy(), f"c{place}")
-    query = fill_query("histories/coded", relation=source.node, entity=source.column(entity), **nodes)
+    parts: dict[str, Any] = {"relation": source.node, "entity": source.column(entity), **nodes}
+    if not dialect.joins_nulls:
+        return fill_query("histories/coded", **parts).subquery("rows_of_persons")
+    pairs = ((exp.column(f"c{place}", "known"), exp.column(f"c{place}", "numbered")) for place in range(len(columns)))
+    same = exp.and_(*(exp.NullSafeEQ(this=known, expression=numbered) for known, numbered in pairs))
+    query = fill_query("histories/coded_by_join", same=same, **parts)
     return query.subquery("rows_of_persons")
 
 
@@ -31,7 +40,7 @@ def choices(
 ) -> Statement[list[Choices]]:
     """Of persons by their number of rows: the choices of one row, or of two, by who has them. One statement."""
     template = "histories/one" if known is KnownRows.ONE else "histories/two"
-    tree = fill(template, coded=_coded(source, columns, entity), k=k)
+    tree = fill(template, coded=_coded(dialect, source, columns, entity), k=k)
 
     def read(rows: list[Row]) -> list[Choices]:
         return [Choices(*counts) for counts in sorted(_counts(rows))]
@@ -43,7 +52,7 @@ def whole_histories(
     dialect: Dialect, source: Relation, columns: ColumnNames, k: int, entity: str, most_copies: int
 ) -> Statement[Histories]:
     """The classes of persons with the same rows, each as often. One statement, one scan."""
-    tree = fill("histories/whole", coded=_coded(source, columns, entity), k=k, beyond_copies=most_copies + 1)
+    tree = fill("histories/whole", coded=_coded(dialect, source, columns, entity), k=k, beyond_copies=most_copies + 1)
 
     def read(rows: list[Row]) -> Histories:
         [[persons, smallest, below, classes, alone]] = _counts(rows)
@@ -65,7 +74,7 @@ def tried_pairs(
     """Pairs of the rows of so many persons, of so many rows of each, by who has both. One statement, one scan."""
     tree = fill(
         "histories/tried",
-        coded=_coded(source, columns, entity),
+        coded=_coded(dialect, source, columns, entity),
         place=dialect.shuffled(dialect.row_hash([exp.column("person")]), DRAW),
         half=persons // 2,
         rows=rows,
@@ -91,7 +100,7 @@ def drawn_rows(
     row = [exp.column("person", table="coded"), exp.column("item"), exp.column("copy")]
     tree = fill(
         "histories/drawn",
-        coded=_coded(source, columns, entity, coarser),
+        coded=_coded(dialect, source, columns, entity, coarser),
         person_place=dialect.shuffled(dialect.row_hash([exp.column("person")]), DRAW),
         row_place=dialect.shuffled(dialect.row_hash(row), DRAW + 1),
         persons=persons,
@@ -136,7 +145,7 @@ def compared_values(
     dialect: Dialect, source: Relation, columns: ColumnNames, entity: str, sensitive: str
 ) -> Statement[int]:
     """How many pairs of rows `certain_persons` compares, for each value of their person, twice. One statement."""
-    tree = fill("histories/values", coded=_coded(source, columns, entity), **_held(source, entity, sensitive))
+    tree = fill("histories/values", coded=_coded(dialect, source, columns, entity), **_held(source, entity, sensitive))
     return Statement(dialect.render(tree), f"values of {sensitive} of persons", lambda rows: _counts(rows)[0][0])
 
 
@@ -150,7 +159,7 @@ def certain_persons(
     most_copies: int,
 ) -> Statement[int]:
     """The persons of whom two known rows, or all, tell a value of the sensitive column. One statement."""
-    holes = {"coded": _coded(source, columns, entity), **_held(source, entity, sensitive)}
+    holes = {"coded": _coded(dialect, source, columns, entity), **_held(source, entity, sensitive)}
     if known is KnownRows.ALL:
         tree = fill("histories/certain_all", beyond_copies=most_copies + 1, **holes)
     else:

@@ -79,6 +79,7 @@ DUCKDB = DuckDBDialect(
     grouping_pays=False,  # a column store reads each column once anyway; grouping sets cost 1.0 - 1.9 times as much
     nested_recursion=True,
     ordered_lists=True,
+    joins_nulls=True,
     union_sets=16,
     union_rows=200_000,
     finest_sets=32,
