@@ -5,7 +5,7 @@ It has no script and uses no network: styles and charts are inline, and its cont
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from markupsafe import Markup
@@ -16,12 +16,14 @@ from qidsql.core.policy import question
 from qidsql.formats import charts, texts
 from qidsql.formats.charts import TrendStep
 from qidsql.formats.person import RequirementRow, requirement_rows, sentences
-from qidsql.formats.run_summary import banner, criterion_of, summary_rows, unit_of
+from qidsql.formats.run_summary import banner, summary_rows, unit_of
 from qidsql.formats.texts import VERDICTS, Profile, breakable, unbroken, without_options
 from qidsql.measures.disclosure_limits import limits_among
+from qidsql.measures.histories import Histories
 from qidsql.operations.coverage import RENAMED
 from qidsql.operations.document import RunResult
-from qidsql.operations.table_run import Finding, FindingKind, FindingState, TableRun, TrendPoint
+from qidsql.operations.hidden_counts import HiddenProfile
+from qidsql.operations.table_run import Finding, FindingState, TableRun, TrendPoint
 from qidsql.report.sections import exceeding
 from qidsql.wording.pages import page
 from qidsql.wording.terms import glossary_of_audits
@@ -60,6 +62,7 @@ def _filled(template: str, document: RunResult, prefix: str = "") -> str:
         template,
         FILTERS,
         share=_share,
+        by_known_rows=_by_known_rows,
         exceeding=exceeding,
         share_of=lambda part, whole: unbroken(texts.share_of(part, whole)),
         part=lambda profile: texts.part_of(profile.rows_below_k, profile.rows),
@@ -191,15 +194,30 @@ def _share(profile: Profile | None) -> str:
     return unbroken(texts.share_of(profile.rows_below_k, profile.rows)) if profile else texts.UNKNOWN
 
 
+def _by_known_rows(profile: Profile, found: Histories | None = None) -> Profile:
+    """The profile with the fewest persons, and the persons below k, by all that may be known of their rows."""
+    if isinstance(profile, HiddenProfile):
+        return profile
+    found = found or profile.histories
+    return profile if found is None else replace(profile, smallest=found.smallest, rows_below_k=found.persons_below_k)
+
+
 def _drivers(audit: AuditResult) -> list[_Driver]:
     """The audited columns; those whose withholding leaves the fewest rows below k first."""
     counted: Counter[str] = Counter()
+    policy = audit.account.policy
     for search in audit.searches:
-        if search.criterion == criterion_of(audit, FindingKind.BELOW_K):
+        if search.criterion == policy.hardest.name:
             for found in audit.found_by(search):
                 counted.update(found.columns)
     drivers = [
-        _Driver(column.name, column.nulls, counted[column.name], column.profile, column.without)
+        _Driver(
+            column.name,
+            column.nulls,
+            counted[column.name],
+            column.profile,
+            None if column.without is None else _by_known_rows(column.without),
+        )
         for column in audit.columns
         if column.audited
     ]

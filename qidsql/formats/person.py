@@ -201,7 +201,9 @@ def _known_rows(audit: AuditResult) -> Iterator[RequirementRow]:
     policy, profile, found = audit.account.policy, audit.profile, audit.histories
     if policy.known_rows is None:
         return
-    met: bool | None = audit.verdict is Verdict.PASS or None  # hidden, or not measured: the verdict tells
+    met: bool | None = audit.verdict is Verdict.PASS or None  # hidden, or not measured: the verdict tells, or a list
+    if _found_no(audit, policy.hardest.name) is False:
+        met = False
     if found is not None:
         met = found.smallest >= policy.k
     elif profile and profile.rows_below_k:

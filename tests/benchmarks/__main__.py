@@ -37,12 +37,12 @@ from typing import Any
 import duckdb
 
 from tests.benchmarks import postgres, prompt
+from tests.benchmarks.recorded import record, recorded
 from tests.benchmarks.searches import dense, random, uniform
 from tests.benchmarks.uniques import wilson_like
 from tests.benchmarks.vocabulary import table_of_manual
 from tests.commandline import environment
 
-RECORDED = Path(__file__).with_name("recorded.json")
 VERDICTS = (0, 1, 3)  # exit codes of a command that did its work
 WORSE = 1.2  # times the recorded ratio
 SHARED = Path(__file__).resolve().parents[3] / "shared"
@@ -310,13 +310,14 @@ def main() -> None:
     if options.rows[:1] == ["prompt"]:
         prompt.main(options.rows[1:])
         return
-    recorded: dict[str, dict[str, Any]] = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
+    earlier = recorded()
     print(
         f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
     )
     print("| command | CPU s | s | peak MB | statements | peer | its CPU s | its peak MB | ratio | recorded |")
     print("|---|---|---|---|---|---|---|---|---|---|")
-    worse = []
+    worse: list[str] = []
+    found: dict[str, dict[str, Any]] = {}
     for row in ROWS:
         if options.rows and not any(name in row.name for name in options.rows):
             continue
@@ -324,16 +325,15 @@ def main() -> None:
             print(f"| {row.name} | left out: {'--large' if row.large else f'needs {row.needs}'} |")
             continue
         line, figures = _line(row, options.repeat)
-        known, ratio = recorded.get(row.name, {}), figures.get("ratio", 0)
+        known, ratio = earlier.get(row.name, {}), figures.get("ratio", 0)
         before = known.get("ratio") if known.get("peer") == figures.get("peer") else None
         print(f"{line} {before or ''} |", flush=True)
         if before and ratio > WORSE * before:
             worse.append(f"{row.name}: {ratio:.2f}, recorded {before:.2f}")
         if figures:
-            recorded[row.name] = figures | {"date": time.strftime("%Y-%m-%d")}
+            found[row.name] = figures
     if options.record:
-        lines = (f" {json.dumps(name)}: {json.dumps(figures)}" for name, figures in recorded.items())
-        RECORDED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+        record(found)
     for each in worse:
         print(f"Worse than recorded by more than a fifth: {each}")
 

@@ -1,6 +1,6 @@
 """Known rows of persons beside COUNT(DISTINCT person) GROUP BY the columns: CPU seconds in one DuckDB, and its peak.
 
-    python -m tests.benchmarks.persons [MILLIONS OF EVENTS]
+    python -m tests.benchmarks.persons [MILLIONS OF EVENTS] [--record]
 
 A ratio is a statement's CPU seconds divided by the peer's, each the median of three; `at most` is what issue 38 allows,
 the memory that of the process (DuckDB's limit is 2 GB).
@@ -25,6 +25,7 @@ from qidsql.sql.classes import entity_profile
 from qidsql.sql.histories import choices, drawn_rows, tried_pairs, whole_histories
 from qidsql.sql.relation import relation
 from qidsql.sql.templates import Statement
+from tests.benchmarks.recorded import record
 from tests.benchmarks.searches import uniform
 
 EVENTS_A_PERSON, PLACES, REPEAT, K = 20, 2_000, 3, 5
@@ -56,7 +57,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 
 def main() -> None:
-    millions = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    millions, kept = int(sys.argv[1]) if len(sys.argv) > 1 else 10, {}
     print(
         f"{time.strftime('%Y-%m-%d')}, {millions} million events of {millions * 1_000_000 // EVENTS_A_PERSON:,} persons"
     )
@@ -94,7 +95,18 @@ def main() -> None:
                     own = seconds(lambda statement=statement: engine.run(statement))
                     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
                     allowed = "" if limit is None else f"{limit:g}"
+                    if limit is not None:
+                        kept[f"{millions}M events by {columns}: {name}, at most {allowed}"] = {
+                            "cpu": round(own, 2),
+                            "megabytes": peak,
+                            "statements": 1,
+                            "peer": "COUNT(DISTINCT person)",
+                            "peer_cpu": round(beside, 2),
+                            "ratio": round(own / beside, 2),
+                        }
                     print(f"{'':16} {name:28} {own:8.2f} {own / beside:7.2f} {allowed:>8} {peak:>8}", flush=True)
+    if "--record" in sys.argv:
+        record(kept)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,10 @@ def test_two_known_rows(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
     assert "Known rows of a person</h3>" in page and '<th scope="row">all</th>' in page
     assert "<dt>Rows of each</dt><dd>1 to 2: 0 of 3 persons" in page
     assert "Known rows of a person</h3>" not in hidden and "two known rows can be enough" not in hidden
-    assert row_of(hidden, "Two known rows of a person") == ["at least 2", "not known"]
+    assert row_of(hidden, "Two known rows of a person") == ["at least 2", "no"]
+    listed = page.partition("below k = 2 by two known rows of a person. 1 found; the list is complete")[2]
+    assert listed.partition("Below 2</th>")[2].count("100\N{NO-BREAK SPACE}%") >= 1
+    assert "by two known rows of a person. 1 found" in hidden
 
 
 def test_what_several_rows_leave_if_nothing_is_required(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
