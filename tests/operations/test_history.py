@@ -513,7 +513,7 @@ def test_that_a_run_is_not_recorded_is_said_although_its_report_cannot_be_writte
 
 
 def test_looking_up_many_tables_ends_in_time(tmp_path: Path) -> None:
-    """What a run compares with is two queries a table: none for one that it has never seen, and none after the end."""
+    """What a run compares with is one query, and one a table that it has seen; none after the end."""
     with DuckDBStore(tmp_path / "people.duckdb") as store:
         fill(store, people=SAFE)
         file = read_policy_file(policy_file(tmp_path, store.url, entries("main.people")))

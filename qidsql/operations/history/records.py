@@ -2,10 +2,12 @@
 
 import json
 import secrets
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Annotated, Any, cast
 
 from qidsql.core.budget import check_time, limit
@@ -250,13 +252,14 @@ class History:
     ) -> dict[tuple[str, str], PastTable]:
         """Tables (source and name) in this run; by default each in the last complete run in which it passed or was in
         violation. Raises BudgetSpent."""
-        found = {}
+        found, known = {}, defaultdict[tuple[str, str], list[Row]](list)
         with self.reading() as store:
-            known = {(str(source), str(table)) for source, table in (store.query("history/tables") if store else [])}
+            for source, table, *row in store.query("history/past_tables", newest=TREND) if store else []:
+                known[str(source), str(table)].append(tuple(row))
             for each in tables:
                 check_time(limit())
                 if store and each in known:
-                    found[each] = _past_table(store, *each, run)
+                    found[each] = _past_table(store, *each, known[each], run)
         return found
 
     def audited_tables(self, run: str) -> list[tuple[str, str]]:
@@ -432,14 +435,14 @@ def _finding_rows(table: TableRun) -> list[dict[str, Any]]:
     ]
 
 
-def _past_table(store: Transaction, source: str, table: str, run: str | None) -> PastTable:
+def _past_table(store: Transaction, source: str, table: str, rows: Sequence[Row], run: str | None) -> PastTable:
+    """`rows`: whether it is compared with this run, whether the run is one of its newest, and what `_recorded_table`
+    takes."""
     if run is None:
-        found = store.query("history/last_audited", source=source, table_name=table)
-        run = str(found[0][0]) if found else None
+        run = next((str(recorded[1]) for is_compared, _, *recorded in rows if is_compared), None)
     where: dict[str, Any] = {"run": run, "source": source, "table_name": table}
     documents = store.find("table_audits", ("document",), **where) if run else []
-    newest = store.query("history/table_history", source=source, table_name=table)[:TREND]
-    trend = tuple(_trend_point(_recorded_table(row)) for row in reversed(newest))
+    trend = tuple(_trend_point(_recorded_table(tuple(recorded))) for _, is_newest, *recorded in rows if is_newest)
     return PastTable(run, _bytes(documents[0]), trend) if documents else PastTable(trend=trend)
 
 
@@ -468,9 +471,14 @@ def _run_summary(row: Row) -> RunSummary:
 def _recorded_table(row: Row) -> RecordedTable:
     """A table of one run, without its findings."""
     number, run, started, verdict, *figures, policy = row
-    fingerprint = None if policy is None else question(loaded(Policy, json.loads(str(policy))))
+    fingerprint = None if policy is None else _question(str(policy))
     cells: list[Any] = [number, run, _in_utc(started), Verdict(str(verdict)), *figures, fingerprint]
     return RecordedTable(*cells)
+
+
+@lru_cache(maxsize=256)  # the same policy, night after night
+def _question(policy: str) -> str:
+    return question(loaded(Policy, json.loads(policy)))
 
 
 def _trend_point(table: RecordedTable) -> TrendPoint:
