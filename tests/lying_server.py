@@ -43,6 +43,42 @@ class LyingServer(LocalServer):
         return struct.pack("!h", len(cells)) + b"".join(parts)
 
 
+class EndlessServer(LocalServer):
+    """Passes on what the real server says, and in the answer with row number `after` far more than anybody asked for.
+
+    `said`: a message of the protocol, or None for that row once more.
+    """
+
+    MUCH = 1 << 26  # bytes
+
+    def __init__(self, server: Path, said: bytes | None, after: int) -> None:
+        self._said, self._after = said, after
+        self.sent = 0
+        super().__init__(server)
+
+    def serve(self, client: socket.socket) -> None:
+        rows = 0
+        with client, self.connected() as server:
+            forward = self.started(_forward, client, server)
+            with suppress(OSError, struct.error), server.makefile("rb") as answers:
+                while head := answers.read(MESSAGE.size):
+                    kind, length = MESSAGE.unpack(head)
+                    told = message(kind, answers.read(length - 4))
+                    rows += kind == b"D"
+                    if kind == b"D" and rows == self._after:
+                        self._flood(client, self._said or told)
+                    client.sendall(told)
+            with suppress(OSError):
+                client.shutdown(socket.SHUT_RDWR)
+            forward.join()
+
+    def _flood(self, client: socket.socket, said: bytes) -> None:
+        block = said * (1 + (1 << 16) // len(said))
+        while self.sent < self.MUCH:
+            client.sendall(block)
+            self.sent += len(block)
+
+
 def _forward(client: socket.socket, server: socket.socket) -> None:
     with suppress(OSError):
         while block := client.recv(1 << 16):

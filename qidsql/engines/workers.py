@@ -28,6 +28,7 @@ PARTING = 0.5  # further seconds before its thread is abandoned
 AGAIN = 0.05  # seconds between two cancels: a cancel is lost if the statement has not started yet
 TICK = 0.2  # seconds between two checks for events that do not end a wait, such as Ctrl-C
 LONGEST_PAUSE = 10.0  # seconds
+LARGEST_ANSWER = 1 << 28  # bytes that a server may send for rows that are kept in memory, not exported
 
 _in_drivers: "weakref.WeakSet[threading.Thread]" = weakref.WeakSet()
 

@@ -6,13 +6,19 @@ from pathlib import Path
 import pytest
 
 import qidsql
+from qidsql.engines.postgres import guarded
 from qidsql.engines.postgres.answers import answered
 from qidsql.engines.postgres.engine import PostgresEngine
 from qidsql.errors import QidsqlError, StatementError, internal
 from tests.exhaustive import always
-from tests.lying_server import LyingServer, random_lie
+from tests.local_server import message
+from tests.lying_server import EndlessServer, LyingServer, random_lie
 from tests.postgres_server import PostgresServer
 from tests.stores import PostgresStore
+
+NOTIFICATION = message(b"A", b"\0\0\0\1channel\0" + 100 * b"x" + b"\0")
+NOTICE = message(b"N", b"SNOTICE\0C00000\0Mhello\0\0")
+LONG_ROW = message(b"D", b"\0\1" + (1 << 23).to_bytes(4, "big") + bytes(1 << 23))
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +47,23 @@ def test_random_lies(people: Path, number: int) -> None:
             if found.profile is not None and min(found.profile.smallest, found.profile.classes) < 0:
                 wrong.append(f"trial {trial}: {found.reason}")
     assert wrong == []
+
+
+@pytest.mark.parametrize("after", [1, 20])
+@pytest.mark.parametrize(
+    "said", [None, NOTIFICATION, NOTICE, LONG_ROW], ids=["rows", "notifications", "notices", "row"]
+)
+def test_a_server_that_sends_without_end(
+    people: Path, said: bytes | None, after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is hung up on at the limit, whatever it sends and when: nothing of it is kept in memory."""
+    monkeypatch.setattr(guarded, "LARGEST_ANSWER", 1 << 20)
+    with (
+        EndlessServer(people, said, after) as server,
+        pytest.raises(QidsqlError, match=r"sends without end|more than a whole answer"),
+    ):
+        qidsql.audit(server.url, "people", k=2)
+    assert server.sent < server.MUCH
 
 
 @pytest.mark.parametrize(

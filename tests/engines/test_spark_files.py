@@ -317,6 +317,33 @@ def test_a_server_that_was_restarted_is_noticed() -> None:
     assert isinstance(found, ConnectionLost) and "restarted" in str(found)
 
 
+@pytest.mark.parametrize("column", [pa.array([7] * 1000), pa.nulls(10**5)], ids=["numbers", "no bytes"])
+def test_a_server_that_sends_rows_without_end(column: pa.Array, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The call is cancelled at the limit, also where a row takes bytes here only."""
+    monkeypatch.setattr(session, "LARGEST_ANSWER", 1 << 20)
+    batch = pa.record_batch([column], ["a"])
+    sent: list[int] = []
+
+    class Endless(Stub):
+        def _execute(self, request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, batch.schema) as stream:
+                stream.write_batch(batch)
+            rows = {"row_count": batch.num_rows, "data": sink.getvalue().to_pybytes()}
+            answer = message_class("ExecutePlanResponse")(server_side_session_id=self.id, arrow_batch=rows)
+            for number in range(5000):
+                sent.append(number)
+                yield answer.SerializeToString()
+
+    with Endless() as stub:
+        opened = SparkSession(address(stub.url), 60)
+        with pytest.raises(session.EndlessRows) as raised:
+            opened.execute("SELECT 1")
+        opened.close()
+    assert len(sent) < 5000
+    assert "more rows than an answer can have" in str(translate(raised.value, "classes", stub.url))
+
+
 @pytest.mark.spark
 def test_a_restart_of_a_server_that_names_sessions_as_we_do() -> None:
     """Sail's answers have our own name of the session, after a restart too; the settings are lost."""

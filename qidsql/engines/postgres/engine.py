@@ -31,7 +31,8 @@ from qidsql.engines.postgres.condition import parse_condition
 from qidsql.engines.postgres.dialect import PATTERNS, POSTGRES, SYSTEM_PATH
 from qidsql.engines.postgres.doctor import examine
 from qidsql.engines.postgres.errors import not_connected, translate, understood, unreadable
-from qidsql.engines.postgres.lock_watch import LockWatch, hang_up
+from qidsql.engines.postgres.guarded import GuardedConnection, hang_up
+from qidsql.engines.postgres.lock_watch import LockWatch
 from qidsql.engines.table_names import find_table, no_schema
 from qidsql.engines.workers import Batch, Session, Work, Worker, end_sessions
 from qidsql.errors import (
@@ -781,7 +782,7 @@ class Server:
 
     def _connected(self, autocommit: bool = False) -> psycopg.Connection[Row]:
         options = connection_options(self.parameters)
-        return psycopg.connect(self.source, prepare_threshold=None, autocommit=autocommit, **options)  # type: ignore[arg-type]
+        return GuardedConnection.connect(self.source, prepare_threshold=None, autocommit=autocommit, **options)  # type: ignore[arg-type]
 
 
 def connect(source: str, options: ConnectOptions) -> PostgresEngine:

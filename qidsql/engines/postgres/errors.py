@@ -33,6 +33,7 @@ WHY_NOT_CONNECTED = (
     (r"service file|definition of service", "{host} is not defined; look into ~/.pg_service.conf or PGSERVICEFILE"),
     (r"resolve host|translate host name", "the host {host} cannot be resolved; check the URL"),
     (r"timeout expired|timed out", "{host} did not answer in time; check host, port and firewall"),
+    (r"without end", "{host} sends without end; is it a Postgres server?"),
     (r"invalid response", "{host} is not a Postgres server"),
     (
         r"statement pooling",
@@ -139,6 +140,13 @@ WHY_NOT_ANSWERED: tuple[tuple[str, type[QidsqlError], str], ...] = (
 )
 
 
+class EndlessAnswer(psycopg.DataError):
+    """More arrived than an answer can have."""
+
+    def __str__(self) -> str:
+        return "sends without end"
+
+
 def not_connected(error: Exception, parameters: Mapping[str, str]) -> SourceError:
     """The error for a failed connection. `parameters` are libpq's, including defaults."""
     host = parameters.get("host") or parameters.get("hostaddr") or "the local socket"
@@ -175,6 +183,10 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
     if not isinstance(error, psycopg.Error):
         return StatementError(f"the {purpose} could not be sent to Postgres ({type(error).__name__})")
     state = error.sqlstate or ""
+    if isinstance(error, EndlessAnswer):
+        return StatementError(
+            f"the server sent more than a whole answer to the {purpose} can have; is another program there, or between?"
+        )
     if (
         error.diag.source_function == "check_enable_rls"
     ):  # has the SQLSTATE of a missing privilege, and texts are localised

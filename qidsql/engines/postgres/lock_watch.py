@@ -3,19 +3,17 @@
 An open snapshot holds a weak lock on every table it has read, until it ends.
 """
 
-import socket
 import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from os import dup
 from typing import Protocol
 
 import psycopg
 from sqlglot import exp
 
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
+from qidsql.engines.postgres.guarded import hang_up
 from qidsql.engines.workers import PARTING, next_wait
 from qidsql.sql.templates import Row, fill, integer
 
@@ -129,9 +127,3 @@ def _backends(line: psycopg.Connection[Row], template: str, **backends: Sequence
 def _close(lines: list[psycopg.Connection[Row]]) -> None:
     while lines:
         lines.pop().close()
-
-
-def hang_up(connection: psycopg.Connection[Row]) -> None:
-    """Ends waits on the connection in all threads. Closing the connection would wake none of them."""
-    with suppress(OSError, psycopg.Error), socket.socket(fileno=dup(connection.fileno())) as line:
-        line.shutdown(socket.SHUT_RDWR)

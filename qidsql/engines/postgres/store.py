@@ -17,7 +17,7 @@ from qidsql.engines.postgres.engine import (
     parameters_label,
 )
 from qidsql.engines.postgres.errors import not_connected
-from qidsql.engines.postgres.lock_watch import hang_up
+from qidsql.engines.postgres.guarded import GuardedConnection, hang_up
 from qidsql.engines.store import PATIENCE, Prepared, Store, Transaction
 from qidsql.engines.workers import run_in_thread
 from qidsql.errors import BudgetSpent, LockHeld, StoreError
@@ -85,7 +85,7 @@ class PostgresStore(Store):
         options = connection_options(self.parameters)
         try:
             line = TimedConnection(
-                lambda: psycopg.connect(self.url, prepare_threshold=None, **options),  # type: ignore[arg-type]
+                lambda: GuardedConnection.connect(self.url, prepare_threshold=None, **options),  # type: ignore[arg-type]
                 self.patience,
             )
         except psycopg.Error as error:

@@ -9,7 +9,7 @@ from typing import Any
 
 import grpc
 
-from qidsql.engines.spark.session import ServerGone, ServerRestarted, message_class
+from qidsql.engines.spark.session import EndlessRows, ServerGone, ServerRestarted, message_class
 from qidsql.errors import AccessError, ConnectionLost, QidsqlError, SourceError, StatementError
 
 Code = grpc.StatusCode
@@ -35,6 +35,8 @@ def translate(error: Exception, purpose: str, label: str) -> QidsqlError:
         return ConnectionLost(f"{label} was restarted, or replaced by another server; run this again ({purpose})")
     if isinstance(error, ServerGone):
         return ConnectionLost(f"{label} no longer answers ({purpose})")
+    if isinstance(error, EndlessRows):
+        return StatementError(f"{label} sent more rows than an answer can have ({purpose}); is it a Spark server?")
     if not isinstance(error, grpc.RpcError):
         return StatementError(f"the answer of {label} could not be read ({purpose}; {type(error).__name__})")
     code, found = error.code(), error_class(error)

@@ -19,6 +19,7 @@ import pyarrow.parquet as parquet
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 from qidsql.engines.spark.address import Address
+from qidsql.engines.workers import LARGEST_ANSWER
 from qidsql.sql.templates import Row
 
 # The messages of Spark Connect that qidsql exchanges, as far as it uses them: their fields, and the fields' numbers.
@@ -123,7 +124,8 @@ CONNECTING = 10.0  # seconds
 PULSE = 4.0  # seconds between two checks that the server is alive
 HANGING = 8.0  # seconds without an answer to such a check, after which the server counts as gone
 PARTING = 1.0  # seconds for a cancel or a farewell
-CHANNEL = [("grpc.max_receive_message_length", -1), ("grpc.max_metadata_size", 1 << 20)]
+CHANNEL = [("grpc.max_receive_message_length", LARGEST_ANSWER), ("grpc.max_metadata_size", 1 << 20)]
+CELL = 8  # bytes of one in a list, also where the batch needs none for it
 LOST = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 SETTINGS = {
     "spark.sql.ansi.enabled": "true",  # a number that is too large is an error, not NULL
@@ -151,6 +153,10 @@ LETTER_CASE = "spark.sql.caseSensitive"
 
 class ServerGone(Exception):
     """The server did not show that it is alive while a statement ran."""
+
+
+class EndlessRows(Exception):
+    """More rows arrived than an answer can have."""
 
 
 class ServerRestarted(ServerGone):
@@ -291,8 +297,13 @@ class SparkSession:
         kept.values = {}
 
     def execute(self, sql: str) -> list[Row]:
+        """The rows of a statement. Raises EndlessRows, and as `_tables` does."""
         rows: list[Row] = []
+        size = 0
         for table in self._tables(sql):
+            size += table.nbytes + CELL * table.num_rows * table.num_columns
+            if size > LARGEST_ANSWER:
+                raise EndlessRows
             rows += zip(*(column.to_pylist() for column in table.columns), strict=True)
         return rows
 
