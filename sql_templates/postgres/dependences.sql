@@ -274,7 +274,7 @@ judged(name, verdict, own) AS (
   FROM reached
   WHERE reached.tree ~ (
     '\{(COERCEVIAIO|ARRAYCOERCEEXPR) :arg (?:(?!\{VAR |:coerceformat).)*'
-    || ':resulttype (108[23]|1114|1184|1266|1115|118[235]|1270|39(08|10|12)|453[345]) :result(typmod -?\d+ :result)?collid'
+    || '(?<!:fieldnum \d+ ):resulttype (108[23]|1114|1184|1266|1115|118[235]|1270|39(08|10|12)|453[345]) :result(typmod -?\d+ :result)?collid'
   )
   UNION
   SELECT 'CAST', 'style', FALSE

@@ -243,6 +243,9 @@ def test_a_view_of_the_time_of_day(postgres_store: PostgresStore) -> None:
 def test_a_text_that_a_view_of_postgres_makes_a_time(postgres_store: PostgresStore) -> None:
     """It may be 'now' or 'today', which a literal of the type would have ended when the view was made."""
     postgres_store.execute("CREATE TABLE people AS SELECT DATE '2000-01-01' AS born, TEXT '2000-01-01' AS t, TRUE AS b")
+    postgres_store.execute("CREATE TYPE held AS (x text)")
+    year = "extract(year FROM (r).born)::text"
+    postgres_store.execute(f"CREATE FUNCTION year_of(r people) RETURNS text STABLE RETURN {year}")
     views = {
         "'now'::text::date": True,
         "born < ('no' || 'w')::timestamp": True,
@@ -250,6 +253,8 @@ def test_a_text_that_a_view_of_postgres_makes_a_time(postgres_store: PostgresSto
         "upper('now')::timestamptz": True,
         "ARRAY['now'::text]::date[]": True,
         "'[today,)'::text::daterange": True,
+        "(ROW('now')::held).x::date": True,
+        "year_of(people)": False,
         "'now'::date": False,
         "t::date": False,
         "'now'::text": False,
