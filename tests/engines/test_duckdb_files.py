@@ -560,6 +560,17 @@ def test_every_folder_is_the_column_that_it_is_called(tmp_path: Path, form: str)
             assert types(str(path)).keys() == {"b", *([folder] if folder.isidentifier() else [])}
 
 
+@pytest.mark.parametrize("folders", [("x=y=1", "x=y=2"), ("=1", "=2"), ("day=1?", "day=2?"), ("a=b=c", "plain")])
+def test_values_of_folders_that_make_no_column(tmp_path: Path, folders: tuple[str, str]) -> None:
+    """Other readers make a column of them: where they differ, values would be lost without a word."""
+    for folder in folders:
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "t.csv").write_text("b\n1\n")
+    told = complaint(str(tmp_path / "*" / "t.csv"))
+    assert f"folders {folders[0].partition('=')[0]}=..., of which DuckDB makes no column" in told
+    assert types(str(tmp_path / folders[0] / "t.csv")).keys() == {"b"}
+
+
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
 def test_files_of_one_name_in_several_folders(tmp_path: Path, form: str) -> None:
     for year, column in (("2023", "a"), ("2024", "b")):

@@ -80,6 +80,12 @@ def _other_case(tree: _Tree, random: Random) -> None:
     tree.write(folder.swapcase() if random.random() < 0.5 else folder.replace("y=", "Y="), "cased")
 
 
+def _second_sign(tree: _Tree, random: Random) -> None:
+    """A value with a = in it, of which not every reader makes a column."""
+    folder = tree.files[0].parent.relative_to(tree.top).as_posix()
+    tree.write(f"{folder}={random.choice(VALUES)}", "sign")
+
+
 def _another_column(tree: _Tree, random: Random) -> None:
     folder = tree.files[0].parent.relative_to(tree.top).as_posix()
     tree.write(folder, "wider", {random.choice(("job", "Sex", "y")): random.choice(VALUES)})
@@ -94,7 +100,14 @@ def _empty_folder(tree: _Tree, random: Random) -> None:
     (tree.top / "y=9999").mkdir(parents=True, exist_ok=True)
 
 
-ODD: tuple[Callable[[_Tree, Random], None], ...] = (_stray, _deeper, _other_name, _other_case, _another_column)
+ODD: tuple[Callable[[_Tree, Random], None], ...] = (
+    _stray,
+    _deeper,
+    _other_name,
+    _other_case,
+    _second_sign,
+    _another_column,
+)
 HARMLESS = (_hidden, _empty_folder)
 
 

@@ -97,8 +97,21 @@ def _folder_columns(path: Path) -> tuple[str, ...]:
     return tuple(part.partition("=")[0] for part in path.parts[:-1] if re.fullmatch(FOLDER_COLUMN, part))
 
 
+def _odd_folders(path: Path) -> tuple[str, ...]:
+    """Folder names that other readers turn into columns, or that were meant to be some."""
+    return tuple(part for part in path.parts[:-1] if "=" in part and not re.fullmatch(FOLDER_COLUMN, part))
+
+
 def _check_folders(paths: Sequence[Path], label: str) -> None:
-    """Raises SourceError unless the folders of all files make the same columns: DuckDB would make none of them."""
+    """Raises SourceError if the folders of files have values that DuckDB makes no column of: it makes none if not all
+    of them have the same names."""
+    odd = {_odd_folders(path) for path in paths}
+    if len(odd) > 1:
+        name = next(part.partition("=")[0] for parts in sorted(odd) for part in parts)
+        raise SourceError(
+            f"{label}: files lie in folders {name}=..., of which DuckDB makes no column, so that values would be lost; "
+            f"rename the folders: a name, one =, and a value without = and ?"
+        )
     found = {path: _folder_columns(path) for path in paths}
     columns = Counter(found.values())
     if len(columns) < 2:
