@@ -27,7 +27,8 @@ def found(columns: Mapping[str, Sequence[int | None]], table: str = "t", type: s
 
 PERSONS = """id ID nr Nr identifier uuid patient_id PatientID idPatient customer_no code_client patient_code
 Kundennummer Kunden_Nr person_key SUBJECT_ID subjid USUBJID pid idcode persnr ssn nhs_number mrn subject Subject person
-patient employee_id worker_no card_number device_id patient_nbr numéro_assuré doctor_id"""
+patient employee_id worker_no card_number device_id patient_nbr numéro_assuré doctor_id idno id_no idnr emp_no bsn
+Versicherten_Nr codice_fiscale"""
 OTHERS = """firm_id country year number num no key ref persons num_persons no_of_customers children people order_id
 visit_id ward_no product_code insured zip_code household_size email"""
 
