@@ -80,7 +80,7 @@ class TomlFile:
             raise TomlFileError([self.located(("format",), text)])
 
 
-PIPE = "is a pipe, whose writer could be waited for without end; expected a file"
+PIPE = "is a pipe or a device, whose writer could be waited for without end; expected a file"
 
 
 def refuse_pipe(path: Path, name: str) -> None:
@@ -90,8 +90,10 @@ def refuse_pipe(path: Path, name: str) -> None:
 
 
 def _is_endless(path: Path) -> bool:
-    """<(...) of a shell has a writer; another pipe may have none."""
-    return path.is_fifo() and not path.is_relative_to("/dev")
+    """<(...) of a shell has a writer; another pipe may have none, and a device such as /dev/zero no end."""
+    if path.is_fifo():
+        return not path.is_relative_to("/dev")
+    return path.is_char_device() and str(path) not in (os.devnull, "/dev/stdin")
 
 
 def read_toml(path: Path, missing: str = "") -> TomlFile:

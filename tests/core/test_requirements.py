@@ -3,17 +3,19 @@
 import os
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from qidsql.column_roles.labels import read_labels
+from qidsql.core.files import read_toml
 from qidsql.core.policy import Policy
 from qidsql.core.recodings import read_hierarchy
 from qidsql.core.requirements import CriterionOptions, read_order
 from qidsql.core.tables import Column
-from qidsql.errors import UsageError
+from qidsql.errors import QidsqlError, UsageError
 from qidsql.generalization.declared import read_file
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.measures.disclosure_limits import DistantInHierarchy, FewValues, limits_among
@@ -73,15 +75,18 @@ def test_an_order_of_texts_is_that_of_one_sensitive_column() -> None:
         _ = Policy(sensitive=("pain", "state"), **given).criteria
 
 
-def test_files_of_options_are_no_pipes(tmp_path: Path) -> None:
-    """A pipe may have no writer, and reading it would wait for one."""
+def test_files_of_options_are_no_pipes_and_no_devices(tmp_path: Path) -> None:
+    """A pipe may have no writer, and reading it would wait for one; /dev/zero has no end."""
     os.mkfifo(tmp_path / "pipe")
-    reads: list[Callable[[], object]] = [
-        lambda: read_order(str(tmp_path / "pipe")),
-        lambda: read_hierarchy(str(tmp_path / "pipe")),
-        lambda: read_file(tmp_path / "pipe", Column("a", "TEXT")),
-        lambda: read_labels(tmp_path / "pipe"),
-    ]
-    for read in reads:
-        with pytest.raises(UsageError, match=r"pipe, whose writer could be waited for without end; expected a file"):
-            read()
+    for path in (tmp_path / "pipe", Path("/dev/zero")):
+        reads: list[Callable[[], object]] = [
+            partial(read_order, str(path)),
+            partial(read_hierarchy, str(path)),
+            partial(read_file, path, Column("a", "TEXT")),
+            partial(read_labels, path),
+            partial(read_toml, path),
+        ]
+        for read in reads:
+            with pytest.raises(QidsqlError, match=r"pipe or a device, whose writer could be waited for without end"):
+                read()
+    assert read_toml(Path(os.devnull)).content == {}
