@@ -133,8 +133,9 @@ def _of_keys(claimed: KeysResult, facts: _Facts) -> Iterator[Claim]:
         missed = not facts.criterion.met_by(facts.whole) and claimed.impossible == facts.criterion.impossible(
             facts.whole
         )
-        missed = missed and not claimed.column_sets
+        missed = missed and not claimed.column_sets and claimed.cost is claimed.lower_bound is None
         yield Claim("no column set meets the criterion", held(missed), "all columns together do not, measured")
+        yield from _theorems(claimed)
         return
     found = facts.masks([each.columns for each in claimed.column_sets])
     yield from _found(claimed, found, facts)

@@ -104,7 +104,7 @@ def set_to(**values: Any) -> Callable[[Document], None]:
     return lambda document: document.update(values)
 
 
-ALL, ONE = {"all": True, "distinct": 0.5}, {"distinct": 0.5}
+ALL, ONE, NONE = {"all": True, "distinct": 0.5}, {"distinct": 0.5}, {"columns": ["a"]}
 KEYS_CHANGED: dict[str, tuple[Document, Callable[[Document], None], Holds]] = {
     "a set is missing": (ALL, without("column_sets", 0), Holds.NO),
     "a superfluous column": (ALL, superfluous, Holds.NO),
@@ -124,6 +124,9 @@ KEYS_CHANGED: dict[str, tuple[Document, Callable[[Document], None], Holds]] = {
         lambda document: document["column_sets"][0].update(columns=document["column_sets"][0]["columns"][:1]),
         Holds.NO,
     ),
+    "a bound where none can meet": (NONE, set_to(lower_bound=1), Holds.NO),
+    "a cost where none can meet": (NONE, set_to(cost=1), Holds.NO),
+    "a guarantee where none can meet": (NONE, set_to(guarantee="the least"), Holds.UNKNOWN),
 }
 
 
