@@ -132,6 +132,8 @@ def parsed(path: Path, written: bytes) -> TomlFile:
             why = "this key or table is given twice" if twice else "expected lines such as k = 5, texts in quotes"
             said = f"{path}:{found[1]}:{found[2]}: not valid TOML; {why}"
         raise TomlFileError([said]) from None
+    except ValueError:
+        raise TomlFileError([f"{path}: a number has more digits than any number here can have"]) from None
 
 
 def key_lines(text: str) -> dict[KeyPath, int]:

@@ -117,6 +117,7 @@ def test_lines_of_a_long_file_are_found_in_one_pass(monkeypatch: pytest.MonkeyPa
         (b'a = 1\nb = """hunter2\n\n', ":2: not valid TOML; something is missing at the end"),
         (b"a = 1\nb = [\n1,\n", ":3: not valid TOML; something is missing at the end"),
         (b"a = " + b"[" * 100_000 + b"]" * 100_000, ": brackets lie too deep in each other"),
+        (b"k = " + b"9" * 5_000, ": a number has more digits than any number here can have"),
         (b"a = 1\n# caf\xe9\n", ":2: not UTF-8; save the file in that encoding"),
         (b"format = 3\n", f":1: format: 3 needs a later qidsql; this one, {__version__}, reads format 1. Upgrade it"),
     ],
