@@ -157,8 +157,7 @@ def _for_readers(block: Block) -> Iterator[Block]:
         heads = [Head(without_options(head.words), head.text) for head in block.heads]
         yield Grid(heads, [[replace(cell, text=without_options(cell.text)) for cell in row] for row in block.cells])
     elif isinstance(block, Heading):
-        yield replace(block, beside="")
-        yield from [Sentence(without_options(block.beside))] if block.beside else []
+        yield replace(block, beside=without_options(block.beside))
     elif isinstance(block, Sentence):
         yield Sentence(without_options(block.text))
     elif isinstance(block, Verbatim):
@@ -166,7 +165,8 @@ def _for_readers(block: Block) -> Iterator[Block]:
 
 
 def _rows(block: Fields) -> Iterator[Labelled]:
-    return (Labelled(each.label.strip(), without_options(each.text)) for each in block.rows if not each.expert)
+    rows = (each for each in block.rows if not each.expert)
+    return (each._replace(label=each.label.strip(), text=without_options(each.text)) for each in rows)
 
 
 def _release(result: Any) -> list[Block]:
@@ -240,6 +240,7 @@ def _markdown_parts(report: CommandReport) -> Iterator[str]:
 
 def _heading(block: Heading) -> Iterator[str]:
     yield f"#### {escaped(block.text)}"
+    yield from ("", escaped(block.beside)) if block.beside else ()
 
 
 def _sentence(block: Sentence) -> Iterator[str]:
@@ -253,7 +254,7 @@ def _verbatim(block: Verbatim) -> Iterator[str]:
 
 def _fields(block: Fields) -> Iterator[str]:
     for label, texts in block.lists:
-        begin = f"**{escaped(label)}** " if label.strip() else ""
+        begin = f"**{escaped(label.label)}** " if label.label.strip() else ""
         yield f"- {begin}{'; '.join(map(escaped, texts))}"
 
 

@@ -106,12 +106,12 @@ class Fields:
         self.rows.append(Labelled(label, text, expert, tone))
 
     @property
-    def lists(self) -> list[tuple[str, list[str]]]:
+    def lists(self) -> list[tuple[Labelled, list[str]]]:
         """Each label with all its texts."""
-        found: list[tuple[str, list[str]]] = []
+        found: list[tuple[Labelled, list[str]]] = []
         for row in self.rows:
             if row.label or not found:
-                found.append((row.label, []))
+                found.append((row, []))
             found[-1][1].append(row.text)
         return found
 

@@ -83,7 +83,7 @@ COMMANDS_WITH_REPORT = frozenset(each[0] for each in RUNS) - {*HISTORY}
 NARROW = "not shown on a narrow screen; --format json has all"
 TAGS = (
     "html head meta link title style body a header main footer p div h1 h2 strong bdi wbr dl dt dd table thead tbody "
-    "tr th td svg rect pre section ul li span details summary"
+    "tr th td svg rect pre section ul li span small details summary"
 )
 BARS = set("█▏▎▍▌▋▊▉")
 ALERTED = """

@@ -19,7 +19,7 @@ from tests.formats.documents import filled
 from tests.npm import npm_package
 
 OPEN = "document.querySelectorAll('details').forEach(e => { e.open = true })"  # a folded table has no size
-PAGES = ["run", "hostile", "violation", "pass", "empty", "hidden", "keys", "release"]
+PAGES = ["run", "hostile", "violation", "pass", "empty", "hidden", "keys", "release", "four"]
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 def files(documents: Mapping[str, RunResult], tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     written = {}
-    for name in PAGES[:-2]:
+    for name in PAGES[:-3]:
         document = without_small_counts(documents["violation"], 11) if name == "hidden" else documents[name]
         written[name] = folder / f"{name}.html"
         written[name].write_text(rendered(document, "html"), encoding="utf-8")
@@ -43,6 +43,10 @@ def files(documents: Mapping[str, RunResult], tmp_path_factory: pytest.TempPathF
     policy(folder, release='recipient = "a university"\nuntil = "2999-12-31"\nchecklists = ["safe-harbor"]')
     table(folder, PEOPLE[:44])
     inside("release", "out.parquet", "--of", "patients", "-o", "release.html", cwd=folder)
+    written["four"] = folder / "four.html"  # lines of all states: many are not met, not examined, or for a person
+    lists = [part for each in ("safe-harbor", "wp216", "ema-0070", "ipc-medium") for part in ("--checklist", each)]
+    table(folder, [*PEOPLE[:44], (99, "n", "c")])
+    inside("release", "out.parquet", "--of", "patients", *lists, "-o", "four.html", cwd=folder)
     return written
 
 
@@ -81,7 +85,7 @@ def test_no_word_of_a_chart_is_cut_off(page: Page, files: Mapping[str, Path], na
 
 
 @pytest.mark.parametrize("width", [360, 1000])
-@pytest.mark.parametrize("name", ["run", "hostile", "hidden", "release"])
+@pytest.mark.parametrize("name", ["run", "hostile", "hidden", "four"])
 def test_nothing_is_wider_than_the_window(page: Page, files: Mapping[str, Path], name: str, width: int) -> None:
     """Wide tables scroll in their own box; names of 300 letters are broken."""
     page.open(files[name], width=width)
@@ -101,7 +105,7 @@ BROKEN = """(() => {
 })()"""  # words and figures on more than one line
 
 
-@pytest.mark.parametrize(("name", "width"), pairs(["run", "violation", "hidden", "keys", "release"], [390, 768, 1280]))
+@pytest.mark.parametrize(("name", "width"), pairs(["run", "violation", "hidden", "keys", "four"], [390, 768, 1280]))
 def test_no_word_and_no_figure_is_broken(page: Page, files: Mapping[str, Path], name: str, width: int) -> None:
     for media in ("screen", "print"):
         page.open(files[name], width=width)
@@ -122,14 +126,17 @@ def test_a_run_prints_as_a_summary_or_as_a_whole(page: Page, files: Mapping[str,
     assert summary < printed(page) < whole
 
 
-@pytest.mark.parametrize("paper", [(8.27, 11.69), (8.5, 11)], ids=["A4", "Letter"])
-def test_what_is_signed_prints_on_one_sheet(page: Page, files: Mapping[str, Path], paper: tuple[float, float]) -> None:
+PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}
+
+
+@pytest.mark.parametrize(("name", "paper"), pairs(["four", "release"], ["Letter", "A4"]))
+def test_what_is_signed_prints_on_one_sheet(page: Page, files: Mapping[str, Path], name: str, paper: str) -> None:
     """Verdict, lines, boxes, risks, decision; the evidence is on pages of its own, whole though it is folded."""
-    page.open(files["release"])
-    whole = printed(page, paper)
+    page.open(files[name])
+    whole = printed(page, PAPERS[paper])
     hidden = "document.querySelectorAll('details.evidence, .closing, footer')"
     page.ask(f"{hidden}.forEach(each => each.style.display = 'none'); true")
-    assert printed(page, paper) == 1 < whole
+    assert printed(page, PAPERS[paper]) == 1 < whole
 
 
 def printed(page: Page, paper: tuple[float, float] = (8.27, 11.69)) -> int:
@@ -140,7 +147,7 @@ def printed(page: Page, paper: tuple[float, float] = (8.27, 11.69)) -> int:
     return len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(data)))
 
 
-@pytest.mark.parametrize(("name", "scheme"), pairs(["run", "hostile", "hidden", "keys"], ["light", "dark"]))
+@pytest.mark.parametrize(("name", "scheme"), pairs(["run", "hostile", "hidden", "keys", "four"], ["light", "dark"]))
 def test_axe_finds_no_serious_fault(page: Page, files: Mapping[str, Path], axe: str, name: str, scheme: str) -> None:
     page.open(files[name], scheme=scheme)
     page.ask(OPEN)

@@ -367,7 +367,7 @@ class ReleaseResult(Result):
 
     @property
     def asked(self) -> tuple[str, ...]:
-        return tuple(each.title for each in self.predicate.checklists)
+        return tuple(each.name for each in self.predicate.checklists)
 
 
 def verdict_of(lines: Sequence[Line]) -> tuple[Verdict, str]:

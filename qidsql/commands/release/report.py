@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import groupby
 from math import ceil
 
 from qidsql.commands.audit.report import report as audit_report
@@ -13,7 +12,6 @@ from qidsql.core.results import Verdict
 from qidsql.report.blocks import (
     Bar,
     Block,
-    Cell,
     Chart,
     Fields,
     Grid,
@@ -43,20 +41,22 @@ def report(result: ReleaseResult) -> Report:
     word = "NOT DECIDED" if result.verdict is Verdict.INCONCLUSIVE else ""
     yield Outcome(result.verdict, result.reason, word)
     yield _sheet(result)
-    lines = result.predicate.lines
+    stated, lines = result.predicate, result.predicate.lines
     for title, found in (
         ("Not met", [each for each in lines if each.verdict is Verdict.VIOLATION]),
         ("Not examined", [each for each in lines if each.verdict is Verdict.INCONCLUSIVE]),
         ("Accepted though not met or not examined", [each for each in lines if each.exception]),
     ):
-        yield from _lines(title, found)
-    yield from _boxes([each for each in lines if each.state is LineState.PERSON])
+        yield from _lines(title, found, stated.checklists)
+    yield from _boxes([each for each in lines if each.state is LineState.PERSON], stated.checklists)
     yield from _risks(result)
     yield from _signature(result)
     met = [each for each in lines if each.state is LineState.MET]
-    yield Heading("Evidence", "each line on the same columns of the same bytes", folds=True)
+    yield Heading(
+        "Evidence", "each line on the same columns of the same bytes; more on them: qidsql help release", folds=True
+    )
     yield from _how_to_sign()
-    yield from _lines("Met", met)
+    yield from _lines("Met", met, stated.checklists)
     yield from _checklists(result)
     yield from _before_and_after(result)
     yield from _plan(result)
@@ -93,13 +93,12 @@ def _sheet(result: ReleaseResult) -> Fields:
     size = "" if stated.rows is None else f"{plural(stated.rows, 'row')}, "
     roles = [f"{each.name} ({each.role or 'no role'})" for each in stated.columns]
     rows.add("", f"{size}{plural(len(stated.columns), 'column')}: {few(roles, 40)}")
-    for label, text in stated.declared.facts:
-        rows.add(label, text)
-    if not stated.declared.recipient:
-        rows.add("Recipient", "not named: the policy file has no [release] recipient")
+    declared = dict(stated.declared.facts)
+    recipient = declared.pop("Recipient", "not named: the policy file has no [release] recipient")
+    rows.add("Recipient", "; ".join([recipient, *(f"{label.lower()}: {text}" for label, text in declared.items())]))
     made = f", table {stated.of}" if stated.of else ""
     rows.add("Policy", f"{_in_groups(stated.policy_hash)}{made}")
-    titles = [f"{each.title}: {_computed(stated.lines, each)}" for each in stated.checklists]
+    titles = [f"{each.name}: {each.title}; {_computed(stated.lines, each)}" for each in stated.checklists]
     rows.add_all("Checklists", titles or ["none was named: only what every release must keep was asked"])
     own = [dict(each.digest) for each in result.subject]
     names = [each.name for each in stated.earlier or () if dict(each.digest) not in own]
@@ -231,38 +230,46 @@ def _in_groups(digits: str) -> str:
     return " ".join([kind, *groups]).strip()
 
 
-def _lines(title: str, found: list[Line]) -> Iterator[Block]:
-    heads = [Head(each, text=True) for each in ("Line", "Required → measured")]
-    rows: list[list[str | Cell]] = []
-    for each in found:
-        accepted = f"; accepted: {each.exception}" if each.exception else ""
-        limit = f" ({each.threshold})" if each.threshold else ""
-        text = f" [{each.text}; qidsql help {each.more}]"
-        name = Cell(each.name, Tone.UNKNOWN if each.exception else TONES[each.state])
-        rows.append([name, f"{each.asks}{limit} → {each.measured}{accepted}{text}"])
-    if rows:
-        yield Heading(f"{title}: {plural(len(rows), 'line')}")
-        yield Grid(heads, rows)
+def _lines(title: str, found: list[Line], lists: Sequence[ListRead]) -> Iterator[Block]:
+    if found:
+        yield Heading(f"{title}: {plural(len(found), 'line')}")
+        yield _listed(found, lists)
 
 
-def _boxes(found: list[Line]) -> Iterator[Block]:
+def _boxes(found: list[Line], lists: Sequence[ListRead]) -> Iterator[Block]:
     if found:
         yield Heading("For a person to say", "no computation can answer these")
-    for text, lines in groupby(found, key=lambda each: each.text):
-        yield Sentence(text, close=True)
-        boxes = Fields()
+        yield _listed(found, lists, "☐ ")
+
+
+def _listed(found: list[Line], lists: Sequence[ListRead], sign: str = "") -> Fields:
+    """Each line with what it asks; what was measured stands once below those that share it, and the text that a line is
+    from only if it is not that of its list."""
+    texts, rows = {each.name: each.text for each in lists}, Fields()
+    alike: dict[tuple[str | None, ...], list[Line]] = {}
+    for each in found:
+        alike.setdefault((each.measured, each.exception, each.more), []).append(each)
+    for (measured, exception, page), lines in alike.items():
+        accepted = f"; accepted: {exception}" if exception else ""
+        more = f" [qidsql help {page}]" if page != "release" else ""
+        told = f"→ {measured}{accepted}{more}" if measured or accepted else ""
         for each in lines:
-            boxes.add(f"☐ {each.name}", f"{each.asks} → {each.measured}" if each.measured else each.asks)
-        yield boxes
+            limit = f" ({each.threshold})" if each.threshold else ""
+            source = f" [{each.text}]" if each.checklist in texts and each.text != texts[each.checklist] else ""
+            own = f" {told}" if told and len(lines) == 1 else ""
+            tone = Tone.UNKNOWN if each.exception else TONES[each.state]
+            rows.add(f"{sign}{each.name}", f"{each.asks}{limit}{source}{own}", tone=tone)
+        if told and len(lines) > 1:
+            rows.add("", f"each of these {count(len(lines))} {told}")
+    return rows
 
 
 def _signature(result: ReleaseResult) -> Iterator[Block]:
     stated = hashlib.sha256(result.canonical_json().encode()).hexdigest()
-    yield Heading("Signature")
+    yield Heading("Decision and signature")
     yield Sentence(
         f"release.json has sha256 {_in_groups(stated)}. Who signs it, or this page, answers for the boxes. Recipient, "
-        f"purpose, dates, roles, the policy, the source and the plan are {RECORDED}; verify measures all else again on "
-        "the file."
+        f"purpose, dates, roles, policy, source and plan are {RECORDED}; verify measures all else again."
     )
 
 
