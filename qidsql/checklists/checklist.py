@@ -18,7 +18,9 @@ from qidsql.errors import UsageError
 
 PERSON = "person"  # the check of a line that nothing can measure
 CONTENTS = "contents"  # a check that needs more of a line, and those that need a limit
-LIMITED = ("highest", "attacked", "average", "journalist", "marketer", "households", "population uniques")
+RISKS = ("highest", "attacked", "average", "journalist", "marketer", "households", "population uniques")
+COUNTS = ("identifying columns", "sensitive columns", "people of values", "people of pairs")
+LIMITED = (*RISKS, *COUNTS)
 NAMED = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.toml"))}
 
 
@@ -30,7 +32,7 @@ class Requirement:
     asks: Annotated[str, FileKey("what is required, in words")]
     check: Annotated[str, FileKey("what is measured; person: only a person can say")]
     of: Annotated[tuple[str, ...], FileKey("what is looked for, of checks of names and contents")] = ()
-    limit: Annotated[str | None, FileKey("the greatest risk, such as 0.09")] = None
+    limit: Annotated[str | None, FileKey("the greatest risk, such as 0.09; of counts, their limit")] = None
     text: Annotated[str | None, FileKey("the text that the line is from, if it is not that of the list")] = None
 
     @property
@@ -76,6 +78,8 @@ def checklist(name: str, checks: frozenset[str], beside: Callable[[str], str] = 
     for each in found.lines:
         if each.check in LIMITED and each.most is None:
             raise UsageError(f"{path}: {each.item} needs a limit, such as 0.09")
+        if each.check in COUNTS and each.most != int(each.most or 0):
+            raise UsageError(f"{path}: {each.item} needs a whole number as its limit, such as 15")
         if each.check == CONTENTS and not (each.of and {*each.of} <= {*THINGS}):
             raise UsageError(f"{path}: {each.item} needs of = [...] with what is looked for: {', '.join(THINGS)}")
     return found

@@ -202,7 +202,7 @@ DATED = _words("date dates dob dt datum fecha birthday bdate birth time timestam
 PARTS_OF_DATES = _words("month day weekday week monat tag wochentag woche mois jour semaine mes dia semana")
 
 NO_PATTERN = frozenset(  # things of which no pattern shows all: that there are none, only a person can say
-    ("names", "places", "personal numbers", "vehicles and devices", "images", "unique values")
+    ("names", "places", "regions", "origins", "personal numbers", "vehicles and devices", "images", "unique values")
 )
 SIGNS: Mapping[str, Sequence[str]] = {  # of things that have patterns, but no complete ones
     "dates": ("five_digits", "named_months"),
@@ -215,6 +215,11 @@ SIGNS: Mapping[str, Sequence[str]] = {  # of things that have patterns, but no c
 THINGS: Mapping[str, Sequence[Callable[[ScannedColumn], Hits]]] = {
     "names": (_named("a person's name"),),
     "places": (_places,),
+    "regions": (
+        _named("a place", "a postal address", "a state of a country"),
+        _maybe("postcodes", "like postal codes"),
+    ),
+    "origins": (_named("origin", "race or ethnicity"),),
     "zip codes": (_zip_codes,),
     "dates": (_dates,),
     "ages": (_ages,),

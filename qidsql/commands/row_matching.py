@@ -7,7 +7,7 @@ from typing import TypeVar
 from qidsql.column_roles.resolution import columns_of
 from qidsql.commands.persons import named_like_persons
 from qidsql.commands.table_search import Accounting, confirmed, rows_of_persons, say_what, table_profiler, unknown_table
-from qidsql.core.policy import MatchesRows
+from qidsql.core.policy import MatchesRows, Policy
 from qidsql.core.results import Account, LeftOut, Verdict
 from qidsql.core.tables import Role, Table
 from qidsql.engines.base import Engine
@@ -80,19 +80,13 @@ class RowMatching:
         """The verdict and its reason; no pass on columns left out by proposal, nor if each row of the other table is
         taken for a person and may be one of several of a person. One statement or two.
         """
-        if verdict is Verdict.PASS and each_row and (doubt := self._persons()):
+        if (
+            verdict is Verdict.PASS
+            and each_row
+            and (doubt := not_persons(self._engine, self.tables[1], self._request.policy))
+        ):
             verdict, reason = Verdict.INCONCLUSIVE, f"{reason}, but {doubt}"
         return confirmed(verdict, reason, self._withheld)
-
-    def _persons(self) -> str:
-        """Why rows of the other table may be fewer persons; empty if they are not. Raises StatementError."""
-        table, policy = self.tables[1], self._request.policy
-        readable = [column for column in table.columns if column.readable]
-        try:
-            found = named_like_persons(table_profiler(self._engine, table, readable, policy), table, policy, {})
-        except Stopped as stop:
-            return f"whether each row of {table.name} is another person was not examined: {stop}"
-        return f"in {table.name}, {rows_of_persons(found[0])}. {say_what(None)}" if found else ""
 
     def account(self, rows: int | None) -> Account:
         notes = [f"{table.name}: {note}" for table in self.tables for note in table.notes]
@@ -100,3 +94,13 @@ class RowMatching:
         notes += [f"{each.name} is not compared: {each.reason}" for each in self._withheld]
         unfinished = self.columns.unfinished
         return self._accounting.account(self.tables[0], self._request.policy, rows, 0, unfinished, notes)
+
+
+def not_persons(engine: Engine, table: Table, policy: Policy) -> str:
+    """Why the rows of a table of people may be fewer persons; empty if they are not. Raises StatementError."""
+    readable = [column for column in table.columns if column.readable]
+    try:
+        found = named_like_persons(table_profiler(engine, table, readable, policy), table, policy, {})
+    except Stopped as stop:
+        return f"whether each row of {table.name} is another person was not examined: {stop}"
+    return f"in {table.name}, {rows_of_persons(found[0])}. {say_what(None)}" if found else ""

@@ -61,6 +61,21 @@ class LinkedTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PopulationTable:
+    """The people of the population, in which the values of a release are counted."""
+
+    table: Annotated[str, FileKey("a file, or a table of the same database: a row per person")]
+    on: Annotated[
+        tuple[Annotated[str, FileKey("two columns, such as zip=postcode")], ...] | None,
+        FileKey("the columns that are compared; default: those of the same name"),
+        OMITTED,
+    ] = None
+    counts: Annotated[
+        str | None, FileKey("the column that says for how many people a row stands; default: each for one"), OMITTED
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
     """For what and to whom the tables are released, for the report; all optional. What is released, and the table of
     the file that it was made from, count where `qidsql release check` is given no source."""
@@ -109,6 +124,9 @@ class Release:
     ] = None
     population: Annotated[
         int | None, FileKey(), OMITTED, "how many people the population has of which the rows are a random sample"
+    ] = None
+    people: Annotated[
+        PopulationTable | None, FileKey(), OMITTED, "the people of the population, for checklists that count them"
     ] = None
     exceptions: Annotated[
         tuple[LineException, ...] | None, FileKey(), OMITTED, "lines of a release that are accepted though not met"

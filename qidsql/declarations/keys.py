@@ -103,6 +103,8 @@ def _schema(hint: Any, key: FileKey, may_be_empty: bool = False) -> Schema:
         return {"type": "string", "minLength": 1, "format": "date", "pattern": DAY, **words}
     if issubclass(hint, StrEnum):
         return {"enum": [str(each) for each in hint], **words}
+    if isinstance(hint, type) and is_dataclass(hint) and not hasattr(hint, "PATTERN"):
+        return {**keys_schema(hint), **words}
     return {"type": "string", "minLength": 1, "pattern": hint.PATTERN, **words}  # a text with a class of its own
 
 

@@ -105,8 +105,8 @@ class ReleaseRequest(PolicyOptions):
     checklists: Annotated[
         Names,
         Option(
-            "safe-harbor, wp216, ema-0070, ipc-low, ipc-medium, ipc-high, cms, ihsn or a .toml file (repeat); "
-            "default: those of [release] in the policy",
+            "safe-harbor, wp216, ema-0070, ipc-low, ipc-medium, ipc-high, cms, ihsn, "
+            "statistics-netherlands-public or a .toml file (repeat); default: those of [release] in the policy",
             "NAME",
             ("--checklist",),
             in_shells=False,

@@ -16,7 +16,7 @@ from qidsql.commands.release.command import (
     Subject,
     worst_of,
 )
-from qidsql.commands.release.subject import file_subject, subject_of
+from qidsql.commands.release.subject import both, file_subject, subject_of
 from qidsql.core.tables import PolicyRole, Table
 from qidsql.declarations.results import plain
 from qidsql.engines.base import Engine
@@ -102,7 +102,7 @@ class _Comparison:
         earlier, unknown = self.earlier, self._measured(NOT_EXAMINED, "")
         changes = order = together = values = unknown
         try:
-            with _both(self._engine, self._table, earlier.place) as (pair, before, now):
+            with both(self._engine, self._table, earlier.place) as (pair, before, now):
                 if not earlier.digest:
                     raise QidsqlError("its record in the history was changed")
                 if plain(_subject(pair, before, earlier.place).digest) != dict(earlier.digest):
@@ -247,7 +247,7 @@ class _Joint:
         """Raises BudgetSpent, Interrupted."""
         keyed, none = str(self._request.keyed), Measured(MET, "")
         try:
-            with _both(self._engine, self._table, keyed) as (pair, copy, now):
+            with both(self._engine, self._table, keyed) as (pair, copy, now):
                 _same_rows(pair, copy, now)
             with _all(self._engine, [keyed, *(each.keyed for each in self._earlier)]) as (engine, tables):
                 changes, together, values = self._joined(engine, tables)
@@ -313,18 +313,6 @@ def _all(engine: Engine, places: Sequence[str]) -> Iterator[tuple[Engine, list[T
             (Path(folder) / f"release_{number}{Path(each).suffix}").symlink_to(Path(each).resolve())
         with connect(folder) as session:
             yield session, [session.describe(f"release_{number}") for number in range(len(places))]
-
-
-@contextmanager
-def _both(engine: Engine, table: Table, place: str) -> Iterator[tuple[Engine, Table, Table]]:
-    """An engine that reads the released rows and those at another place, and what is there. Raises QidsqlError."""
-    if not engine.data_files:
-        yield engine, engine.describe(place), table
-        return
-    if len(engine.data_files) != 1:
-        raise QidsqlError("the release is of several files")
-    with connect(str(engine.data_files[0]), beside=place) as pair:
-        yield pair, pair.describe_beside(None), pair.describe(None)
 
 
 def _subject(engine: Engine, table: Table, place: str) -> Subject:

@@ -1,6 +1,6 @@
 """The lines of a release: what each requirement asks, what was measured for it, and whether that meets it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
@@ -30,7 +30,8 @@ NOT_PUBLISHED = (PolicyRole.DIRECT_IDENTIFIER, PolicyRole.OTHER)  # roles of col
 class Facts:
     """What was measured on the released bytes.
 
-    `audited_at`: the audit with another k. `contents`: None if they were not scanned, for the reason `unscanned`.
+    `audited_at`: the audit with another k. `people`: whether so many people of the population have each combination of
+    values of so many audited columns. `contents`: None if they were not scanned, for the reason `unscanned`.
     """
 
     request: ReleaseRequest
@@ -43,6 +44,7 @@ class Facts:
     earlier: Compared
     linked: Callable[[], Linked]
     risks: Risks
+    people: Callable[[int, int], Measured]
 
     @property
     def attempt(self) -> Fraction:
@@ -273,6 +275,38 @@ def _contents(facts: Facts, line: Requirement) -> Measured:
     return Measured(LineState.PERSON if NO_PATTERN.intersection(line.of) else MET, nothing)
 
 
+def _identifying(facts: Facts, line: Requirement) -> Measured:
+    """The columns by which people are known; one without a role counts."""
+    found = [each.name for each in facts.columns if each.role is PolicyRole.QUASI_IDENTIFIER]
+    return _number_of_columns(facts, line, "quasi-identifier", found)
+
+
+def _sensitive(facts: Facts, line: Requirement) -> Measured:
+    return _number_of_columns(
+        facts, line, "sensitive column", [each.name for each in facts.columns if each.role is PolicyRole.SENSITIVE]
+    )
+
+
+def _number_of_columns(facts: Facts, line: Requirement, kind: str, found: Sequence[str]) -> Measured:
+    assert line.most is not None, "a line of a number has a limit"
+    open_ = [each.name for each in facts.columns if each.role is None]
+    measured = f"{plural(len(found), kind)}{': ' * bool(found)}{few(found)}"
+    threshold = str(line.limit)
+    if len(found) > line.most:
+        return Measured(NOT_MET, measured, threshold)
+    if len(found) + len(open_) > line.most:
+        return Measured(NOT_EXAMINED, f"{measured}; without a role: {few(open_)}", threshold)
+    return Measured(MET, measured, threshold)
+
+
+def _people_of_values(facts: Facts, line: Requirement) -> Measured:
+    return facts.people(1, int(line.most or 0))
+
+
+def _people_of_pairs(facts: Facts, line: Requirement) -> Measured:
+    return facts.people(2, int(line.most or 0))
+
+
 def _person(facts: Facts, line: Requirement) -> Measured:
     return Measured(LineState.PERSON, "")
 
@@ -287,6 +321,10 @@ CHECKS: Mapping[str, Callable[[Facts, Requirement], Measured]] = {
     "linkability": _linkability,
     "inference": _inference,
     "contents": _contents,
+    "identifying columns": _identifying,
+    "sensitive columns": _sensitive,
+    "people of values": _people_of_values,
+    "people of pairs": _people_of_pairs,
     PERSON: _person,
 }
 PAGES: Mapping[str, str] = {  # of the manual

@@ -1,12 +1,11 @@
 """Linkability: what somebody can join with the released rows, as far as the policy names it."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 
 from qidsql.column_roles.names import find, words
 from qidsql.commands.release.command import UNCOMPARED, LineState, Measured, ReleaseRequest, worst_of
+from qidsql.commands.release.subject import both
 from qidsql.commands.risk.population.command import PopulationRequest
 from qidsql.commands.risk.population.population import population
 from qidsql.commands.risk.population.result import PopulationResult
@@ -14,7 +13,6 @@ from qidsql.core.policy import LinkedTable
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
-from qidsql.engines.connect import connect
 from qidsql.errors import BudgetSpent, Interrupted, QidsqlError
 from qidsql.wording.texts import few
 
@@ -54,7 +52,7 @@ def _with(engine: Engine, table: Table, linked: LinkedTable, place: str, k: int)
     threshold, on = f"k = {k}", linked.on or ()
     released = tuple(column.name for column in table.columns if column.readable)  # all of it is known
     try:
-        with _beside(engine, place) as (pair, there):
+        with both(engine, table, place) as (pair, there, _):
             name, people = (str(table.name), linked.table) if pair is engine else (None, f"{place}:")
             request = PopulationRequest(name, population=people, on=on, k=k, quasi_identifiers=released)
             return _judged(population(pair, request), table, there, threshold)
@@ -62,18 +60,6 @@ def _with(engine: Engine, table: Table, linked: LinkedTable, place: str, k: int)
         raise
     except QidsqlError as error:
         return Linked(Measured(LineState.NOT_EXAMINED, f"{linked.table} {UNCOMPARED}: {error}", threshold))
-
-
-@contextmanager
-def _beside(engine: Engine, other: str) -> Iterator[tuple[Engine, Table]]:
-    """An engine that reads the released rows and another table. Raises QidsqlError."""
-    if not engine.data_files:
-        yield engine, engine.describe(other)
-    elif len(engine.data_files) != 1:
-        raise QidsqlError("the release is of several files")
-    else:
-        with connect(str(engine.data_files[0]), beside=other) as pair:
-            yield pair, pair.describe_beside(None)
 
 
 def _meaning(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from math import ceil
 
 from qidsql.checklists.checklist import checklist
@@ -24,6 +24,7 @@ from qidsql.commands.release.command import (
 from qidsql.commands.release.earlier import Required, against_earlier
 from qidsql.commands.release.lines import CHECKS, Facts, lines_of
 from qidsql.commands.release.linkability import linkability
+from qidsql.commands.release.people import people_of_values
 from qidsql.commands.release.risks import Risks
 from qidsql.commands.release.subject import FILE, UNSUPPORTED, files, subject_of
 from qidsql.core.tables import Table
@@ -80,6 +81,9 @@ def _checked(
         changed=changed,
         linked=linked,
         risks=risks,
+        people=partial(
+            people_of_values, engine, table, request, [each.name for each in audited.columns if each.audited]
+        ),
         earlier=against_earlier(engine, table, request, subject, _required(audited)),
     )
     found = tuple(lines_of(facts, lists, today))

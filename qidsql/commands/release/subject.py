@@ -1,14 +1,17 @@
-"""What is released: files by the hash of their bytes, a table by one of its rows in any order."""
+"""What is released: files by the hash of their bytes, a table by one of its rows in any order; and what lies beside."""
 
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from qidsql.commands.release.command import Subject
 from qidsql.core.budget import check_time, limit
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
-from qidsql.errors import StatementError, Stopped, UsageError
+from qidsql.engines.connect import connect
+from qidsql.errors import QidsqlError, StatementError, Stopped, UsageError
 from qidsql.sql.contents import rows_digest
 from qidsql.wording.texts import few
 
@@ -52,3 +55,15 @@ def file_subject(path: Path) -> Subject:
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror})") from None
     return Subject(path.name, {"sha256": hashed.hexdigest()})
+
+
+@contextmanager
+def both(engine: Engine, table: Table, place: str) -> Iterator[tuple[Engine, Table, Table]]:
+    """An engine that reads the released rows and those at another place, and what is there. Raises QidsqlError."""
+    if not engine.data_files:
+        yield engine, engine.describe(place), table
+        return
+    if len(engine.data_files) != 1:
+        raise QidsqlError("the release is of several files")
+    with connect(str(engine.data_files[0]), beside=place) as pair:
+        yield pair, pair.describe_beside(None), pair.describe(None)

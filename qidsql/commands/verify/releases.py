@@ -109,10 +109,10 @@ class ReleaseClaims:
         lines, anew = ({_name(each): each for each in given} for given in (stated, found))
         predicate = self._claimed.predicate
         others: tuple[str, ...] = OF_EARLIER if predicate.earlier else ()
-        if predicate.declared.linked:
+        if predicate.declared.linked or predicate.declared.people:
             beside = self.request.beside_policy
             lists = {each.name: checklist(each.name, frozenset(CHECKS), beside) for each in predicate.checklists}
-            kinds = (*OF_REGISTERS, "linkability")
+            kinds = (*OF_REGISTERS, "linkability", "people of values", "people of pairs")
             others += tuple(f"{name} {it.item}" for name in lists for it in lists[name].lines if it.check in kinds)
         self.recorded = tuple(
             name

@@ -39,7 +39,7 @@ def population(
     def compared(sides: Sides) -> Sides:
         if request.counts is None:
             return sides
-        node, sides = _counts(request.counts, sides)
+        node, sides = counted_people(request.counts, sides)
         counts.append(node)
         return sides
 
@@ -76,7 +76,7 @@ def _people(engine: Engine, request: PopulationRequest) -> Table:
     return engine.describe(request.population) if source is None else engine.describe_beside(table)
 
 
-def _counts(typed: str, sides: Sides) -> tuple[exp.Expr, Sides]:
+def counted_people(typed: str, sides: Sides) -> tuple[exp.Expr, Sides]:
     """The column of counts as a node, and the tables without it. Raises UnknownName, UsageError."""
     published, population = sides
     column = column_named(typed, population)
