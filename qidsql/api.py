@@ -3,7 +3,6 @@
 After Ctrl-C a result is inconclusive. Ctrl-C while the source is being opened raises Interrupted.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -109,10 +108,9 @@ def _of_policy(
     """The work on what the policy file names as released, where no source is given."""
 
     def done(source: str | Frame | Engine | None, request: Any) -> Result:
-        if source is None and "QIDSQL_URL" not in os.environ:
-            source, named = released(request.policy_file)
-            request = replace(request, **{key: each for key, each in named.items() if getattr(request, key) is None})
-        return work(source, request)
+        found, named = released(source, request.policy_file)
+        request = replace(request, **{key: each for key, each in named.items() if getattr(request, key) is None})
+        return work(found, request)
 
     return done
 

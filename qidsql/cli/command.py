@@ -7,7 +7,6 @@ itself: how the source is opened, and where the report goes. `init` and `demo` h
 
 import inspect
 import logging
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
@@ -107,10 +106,10 @@ def typer_function(name: str, command: Command, perform: Perform) -> Callable[..
         if any(each.name == "table" and each.option.argument for each in ours):
             source, table = source_and_table(source, values.get("table"))
             values |= {} if table is None else {"table": table}
-        if command.of_policy and source is None and "QIDSQL_URL" not in os.environ:
+        if command.of_policy:
             from qidsql.operations.policy_lookup import released
 
-            source, named = released(values.get("policy_file"))
+            source, named = released(source, values.get("policy_file"))
             values = named | values
         if issubclass(command.request, PolicyOptions):
             from qidsql.operations.policy_lookup import policy_files

@@ -23,11 +23,11 @@ from qidsql.core.files import refuse_pipe
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
-from qidsql.report.blocks import TONES, Cell, Grid, Head, Report, Sentence, Tone
+from qidsql.report.blocks import TONES, Cell, Fields, Grid, Head, Heading, Labelled, Report, Sentence, Tone
 from qidsql.wording.texts import plural
 
 if TYPE_CHECKING:
-    from qidsql.operations.history.releases import RecordedReleases
+    from qidsql.operations.history.releases import RecordedRelease, RecordedReleases
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +35,8 @@ class RecordRequest:
     """Record what left: the statement of a checked release, after it was signed, in the history of the policy file.
 
     The statement is checked again first, as by verify. Later releases of the same table are compared with this one: its
-    bytes must still be found where they are now, and copies with a key, if there are. The signature is only kept, as
-    qidsql knows no keys. The history keeps no cell values.
+    bytes must still be found where they are now, seen from the policy file, and copies with a key, if there are. The
+    signature is only kept, as qidsql knows no keys. The history keeps no cell values.
     """
 
     statement: Annotated[Path, Option("the statement that release check wrote", "RELEASE.json", argument=True)]
@@ -86,11 +86,21 @@ def record(request: RecordRequest) -> None:
         raise UsageError(f"{source} is not the file that {request.statement} is about")
     signature = "" if request.signature is None else _signature(request.signature)
     _holds(str(request.statement), source, table)
-    place = str(source) if is_file else table or found.account.table
+    place, keyed = str(source) if is_file else table or found.account.table, request.keyed or ""
+    if is_file:
+        place, keyed = _from_policy(place, request.config), _from_policy(keyed, request.config)
     ledger = ReleaseLedger(opened_history(request.config, request.history, existing=False))
-    added = ledger.add(found, place, request.keyed or "", signature)
+    added = ledger.add(found, place, keyed, signature)
     if not request.quiet:
         say(f"{found.title} is {'recorded' if added else 'recorded already'} as {found.verdict}: {found.reason}")
+
+
+def _from_policy(file: str, policy: Path) -> str:
+    """A file by its path from the folder of the policy file, if it lies below, else by its whole path."""
+    if not Path(file).is_file():
+        return file
+    found, folder = Path(file).resolve(), policy.parent.resolve()
+    return str(found.relative_to(folder) if found.is_relative_to(folder) else found)
 
 
 def _signature(path: Path) -> str:
@@ -154,7 +164,7 @@ def releases_report(found: "RecordedReleases") -> Report:
     """The releases, newest first, with why they are due."""
     due = sum(bool(each.due) for each in found.releases)
     yield Sentence(f"{plural(len(found.releases), 'release')} in {found.history}, {due} due again")
-    heads = [Head(each, text=True) for each in ("Recorded (UTC)", "Table", "Released", "Verdict", "For", "Due again")]
+    heads = [Head(each, text=True) for each in ("Recorded (UTC)", "Table", "Released", "Verdict", "For")]
     rows: list[list[str | Cell]] = [
         [
             f"{each.recorded:%Y-%m-%d %H:%M}",
@@ -162,12 +172,18 @@ def releases_report(found: "RecordedReleases") -> Report:
             each.name,
             Cell(each.verdict, TONES[each.verdict]),
             each.recipient,
-            Cell("; ".join(each.due), Tone.RISK),
         ]
         for each in found.releases
     ]
     if rows:
         yield Grid(heads, rows)
+    if due:
+        yield Heading("Due again")
+        yield Fields([_why(each) for each in found.releases if each.due], close=True)
+
+
+def _why(each: "RecordedRelease") -> Labelled:
+    return Labelled(f"{each.name}, {each.recorded:%Y-%m-%d}", "; ".join(each.due), tone=Tone.RISK)
 
 
 ABOUT = """Check a file or table before it leaves, and record what left: one verdict, on one page that can be signed.

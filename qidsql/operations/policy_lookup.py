@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from qidsql.core.policy import PolicyOptions, Release
 from qidsql.core.tables import fits
@@ -60,11 +61,14 @@ NOTHING_RELEASED = (
 )
 
 
-def released(policy_file: Path | None) -> tuple[str, dict[str, str]]:
-    """The source of what [release] names, and the options that say which table it is and was made from.
+def released(source: Any, policy_file: Path | None) -> tuple[Any, dict[str, str]]:
+    """The source, if one is given, else that of what [release] names, with the options that say which table it is and
+    was made from.
 
     Raises UsageError, TomlFileError.
     """
+    if source is not None or "QIDSQL_URL" in os.environ:
+        return source, {}
     path = Path(policy_file or DEFAULT_NAME)
     if policy_file is None and not path.is_file():
         raise UsageError(NOTHING_RELEASED)

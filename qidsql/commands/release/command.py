@@ -131,6 +131,9 @@ class ReleaseRequest(PolicyOptions):
         ),
     ] = None
     key: Annotated[str | None, Option("that column", "COLUMN", in_shells=False)] = None
+    first: Annotated[
+        bool, Option("where no history can tell: nothing of this table left earlier; a box to tick", in_shells=False)
+    ] = False
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
     max_bytes: MaxBytes = None
@@ -207,6 +210,7 @@ COMMAND = Command(
         "evidence",
         "keyed",
         "key",
+        "first",
         "policy_file",
         "max_seconds",
         "format",
@@ -335,6 +339,7 @@ class Predicate:
     evidence: Annotated[tuple[Evidence, ...], "what other commands found, as recorded"]
     key: Annotated[str | None, "the column by which copies with a key tell the persons"]
     missing_entity: Annotated[str | None, "the persons of the policy, if the bytes lack their column"]
+    first: Annotated[bool | None, OMITTED, "that nothing left earlier was declared, as no history could tell"] = None
     audit: Annotated[AuditResult, "of these bytes, by the policy"]
 
 
@@ -416,6 +421,7 @@ def request_again(predicate: Predicate, table: str | None, **budget: Any) -> Rel
         earlier=predicate.earlier,
         source=predicate.source,
         key=predicate.key,
+        first=bool(predicate.first),
         policy_hash=predicate.policy_hash,
         today=predicate.audit.account.started.date(),
         **budget,

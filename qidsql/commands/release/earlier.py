@@ -21,7 +21,7 @@ from qidsql.core.tables import PolicyRole, Table
 from qidsql.declarations.results import plain
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
-from qidsql.errors import BudgetSpent, Interrupted, QidsqlError
+from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, UsageError
 from qidsql.sql.releases import (
     ChangedClasses,
     ChangedValues,
@@ -38,7 +38,13 @@ from qidsql.wording.texts import count, plural
 from qidsql.wording.texts import few as few_names
 
 MET, NOT_MET, NOT_EXAMINED = LineState.MET, LineState.NOT_MET, LineState.NOT_EXAMINED
-NO_LEDGER = Measured(NOT_EXAMINED, "there is no history that could name an earlier release: qidsql run makes one")
+NO_LEDGER = Measured(
+    NOT_EXAMINED,
+    "there is no history that could name an earlier release: qidsql run makes one, --first says that nothing left",
+)
+DECLARED = Measured(
+    LineState.PERSON, "there is no history; that nothing of this table left earlier was declared (--first)"
+)
 FIRST = Measured(MET, "no earlier release of this table is recorded in the history")
 WRITTEN = {"whole": "u?(tiny|small|big|huge)?int(eger|[248])?$", "text": "(text|(var)?char.*|character varying.*)$"}
 
@@ -74,11 +80,20 @@ def against_earlier(
 ) -> Compared:
     """The worst that was found of any release with other bytes. Raises BudgetSpent, Interrupted."""
     if request.earlier is None:
-        return Compared.alike(NO_LEDGER)
+        return Compared.alike(DECLARED if request.first else NO_LEDGER)
     own = [dict(each.digest) for each in subject]
     others = [each for each in request.earlier if plain(each.digest) not in own]
     if not others:
         return Compared.alike(FIRST)
+    if request.first:
+        raise UsageError(
+            f"--first, but the history has {plural(len(others), 'earlier release')} of this table: leave it out"
+        )
+    if engine.data_files:
+        others = [
+            replace(each, place=request.beside_policy(each.place), keyed=request.beside_policy(each.keyed))
+            for each in others
+        ]
     comparisons = [_Comparison(engine, table, request, each, required) for each in others]
     found = [each.compared() for each in comparisons]
     if joined := [each.earlier for each in comparisons if each.can_be_joined]:
@@ -106,7 +121,7 @@ class _Comparison:
                 if not earlier.digest:
                     raise QidsqlError("its record in the history was changed")
                 if plain(_subject(pair, before, earlier.place).digest) != dict(earlier.digest):
-                    raise QidsqlError(f"{earlier.place} is not what was recorded")
+                    raise QidsqlError("what lies there now is not what was recorded")
                 changes, together, values = self._changes(pair, before, now)
                 order = self._order(pair, before, now)
             if self._request.key is not None:

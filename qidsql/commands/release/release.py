@@ -113,6 +113,7 @@ def _checked(
             source_read=source_read(request),
             evidence=beside,
             key=request.key,
+            first=(request.first and request.earlier is None) or None,
             audit=audited,
         ),
     )

@@ -104,6 +104,7 @@ def _sheet(result: ReleaseResult) -> Fields:
     names = [each.name for each in stated.earlier or () if dict(each.digest) not in own]
     none = "none but these bytes is recorded" if stated.earlier else "none is recorded"
     recorded = few(names) if names else none if stated.earlier is not None else "there is no history"
+    recorded = "none, as was declared; there is no history" if stated.first else recorded
     rows.add("Earlier", f"{recorded}; what left without a record is not known")
     rows.add("Checked", f"{moment(result.account.started)}, {result.account.read_by}")
     return rows

@@ -138,6 +138,7 @@ class ReleaseClaims:
         recorded += [f"the line {name}" for name in self.recorded]
         earlier = few([each.name for each in stated.earlier or ()])
         recorded += [f"that these left earlier, and where they are: {earlier}"] if earlier else []
+        recorded += ["that nothing left earlier"] if stated.first else []
         recorded += [f"the copies with {stated.key}"] if stated.key else []
         policy = audit.account.policy
         recorded += [f"policy file {stated.policy_hash}", f"its settings (k = {policy.k})", "the roles of the columns"]

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, date, datetime
 from functools import cached_property
@@ -14,7 +14,7 @@ from qidsql.core.tables import PolicyRole, fits
 from qidsql.declarations.results import loaded, plain
 from qidsql.errors import UsageError
 from qidsql.operations.coverage import Coverage, GapKind
-from qidsql.operations.history.records import History
+from qidsql.operations.history.records import History, LastColumns, RunSummary
 from qidsql.operations.policy_file import PolicyFile
 from qidsql.wording.texts import count, few, plural
 
@@ -65,27 +65,47 @@ class ReleaseLedger:
                     found[json.dumps(plain(named.digest)) if named.digest else each.document] = named
         return tuple(found.values())
 
+    # What the runs found, read once for all releases.
+
+    @cached_property
+    def _runs(self) -> Sequence[RunSummary]:
+        return self._history.runs()
+
+    @cached_property
+    def _coverage(self) -> Coverage | None:
+        return self._history.last_coverage()
+
+    @cached_property
+    def _columns(self) -> Mapping[tuple[str, str], LastColumns]:
+        return self._history.last_columns()
+
+    @cached_property
+    def _first_audits(self) -> Sequence[tuple[object, ...]]:
+        with self._history.reading() as store:
+            return store.query("history/first_audits") if store else []
+
     def source_of(self, table: str) -> SourceState | None:
         """The table of the policy in the last complete run that audited it; None without one, or with several such."""
         named = [each for each in self._history.tables() if _is_one(table, each[1])]
         runs = [each for each in self._history.table_history(*named[0]) if each.complete] if len(named) == 1 else []
         if not runs:
             return None
-        types = self._history.last_columns().get(named[0])
+        types = self._columns.get(named[0])
         hashed = hashlib.sha256(json.dumps(types.types if types else {}, sort_keys=True).encode()).hexdigest()
         last = runs[0]
         return SourceState(last.run, last.started, last.rows, last.k, last.smallest, last.share_below_k, hashed)
 
     def _new_since(self, each: "_Recorded") -> list[str]:
         """Tables that were first audited after a release, and have one of its quasi-identifiers by name."""
-        with self._history.reading() as store:
-            rows = store.query("history/first_audits") if store else []
-        new = {(str(source), str(table)) for source, table, started in rows if str(started)[:19] > each.recorded[:19]}
+        new = {
+            (str(source), str(table))
+            for source, table, started in self._first_audits
+            if str(started)[:19] > each.recorded[:19]
+        }
         quasi = {it.name.lower() for it in each.stated.columns if it.role is PolicyRole.QUASI_IDENTIFIER}
-        columns = self._history.last_columns() if new else {}
         return [
             table
-            for (source, table), found in columns.items()
+            for (source, table), found in self._columns.items()
             if (source, table) in new and quasi & {name.lower() for name in found.types}
         ]
 
@@ -93,14 +113,13 @@ class ReleaseLedger:
         """Tables that the last run found in no entry of the policy, with a column by which people are known, and the
         last one before the release did not."""
         recorded = datetime.fromisoformat(each.recorded).replace(tzinfo=UTC)
-        runs = self._history.runs()
-        earlier = [run for run in runs if run.started < recorded]
+        earlier = [run for run in self._runs if run.started < recorded]
         earlier += [
-            run for run in reversed(runs) if run.started == recorded
+            run for run in reversed(self._runs) if run.started == recorded
         ]  # by seconds: it may have been the next one
         coverages = (self._history.last_coverage(run) for run in earlier)
         before = next((found for found in coverages if found and not found.part), None)
-        now = self._history.last_coverage()
+        now = self._coverage
         if before is None or now is None:
             return []
         return [table for table in _unlisted(now) if table not in _unlisted(before)]
@@ -117,7 +136,7 @@ class ReleaseLedger:
 
     def all(self, file: PolicyFile | None, today: date) -> RecordedReleases:
         """All releases, each with the reasons why it is due again by the policy, the last audits and the day."""
-        columns = [(table, each.types) for (_, table), each in self._history.last_columns().items()]
+        columns = [(table, each.types) for (_, table), each in self._columns.items()]
         releases = [
             RecordedRelease(
                 recorded=datetime.fromisoformat(each.recorded).replace(tzinfo=UTC),

@@ -54,6 +54,60 @@ def test_without_a_history_nobody_knows_what_left_and_the_same_bytes_are_no_earl
     assert check(tmp_path)["verdict"] == "pass"
 
 
+def test_a_first_release_may_be_declared_where_no_history_can_tell(tmp_path: Path) -> None:
+    """A box for whoever signs, never a line that is met; and no word against a record."""
+    policy(tmp_path)
+    table(tmp_path)
+    found = check(tmp_path, "--first")
+    assert found["verdict"] == "pass" and "are for a person to say" in found["reason"]
+    for each in ("added and removed", "order of rows", "releases together"):
+        assert state(found, f"policy {each}") == "for a person to say"
+    inside("release", "out.parquet", "--of", "patients", "--first", "-o", "release.json", cwd=tmp_path)
+    outcome = inside("verify", "release.json", "out.parquet", cwd=tmp_path)
+    assert holds(outcome) and "that nothing left earlier" in " ".join(outcome.out.split())
+    assert inside("release", "record", "release.json", "out.parquet", cwd=tmp_path).code == 0
+    assert (
+        check(tmp_path, "--first")["predicate"].get("first") is None
+    )  # now there is a history, with these bytes alone
+    table(tmp_path, [*PEOPLE, (99, "n", "a")])
+    outcome = inside("release", "out.parquet", "--of", "patients", "--first", cwd=tmp_path)
+    assert (
+        outcome.code == 2
+        and "--first, but the history has 1 earlier release of this table: leave it out" in outcome.line
+    )
+
+
+def test_files_of_the_ledger_are_found_from_the_policy_file(tmp_path: Path) -> None:
+    """Wherever the commands run; also after the folder moved, if they lie in it. Copies with a key, too."""
+    here, there = tmp_path / "here", tmp_path / "elsewhere"
+    for each in (here, there):
+        each.mkdir()
+    policy(here)
+    people = list(enumerate(PEOPLE))
+    copy = keyed(here, people, "keyed.parquet")
+    table(here)
+    outside = Path(keyed(there, people, "outside.parquet"))
+    given = ("--of", "patients", "--policy", "../here/qidsql.toml")
+    inside("release", "check", "../here/out.parquet", *given, "-o", "release.json", cwd=there)
+    recorded = ("release", "record", "release.json", "../here/out.parquet", "--config", "../here/qidsql.toml")
+    assert inside(*recorded, "--keyed", f"../here/{copy}", cwd=there).code == 0
+    [kept] = ReleaseLedger(open_history(str(here / "qidsql-history.duckdb"))).of_table("main.patients") or ()
+    assert (kept.place, kept.keyed) == ("out.parquet", "keyed.parquet")
+    moved = here.rename(tmp_path / "moved")
+    table(there, [*PEOPLE, (99, "n", "a")])
+    more = keyed(there, [*people, (48, (99, "n", "a"))], "more.parquet")
+    table(there, [*PEOPLE, (99, "n", "a")])
+    given = ("--of", "patients", "--policy", "../moved/qidsql.toml", "--keyed", more, "--key", "id")
+    found = json.loads(inside("release", "out.parquet", *given, "--format", "json", cwd=there).out)
+    assert "1 of 1 row added since out.parquet in classes of fewer than 5" in line(found, "policy added and removed")
+    assert "jointly" in line(found, "policy releases together")
+    inside("release", "check", "../moved/out.parquet", *given[:4], "-o", "again.json", cwd=there)
+    recorded = ("release", "record", "again.json", "../moved/out.parquet", "--config", "../moved/qidsql.toml")
+    assert inside(*recorded, "--keyed", str(outside), cwd=there).code == 0
+    last = (ReleaseLedger(open_history(str(moved / "qidsql-history.duckdb"))).of_table("main.patients") or ())[-1]
+    assert Path(last.keyed) == (there / "outside.parquet").resolve()
+
+
 def test_rows_added_to_a_class_may_not_be_few(tmp_path: Path) -> None:
     policy(tmp_path)
     table(tmp_path)
@@ -433,7 +487,8 @@ def test_a_release_is_due_again_by_its_day_its_policy_and_its_source(tmp_path: P
     path.write_text(before)
     policy(tmp_path, {**ROLES, "state": "sensitive"}, release='until = "2999-12-31"')
     assert due().startswith("the policy file changed; other roles: state")
-    assert "due again" in inside("release", "list", cwd=tmp_path).out
+    listed = inside("release", "list", cwd=tmp_path).out
+    assert "due again" in listed and "  the policy file changed; other roles: state" in listed  # not in a narrow column
 
 
 @pytest.mark.exhaustive
