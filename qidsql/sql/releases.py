@@ -63,15 +63,21 @@ class JointClasses:
 
 
 @dataclass(frozen=True, slots=True)
-class SamePlaces:
-    """Two files line by line. `chance`: of the lines, as many as would be alike in a random order."""
+class Alike:
+    """Two files line by line, or person by person. `chance`: as many as would be alike in a random order."""
 
-    lines: int
+    rows: int
     alike: int
     chance: Fraction
 
+    @property
+    def by_chance(self) -> bool:
+        """Whether no more are alike than in a random order, by three deviations."""
+        more = self.alike - self.chance
+        return more <= 1 or more * more <= 9 * self.chance
 
-def same_places(dialect: Dialect, earlier: Table, later: Table, columns: Sequence[str]) -> Statement[SamePlaces]:
+
+def same_places(dialect: Dialect, earlier: Table, later: Table, columns: Sequence[str]) -> Statement[Alike]:
     """Compares two files or tables line by line in the columns of these names. One scan of each."""
     holes: dict[str, exp.Expr] = {}
     for side, table in (("earlier", earlier), ("later", later)):
@@ -82,9 +88,9 @@ def same_places(dialect: Dialect, earlier: Table, later: Table, columns: Sequenc
         holes[f"{side}_place"] = exp.Window(this=exp.RowNumber(), order=order)
     tree = fill("releases/same_places", **holes)
 
-    def read(found: list[Row]) -> SamePlaces:
+    def read(found: list[Row]) -> Alike:
         lines, alike, before, now, pairs = (integer(each or 0) for each in found[0])
-        return SamePlaces(lines, alike, Fraction(pairs * lines, max(1, before * now)))
+        return Alike(lines, alike, Fraction(pairs * lines, max(1, before * now)))
 
     return Statement(dialect.render(tree), "the order of the rows of two releases", read, scans=2)
 
@@ -145,6 +151,22 @@ def tells_apart(dialect: Dialect, table: Table, key: str) -> Statement[bool]:
     text = dialect.as_text(_column(table.column(key)))
     sql = dialect.render(fill("releases/keys", key=text, relation=rows_node(table)))
     return Statement(sql, "whether the key tells rows apart", lambda rows: integer(rows[0][0]) == integer(rows[0][1]))
+
+
+def same_values(dialect: Dialect, earlier: Table, later: Table, key: str, column: str) -> Statement[Alike]:
+    """Compares the persons of two releases, by a key, in a column that both have. One scan of each."""
+    holes: dict[str, exp.Expr] = {}
+    for side, table in (("earlier", earlier), ("later", later)):
+        holes[side] = rows_node(table)
+        holes[f"{side}_key"] = dialect.as_text(_column(table.column(key)))
+        holes[f"{side}_text"] = told_apart(_values(dialect, table, [column]))
+    tree = fill("releases/same_values", **holes)
+
+    def read(found: list[Row]) -> Alike:
+        persons, alike, pairs = (integer(each or 0) for each in found[0])
+        return Alike(persons, alike, Fraction(pairs, max(1, persons)))
+
+    return Statement(dialect.render(tree), "values of the persons of two releases", read, scans=2)
 
 
 def joint_classes(dialect: Dialect, releases: Sequence[KeyedRelease], k: int) -> Statement[Mapping[str, JointClasses]]:

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
+from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -111,7 +112,7 @@ def _wrong_lines(found: ReleaseResult, before: Rows, now: Rows, classes: int, k:
     below = sum(rows for rows in joint.values() if rows < k)
     line = lines["releases together"]
     expected = f"jointly {min(joint.values())}, {below} of" if joint else "nobody is in"
-    judged = "met" if joint else "not examined"
+    judged = "met" if joint and not _strange(before, now) else "not examined"
     if expected not in line.measured or (line.state == judged) is bool(below):
         return f"{line}, not {expected}"
     return _wrong_values(found, lines["values together"], before, now, classes, least) if least and joint else None
@@ -125,7 +126,21 @@ def _by_key(before: Rows, now: Rows, classes: int, k: int) -> str:
         gone = Counter(row[:classes] for n, row in one.items() if n not in other)
         if any(rows < k for rows in gone.values()):
             return "not met"
-    return "met"
+    return "not examined" if _strange(before, now) else "met"
+
+
+def _strange(before: Rows, now: Rows) -> bool:
+    """Whether people have the same value no more often than by chance, in each column of the same values in both."""
+    both, told = before.keys() & now.keys(), []
+    for place in range(len(next(iter(now.values())))):
+        cells = [Counter(each[n][place] for n in both) for each in (before, now)]
+        chance = Fraction(sum(rows * cells[1][value] for value, rows in cells[0].items()), len(both))
+        alike = sum(before[n][place] == now[n][place] for n in both)
+        domains = [{row[place] for row in each.values()} for each in (before, now)]
+        if domains[0] == domains[1] and chance < len(both):
+            more = alike - chance
+            told.append((more <= 1 or more * more <= 9 * chance) and alike < len(both))
+    return bool(told) and all(told)
 
 
 def _sensitive(found: ReleaseResult) -> list[int]:

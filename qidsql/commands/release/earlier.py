@@ -31,6 +31,7 @@ from qidsql.sql.releases import (
     joint_classes,
     joint_values,
     same_places,
+    same_values,
     tells_apart,
     values_in_one,
 )
@@ -197,9 +198,8 @@ class _Comparison:
         if not pair.data_files and not (before.row_address and now.row_address):
             return Measured(NOT_EXAMINED, f"the order in which the rows of {now.name} leave is not known")
         found = pair.run(same_places(pair.dialect, before, now, _alike(before, now)))
-        more = found.alike - found.chance
-        text = f"{count(found.alike)} of {plural(found.lines, 'line')} as in {self.earlier.name}"
-        if more <= 1 or more * more <= 9 * found.chance:
+        text = f"{count(found.alike)} of {plural(found.rows, 'line')} as in {self.earlier.name}"
+        if found.by_chance:
             return Measured(MET, f"{text}, as a random order would have")
         text += f", {count(round(found.chance))} by chance: both are sorted, or tell by the place whose a row is"
         return Measured(NOT_EXAMINED, text)
@@ -301,7 +301,28 @@ class _Joint:
         classes = Measured(NOT_MET if both.below else MET, text)
         values = [told for each in sorted(own) if (told := self._values(engine, releases, each))]
         none = Measured(MET, f"{name} has none of the sensitive columns")
-        return changes, classes, worst_of(values) if values else none
+        doubt = self._doubt(engine, tables)
+
+        def doubted(told: Measured) -> Measured:
+            if not doubt or told.state is not MET:
+                return told
+            return replace(told, state=NOT_EXAMINED, measured=f"{told.measured}; {doubt}")
+
+        return doubted(changes), doubted(classes), doubted(worst_of(values) if values else none)
+
+    def _doubt(self, engine: Engine, tables: Sequence[Table]) -> str:
+        """Whether the keys may be those of others: in no column that both releases code alike do people have the same
+        value more often than by chance."""
+        now, key = tables[0], str(self._request.key)
+        for release, before in zip(self._earlier, tables[1:], strict=True):
+            common = [each for each in _alike(before, now) if each != key]
+            alone = engine.run_many([values_in_one(engine.dialect, before, now, each) for each in common])
+            coded_alike = [each for each, other in zip(common, alone, strict=True) if not other]
+            found = engine.run_many([same_values(engine.dialect, before, now, key, each) for each in coded_alike])
+            told = [each for each in found if each.chance < each.rows]  # not of a single value
+            if told and all(each.by_chance and each.alike < each.rows for each in told):
+                return f"by {key}, people have other values in {release.name}, as if it were somebody else's {key}"
+        return ""
 
     def _values(self, engine: Engine, releases: Sequence[KeyedRelease], sensitive: str) -> Measured | None:
         """The values that all releases with the column leave; None if it is not limited, or in one release alone."""

@@ -400,6 +400,40 @@ def test_all_releases_together_as_by_brute_force(seed: int, tmp_path: Path) -> N
     assert f"{few} of {len(joint)} rows left with fewer than 2 values" in line(found, "policy values together")
 
 
+def chance(before: dict[int, Row], now: dict[int, Row], place: int) -> tuple[int, float, int]:
+    """Of the people in both, those with the same value, as many as would have it by chance, and all."""
+    both = sorted(before.keys() & now.keys())
+    alike = sum(before[n][place] == now[n][place] for n in both)
+    by_chance = sum(before[n][place] == now[m][place] for n in both for m in both) / len(both)
+    return alike, by_chance, len(both)
+
+
+@pytest.mark.parametrize("case", always("numbered anew", longer=["the same", "some moved", "one value"]))
+def test_keys_that_were_given_anew_prove_nothing(case: str, tmp_path: Path) -> None:
+    """Such as numbers of rows: who has a key in both has other values, as if somebody else had it."""
+    draw = random.Random(7)
+    people = {n: (draw.choice((20, 30)), draw.choice("nm"), draw.choice("abc")) for n in range(200)}
+    if case == "one value":
+        people = dict.fromkeys(people, (20, "n", "a"))
+    policy(tmp_path)
+    copy = keyed(tmp_path, [*people.items()], "old.parquet")
+    table(tmp_path, [*people.values()])
+    record(tmp_path, "--keyed", copy)
+    numbers = draw.sample([*people], len(people)) if case in ("numbered anew", "one value") else [*people]
+    now = dict(zip(numbers, people.values(), strict=True))
+    if case == "some moved":
+        now = {n: draw.choice([*people.values()]) if n % 4 == 0 else each for n, each in now.items()}
+    now |= {500 + n: (20, "n", "a") for n in range(20)}
+    copy = keyed(tmp_path, [*now.items()], "new.parquet")
+    table(tmp_path, [*now.values()])
+    found = check(tmp_path, "--keyed", copy, "--key", "id")
+    measured = [chance(people, now, place) for place in range(3)]
+    strange = all(alike < of and alike - by <= 3 * by**0.5 for alike, by, of in measured) and case != "one value"
+    assert strange is (case == "numbered anew")
+    assert ("somebody else's id" in line(found, "policy releases together")) is strange
+    assert (state(found, "policy releases together") == "not examined") is strange
+
+
 @pytest.mark.exhaustive
 def test_a_copy_with_other_rows_proves_nothing(tmp_path: Path) -> None:
     policy(tmp_path)
