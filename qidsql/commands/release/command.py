@@ -224,6 +224,11 @@ COMMAND = Command(
 UNCOMPARED = "could not be compared"  # says a line about other data that are not at hand
 
 
+def uncompared(name: str, error: Exception) -> str:
+    """Why other data were not compared; what could be typed instead is no matter of whoever signs."""
+    return f"{name} {UNCOMPARED}: {str(error).partition('; expected')[0]}"
+
+
 class LineState(StrEnum):
     """The state of a line."""
 

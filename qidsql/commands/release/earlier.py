@@ -8,12 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from qidsql.commands.release.command import (
-    UNCOMPARED,
     EarlierRelease,
     LineState,
     Measured,
     ReleaseRequest,
     Subject,
+    uncompared,
     worst_of,
 )
 from qidsql.commands.release.subject import both, file_subject, subject_of
@@ -134,7 +134,7 @@ class _Comparison:
         except (BudgetSpent, Interrupted):
             raise
         except QidsqlError as error:
-            why = f"{earlier.name} {UNCOMPARED}: {error}"
+            why = uncompared(earlier.name, error)
             told = (replace(each, measured=each.measured or why) for each in (changes, order, together, values))
             return Compared(*told)
         return Compared(changes, order, together, values)
@@ -269,7 +269,7 @@ class _Joint:
         except (BudgetSpent, Interrupted):
             raise
         except QidsqlError as error:
-            unknown = Measured(NOT_EXAMINED, f"{self._name} {UNCOMPARED}: {error}")
+            unknown = Measured(NOT_EXAMINED, uncompared(self._name, error))
             return Compared(unknown, none, unknown, unknown)
         return Compared(changes, none, together, values)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from qidsql.column_roles.names import find, words
-from qidsql.commands.release.command import UNCOMPARED, LineState, Measured, ReleaseRequest, worst_of
+from qidsql.commands.release.command import LineState, Measured, ReleaseRequest, uncompared, worst_of
 from qidsql.commands.release.subject import both
 from qidsql.commands.risk.population.command import PopulationRequest
 from qidsql.commands.risk.population.population import population
@@ -59,7 +59,7 @@ def _with(engine: Engine, table: Table, linked: LinkedTable, place: str, k: int)
     except (BudgetSpent, Interrupted):
         raise
     except QidsqlError as error:
-        return Linked(Measured(LineState.NOT_EXAMINED, f"{linked.table} {UNCOMPARED}: {error}", threshold))
+        return Linked(Measured(LineState.NOT_EXAMINED, uncompared(linked.table, error), threshold))
 
 
 def _meaning(name: str) -> str:

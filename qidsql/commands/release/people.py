@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from qidsql.commands.release.command import UNCOMPARED, LineState, Measured, ReleaseRequest
+from qidsql.commands.release.command import LineState, Measured, ReleaseRequest, uncompared
 from qidsql.commands.release.subject import both
 from qidsql.commands.risk.population.population import counted_people
 from qidsql.commands.row_matching import not_persons
@@ -37,7 +37,7 @@ def people_of_values(
     except (BudgetSpent, Interrupted):
         raise
     except QidsqlError as error:
-        return Measured(LineState.NOT_EXAMINED, f"{named.table} {UNCOMPARED}: {error}", threshold)
+        return Measured(LineState.NOT_EXAMINED, uncompared(named.table, error), threshold)
 
 
 def _counted(

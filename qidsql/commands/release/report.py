@@ -128,23 +128,24 @@ def _risks(result: ReleaseResult) -> Iterator[Block]:
         else "an attack is certain, as in public"
     )
     yield Heading("Risk", f"for {declared.recipient or 'nobody named'}: {attack}")
-    yield Chart("", OF_BARS, [each for found in result.predicate.risks for each in _bars(found)])
-    about = Fields()
+    if bars := [each for found in result.predicate.risks for each in _bars(found)]:
+        yield Chart("", OF_BARS, bars)
+    about, lines = Fields(), {each.measured: each.name for each in result.predicate.lines}
     for each in result.predicate.risks:
-        about.add(each.name, f"{each.about}: {each.measured}")
+        line = lines.get(each.measured) if each.risk is None else None
+        about.add(each.name, f"{each.about}: {f'not measured, see {line}' if line else each.measured}")
     yield about
 
 
 def _bars(found: StatedRisk) -> Iterator[Bar]:
     """A risk, and below it what is allowed, to the same scale."""
-    if found.risk is None:
-        yield Bar(found.name, 0, ["not measured"], Tone.UNKNOWN)
-    else:
-        risk, limit = min(found.risk, Fraction(1)), fraction("limit", found.limit) if found.limit else None
-        tone = Tone.PLAIN if limit is None else Tone.RISK if found.risk > limit else Tone.KEPT
-        yield Bar(found.name, ceil(OF_BARS * risk), [ratio(risk, 4)], tone)
-    if found.limit is not None:
-        limit = fraction("limit", found.limit)
+    if found.risk is None:  # the line below says why
+        return
+    limit = fraction("limit", found.limit) if found.limit else None
+    tone = Tone.PLAIN if limit is None else Tone.RISK if found.risk > limit else Tone.KEPT
+    risk = min(found.risk, Fraction(1))
+    yield Bar(found.name, ceil(OF_BARS * risk), [ratio(risk, 4)], tone)
+    if found.limit is not None and limit is not None:
         text = f"{ratio(limit, 4)} ({found.limit})" if "/" in found.limit else found.limit
         yield Bar("  allowed", ceil(OF_BARS * limit), [text])
 
@@ -247,21 +248,27 @@ def _listed(found: list[Line], lists: Sequence[ListRead], sign: str = "") -> Fie
     """Each line with what it asks; what was measured stands once below those that share it, and the text that a line is
     from only if it is not that of its list."""
     texts, rows = {each.name: each.text for each in lists}, Fields()
-    alike: dict[tuple[str | None, ...], list[Line]] = {}
+    alike: dict[tuple[str, str | None], list[Line]] = {}
     for each in found:
-        alike.setdefault((each.measured, each.exception, each.more), []).append(each)
-    for (measured, exception, page), lines in alike.items():
+        alike.setdefault((each.measured, each.exception), []).append(each)
+    for (measured, exception), lines in alike.items():
+        limits = dict.fromkeys(f" ({each.threshold})" if each.threshold else "" for each in lines)
+        pages = dict.fromkeys(each.more for each in lines if each.more != "release")
         accepted = f"; accepted: {exception}" if exception else ""
-        more = f" [qidsql help {page}]" if page != "release" else ""
-        told = f"→ {measured}{accepted}{more}" if measured or accepted else ""
+        told = (
+            f"→ {measured}{accepted}{''.join(f' [qidsql help {page}]' for page in pages)}"
+            if measured or exception
+            else ""
+        )
+        shared = next(iter(limits)) if told and len(lines) > 1 and len(limits) == 1 else ""
         for each in lines:
-            limit = f" ({each.threshold})" if each.threshold else ""
+            limit = f" ({each.threshold})" if each.threshold and not shared else ""
             source = f" [{each.text}]" if each.checklist in texts and each.text != texts[each.checklist] else ""
             own = f" {told}" if told and len(lines) == 1 else ""
             tone = Tone.UNKNOWN if each.exception else TONES[each.state]
             rows.add(f"{sign}{each.name}", f"{each.asks}{limit}{source}{own}", tone=tone)
         if told and len(lines) > 1:
-            rows.add("", f"each of these {count(len(lines))} {told}")
+            rows.add("", f"each of these {count(len(lines))}{shared} {told}")
     return rows
 
 
@@ -270,7 +277,7 @@ def _signature(result: ReleaseResult) -> Iterator[Block]:
     yield Heading("Decision and signature")
     yield Sentence(
         f"release.json has sha256 {_in_groups(stated)}. Who signs it, or this page, answers for the boxes. Recipient, "
-        f"purpose, dates, roles, policy, source and plan are {RECORDED}; verify measures all else again."
+        f"dates, roles, policy, source and plan are {RECORDED}."
     )
 
 
@@ -285,6 +292,7 @@ def _how_to_sign() -> Iterator[Block]:
         close=True,
     )
     yield Sentence(
+        "verify measures all that is not only recorded again on the file. "
         "minisign (-S -m release.json) and cosign (sign-blob) sign the same bytes; without a key of your own, cosign "
         "writes your name into a public log.",
         close=True,

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import duckdb
+
 from tests.commandline import inside
 from tests.commands.release.test_release import LIKELY, PEOPLE, policy, table
 
@@ -70,3 +72,24 @@ def test_what_a_person_must_look_at_is_not_hidden_by_what_was_found(tmp_path: Pa
     text = page(tmp_path, "--checklist", "safe-harbor")
     [line] = re.findall("no web or IP addresses[^<]*", text)
     assert "c: 48 values" in line and "a person must look: d: 1 value" in line
+
+
+def test_what_many_lines_share_stands_once(tmp_path: Path) -> None:
+    """Of lists with the same threshold, too: each keeps its name, its text where it is another, and its page."""
+    policy(tmp_path, more=f'k = 5\nentity = "row"\n{LIKELY}')
+    table(tmp_path, PEOPLE[:44])
+    lists = [part for each in ("safe-harbor", "ema-0070", "ipc-low", "wp216") for part in ("--checklist", each)]
+    text = " ".join(re.sub("<[^>]+>", " ", page(tmp_path, *lists)).split())
+    assert text.count("0.0909: the smallest class has 11") == 1
+    assert "ipc-low threshold the risk of the release" in text and "each of these 2 (0.09: k = 12) →" in text
+    assert text.count("there is no history that could name an earlier release") == 1 and "each of these 4 →" in text
+    assert "[45 CFR 164.514(b)(2)(ii)]" in text and "[qidsql help risk]" in text
+
+
+def test_a_page_without_any_risk(tmp_path: Path) -> None:
+    policy(tmp_path)
+    table(tmp_path)
+    with duckdb.connect() as connection:
+        path = tmp_path / "out.parquet"
+        connection.execute(f"CREATE TABLE t AS FROM '{path}' LIMIT 0; COPY t TO '{path}'")
+    assert "highest" in page(tmp_path, "--checklist", "ema-0070")
