@@ -97,7 +97,7 @@ def _sheet(result: ReleaseResult) -> Fields:
     recipient = declared.pop("Recipient", "not named: the policy file has no [release] recipient")
     rows.add("Recipient", "; ".join([recipient, *(f"{label.lower()}: {text}" for label, text in declared.items())]))
     made = f", table {stated.of}" if stated.of else ""
-    rows.add("Policy", f"{_in_groups(stated.policy_hash)}{made}")
+    rows.add("Policy", f"{_in_groups(stated.policy_hash)}{made}{_met(stated.lines, 'policy')}")
     titles = [f"{each.name}: {each.title}; {_computed(stated.lines, each)}" for each in stated.checklists]
     rows.add_all("Checklists", titles or ["none was named: only what every release must keep was asked"])
     own = [dict(each.digest) for each in result.subject]
@@ -116,7 +116,14 @@ def _computed(lines: Sequence[Line], of: ListRead) -> str:
     computed = states.count(LineState.MET) + states.count(LineState.NOT_MET)
     open_, people = states.count(LineState.NOT_EXAMINED), states.count(LineState.PERSON)
     unexamined = f", {count(open_)} not examined" if open_ else ""
-    return f"{count(computed)} of {plural(of.lines, 'line')} computed{unexamined}, {count(people)} for a person to say"
+    head = f"{count(computed)} of {plural(of.lines, 'line')} computed{_met(lines, of.name)}"
+    return f"{head}{unexamined}, {count(people)} for a person to say"
+
+
+def _met(lines: Sequence[Line], checklist: str) -> str:
+    """Which lines are met, that stand behind the sheet."""
+    found = [each.item for each in lines if each.checklist == checklist and each.state is LineState.MET]
+    return f" (met: {', '.join(found)})" if found else ""
 
 
 def _risks(result: ReleaseResult) -> Iterator[Block]:
@@ -130,10 +137,11 @@ def _risks(result: ReleaseResult) -> Iterator[Block]:
     yield Heading("Risk", f"for {declared.recipient or 'nobody named'}: {attack}")
     if bars := [each for found in result.predicate.risks for each in _bars(found)]:
         yield Chart("", OF_BARS, bars)
-    about, lines = Fields(), {each.measured: each.name for each in result.predicate.lines}
+    about = Fields()
     for each in result.predicate.risks:
-        line = lines.get(each.measured) if each.risk is None else None
-        about.add(each.name, f"{each.about}: {f'not measured, see {line}' if line else each.measured}")
+        unmeasured = (line for line in result.predicate.lines if each.risk is None and each.measured in line.measured)
+        line = next(unmeasured, None)
+        about.add(each.name, f"{each.about}: {f'not measured, see {line.name}' if line else each.measured}")
     yield about
 
 

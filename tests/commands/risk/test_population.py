@@ -156,7 +156,7 @@ def test_what_is_no_sample_of_the_population_is_no_pass(store: Store) -> None:
     assert held(store, on="n=n", presence="0,1").verdict is Verdict.PASS
     for published, people, words in (
         ("absent", "b", "the values of 1 row do not occur"),
-        ("a", "few", "1 combination of values have more rows than people"),
+        ("a", "few", "1 combination of values has more rows than people"),
         ("absent", "few", "the values of 1 row do not occur there and 1 combination"),
     ):
         for options in ({}, {"rows_below_k": "50%"}, {"presence": "0,1"}):

@@ -144,7 +144,8 @@ def _open(
     if match.rows_absent or match.rows_exceeding:
         parts = [f"the values of {plural(match.rows_absent, 'row')} do not occur there"] if match.rows_absent else []
         if match.rows_exceeding:
-            parts.append(f"{plural(match.classes_exceeding, 'combination')} of values have more rows than people")
+            kinds = ("combination of values has", "combinations of values have")
+            parts.append(f"{plural(match.classes_exceeding, *kinds)} more rows than people")
         yield f"{published} is not a sample of {population}: {' and '.join(parts)}"
     below = match.rows_below_k + match.rows_with_null
     if match.rows_with_null and not Fraction(below, match.rows) < request.limit:
