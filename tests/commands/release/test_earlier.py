@@ -472,6 +472,29 @@ def test_two_releases_of_adult_are_jointly_1_anonymous(shared: Path, tmp_path: P
 
 
 @pytest.mark.exhaustive
+def test_rows_appended_to_adult_can_be_isolated(shared: Path, tmp_path: Path) -> None:
+    """Each release is 5-anonymous: of 300 people who came, whoever has both files finds 99 among fewer than five."""
+    columns = ("decade", "sex", "race", "marital")
+    own = "age // 10 AS decade, sex, race, marital_status AS marital"
+    policy(tmp_path, dict.fromkeys(columns, "quasi-identifier"))
+    kept = []
+    with duckdb.connect() as connection:
+        for rows in (32_261, 32_561):
+            people = f"SELECT {own} FROM '{shared / 'adult.csv'}' LIMIT {rows}"
+            cut = f"SELECT * FROM ({people}) QUALIFY COUNT(*) OVER (PARTITION BY {', '.join(columns)}) >= 5"
+            connection.execute(f"COPY ({cut} ORDER BY ALL) TO '{tmp_path / 'out.parquet'}'")
+            kept.append(Counter(connection.execute(f"FROM '{tmp_path / 'out.parquet'}'").fetchall()))
+            if len(kept) == 1:
+                record(tmp_path)
+    added = kept[1] - kept[0]
+    few = sum(rows for rows in added.values() if rows < 5)
+    assert (few, added.total()) == (99, 300)
+    found = check(tmp_path)
+    assert state(found, "policy requirements") == "met" and state(found, "policy added and removed") == "not met"
+    assert f"{few} of {added.total()} rows added since out.parquet" in line(found, "policy added and removed")
+
+
+@pytest.mark.exhaustive
 def test_a_recipient_without_the_earlier_release_is_told_which_lines_are_only_recorded(tmp_path: Path) -> None:
     policy(tmp_path)
     table(tmp_path)
