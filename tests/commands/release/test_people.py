@@ -1,6 +1,7 @@
 """The checklist of Statistics Netherlands: people who have each value, by definition; kinds of released columns."""
 
 import json
+import random
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
@@ -102,21 +103,58 @@ def test_a_row_per_person_of_the_same_database(store: Store, tmp_path: Path) -> 
     store.table("census", {"age": "INTEGER", "state": "TEXT"}, [row for row in RELEASED for _ in range(600)])
     listed = [(n // 2, *row) for n, row in enumerate(row for row in RELEASED for _ in range(600))]
     store.table("visits", {"person_id": "INTEGER", "age": "INTEGER", "state": "TEXT"}, listed)
-    own = (
-        '[[lines]]\nitem = "v"\nasks = "v"\ncheck = "people of values"\nlimit = "{}"\n'
-        '[[lines]]\nitem = "p"\nasks = "p"\ncheck = "people of pairs"\nlimit = "{}"\n'
-    )
     for people, limits, expected in (
         ("census", (1200, 600), ("met", "met")),
         ("census", (1201, 601), ("not met", "not met")),
         ("visits", (1200, 600), ("not examined", "not examined")),
     ):
-        (tmp_path / "own.toml").write_text('title = "House"\ntext = "House, 2026"\n' + own.format(*limits))
+        (tmp_path / "own.toml").write_text(OWN.format(*limits))
         policy(tmp_path, release=f'people = {{table = "{people}"}}\nchecklists = ["own.toml"]')
         given = ("release", "check", store.url, "public_patients", "--of", "patients", "-o", "r.json")
         assert inside(*given, cwd=tmp_path).code in (1, 3)
         found = json.loads((tmp_path / "r.json").read_text())
         assert (state(found, "own.toml v"), state(found, "own.toml p")) == expected, people
+
+
+OWN = (
+    'title = "House"\ntext = "House, 2026"\n'
+    '[[lines]]\nitem = "v"\nasks = "v"\ncheck = "people of values"\nlimit = "{}"\n'
+    '[[lines]]\nitem = "p"\nasks = "p"\ncheck = "people of pairs"\nlimit = "{}"\n'
+)
+
+
+def by_definition(rows: Sequence[tuple[Any, ...]], people: Sequence[tuple[Any, ...]], together: int, limit: int) -> str:
+    """Of each combination of columns, each combination of their values without a NULL: its people, one by one."""
+    found = set()
+    for places in combinations(range(3), together):
+        for values in {tuple(row[place] for place in places) for row in rows}:
+            if None not in values:
+                here, there = (
+                    sum(tuple(row[place] for place in places) == values for row in each) for each in (rows, people)
+                )
+                found.add("odd" if there < here else "few" if there < limit else "enough")
+    return "not met" if "few" in found else "not examined" if "odd" in found else "met"
+
+
+@pytest.mark.parametrize("seed", always(1, longer=[0, *range(2, 6)]))
+def test_random_people_by_definition(seed: int, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    domains = ((20, 30, None), ("n", "m", "x", None), ("a", "b"))
+    names = ("age", "state", "diagnosis")
+    people = [tuple(map(draw.choice, domains)) for _ in range(draw.choice((60, 200)))]
+    rows = draw.sample(people, 40) if seed else [*people[:40], (30, "z", "a")]
+    policy(tmp_path, dict.fromkeys(names, "quasi-identifier"), release='people = {table = "people.parquet"}')
+    for name, listed in (("out", rows), ("people", people)):
+        with duckdb.connect() as connection:
+            connection.execute("CREATE TABLE t (age INTEGER, state VARCHAR, diagnosis VARCHAR)")
+            connection.executemany("INSERT INTO t VALUES (?, ?, ?)", listed)
+            connection.execute(f"COPY t TO '{tmp_path / name}.parquet'")
+    counts = Counter(row[0] for row in people if row[0] is not None)
+    for limits in ((min(counts.values()), 1), (10, 5), (500, 100)):
+        (tmp_path / "own.toml").write_text(OWN.format(*limits))
+        found = check(tmp_path, "--checklist", "own.toml")
+        told = tuple(state(found, f"own.toml {item}") for item in "vp")
+        assert told == tuple(by_definition(rows, people, size, limits[size - 1]) for size in (1, 2)), limits
 
 
 def columns(folder: Path, roles: dict[str, str], rows: int = 48) -> dict[str, Any]:
