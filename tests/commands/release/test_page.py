@@ -25,7 +25,7 @@ def test_small_words_of_the_page(tmp_path: Path) -> None:
     explained = text[text.index('id="glossary"') :]
     assert "household" in explained.lower() and "`" not in text
     assert "diagnosis is certain for 5 rows (" in text
-    assert "2 of 4 lines computed, 1 not examined, 1 for a person to say" in text
+    assert "2 of 4 lines computed (met: singling out), 1 not examined, 1 for a person to say" in text
     style = text[: text.index("</style>")]
     assert re.search(r"details\.evidence summary h2 \{[^}]*border: 0;", style)  # its line is that of the details
 

@@ -232,7 +232,7 @@ def test_the_page_shows_the_sheet_to_sign_first(tmp_path: Path) -> None:
     inside("release", "out.parquet", "--of", "patients", *given, cwd=tmp_path)
     page = (tmp_path / "release.html").read_text()
     order = [
-        *("Do not release this", "Valid until", "Not met: 1 line", "Not examined: 5 lines", "For a person to say"),
+        *("Do not release this", "valid until", "Not met: 1 line", "Not examined: 5 lines", "For a person to say"),
         *(
             "as recorded, protected only by the signature",
             "Data protection officer",
