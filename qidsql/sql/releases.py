@@ -83,9 +83,7 @@ def same_places(dialect: Dialect, earlier: Table, later: Table, columns: Sequenc
     for side, table in (("earlier", earlier), ("later", later)):
         holes[side] = rows_node(table)
         holes[f"{side}_text"] = told_apart(_values(dialect, table, columns))
-        own_order = [exp.Ordered(this=exp.column(exp.to_identifier(each))) for each in table.row_address]
-        order = exp.Order(expressions=own_order) if own_order else None  # else as the file is read
-        holes[f"{side}_place"] = exp.Window(this=exp.RowNumber(), order=order)
+        holes[f"{side}_place"] = _place(table)
     tree = fill("releases/same_places", **holes)
 
     def read(found: list[Row]) -> Alike:
@@ -93,6 +91,25 @@ def same_places(dialect: Dialect, earlier: Table, later: Table, columns: Sequenc
         return Alike(lines, alike, Fraction(pairs * lines, max(1, before * now)))
 
     return Statement(dialect.render(tree), "the order of the rows of two releases", read, scans=2)
+
+
+def _place(table: Table) -> exp.Expr:
+    """The number of a row, as it lies there."""
+    own_order = [exp.Ordered(this=exp.column(exp.to_identifier(each))) for each in table.row_address]
+    order = exp.Order(expressions=own_order) if own_order else None  # else as the file is read
+    return exp.Window(this=exp.RowNumber(), order=order)
+
+
+def alike_neighbours(dialect: Dialect, table: Table, column: Column) -> Statement[Alike]:
+    """Compares each row with the one before it, in one column. Two scans."""
+    text = told_apart(_values(dialect, table, [column.name]))
+    tree = fill("releases/neighbours", relation=rows_node(table), place=_place(table), text=text)
+
+    def read(found: list[Row]) -> Alike:
+        rows, alike, pairs = (integer(each or 0) for each in found[0])
+        return Alike(rows, alike, Fraction(pairs, max(1, rows)))
+
+    return Statement(dialect.render(tree), "the order of the released rows", read, scans=2)
 
 
 def changed_classes(

@@ -16,6 +16,7 @@ from qidsql.commands.release.command import (
     uncompared,
     worst_of,
 )
+from qidsql.commands.release.order import UNKNOWN
 from qidsql.commands.release.subject import both, file_subject, subject_of
 from qidsql.core.tables import PolicyRole, Table
 from qidsql.declarations.results import plain
@@ -196,7 +197,7 @@ class _Comparison:
         """Whether more lines of two files are alike than in a random order, by three deviations: then the place of a
         row may tell whose it is."""
         if not pair.data_files and not (before.row_address and now.row_address):
-            return Measured(NOT_EXAMINED, f"the order in which the rows of {now.name} leave is not known")
+            return Measured(NOT_EXAMINED, UNKNOWN.format(now.name))
         found = pair.run(same_places(pair.dialect, before, now, _alike(before, now)))
         text = f"{count(found.alike)} of {plural(found.rows, 'line')} as in {self.earlier.name}"
         if found.by_chance:

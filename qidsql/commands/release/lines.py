@@ -45,6 +45,7 @@ class Facts:
     linked: Callable[[], Linked]
     risks: Risks
     people: Callable[[int, int], Measured]
+    order: Callable[[], Measured]
 
     @property
     def attempt(self) -> Fraction:
@@ -307,6 +308,10 @@ def _people_of_pairs(facts: Facts, line: Requirement) -> Measured:
     return facts.people(2, int(line.most or 0))
 
 
+def _random_order(facts: Facts, line: Requirement) -> Measured:
+    return facts.order()
+
+
 def _person(facts: Facts, line: Requirement) -> Measured:
     return Measured(LineState.PERSON, "")
 
@@ -325,6 +330,7 @@ CHECKS: Mapping[str, Callable[[Facts, Requirement], Measured]] = {
     "sensitive columns": _sensitive,
     "people of values": _people_of_values,
     "people of pairs": _people_of_pairs,
+    "random order": _random_order,
     PERSON: _person,
 }
 PAGES: Mapping[str, str] = {  # of the manual

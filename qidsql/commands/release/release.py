@@ -24,6 +24,7 @@ from qidsql.commands.release.command import (
 from qidsql.commands.release.earlier import Required, against_earlier
 from qidsql.commands.release.lines import CHECKS, Facts, lines_of
 from qidsql.commands.release.linkability import linkability
+from qidsql.commands.release.order import random_order
 from qidsql.commands.release.people import people_of_values
 from qidsql.commands.release.risks import Risks
 from qidsql.commands.release.subject import FILE, UNSUPPORTED, files, subject_of
@@ -81,6 +82,7 @@ def _checked(
         changed=changed,
         linked=linked,
         risks=risks,
+        order=partial(random_order, engine, table),
         people=partial(
             people_of_values, engine, table, request, [each.name for each in audited.columns if each.audited]
         ),

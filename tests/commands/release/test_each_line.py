@@ -99,7 +99,9 @@ def test_no_line_is_left_out() -> None:
     computed = {
         (name, line.item) for name in NAMED for line in checklist(name, frozenset(CHECKS)).lines if line.check != PERSON
     }
-    beside = {("statistics-netherlands-public", each) for each in ("2 identifiers", "2 region and origin", *"4578")}
+    beside = {
+        ("statistics-netherlands-public", each) for each in ("2 identifiers", "2 region and origin", *"4578", "10")
+    }
     here = {("safe-harbor", item) for item in SAFE_HARBOR} | set(PAIRS) | beside  # those in test_people.py
     assert computed - here == set()
 

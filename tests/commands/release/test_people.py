@@ -4,7 +4,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +182,42 @@ def test_columns_that_are_released(tmp_path: Path) -> None:
     ):
         table(tmp_path, rows, "q, c")
         assert state(check(tmp_path, "--checklist", NAME), identifiers) == expected
+
+
+def order(folder: Path, rows: Sequence[tuple[Any, ...]]) -> tuple[str, str]:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t (age INTEGER, state VARCHAR, diagnosis VARCHAR)")
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
+        connection.execute(f"COPY t TO '{folder / 'out.parquet'}'")
+    found = check(folder, "--checklist", NAME)
+    [line] = [each for each in found["predicate"]["lines"] if each["checklist"] == NAME and each["item"] == "10"]
+    return line["state"], line["measured"]
+
+
+def test_rows_of_a_value_that_stand_together_are_in_no_random_order(tmp_path: Path) -> None:
+    """Counted row by row against chance, in each column; that an order is random, only a person can say."""
+    policy(tmp_path)
+    draw = random.Random(5)
+    rows = [(draw.choice((20, 30, None)), draw.choice("nm"), draw.choice("abc")) for _ in range(300)]
+    assert order(tmp_path, rows)[0] == "for a person to say"
+    by_state = sorted(rows, key=lambda row: row[1])
+    alike = sum(one[1] == other[1] for one, other in pairwise(by_state))
+    chance = sum(rows * (rows - 1) for rows in Counter(row[1] for row in rows).values()) / 300
+    found = order(tmp_path, by_state)
+    assert found[0] == "not examined"
+    assert f"state: {alike} rows of 300 like the row before, {round(chance)} by chance" in found[1]
+    assert order(tmp_path, [(20, "n", "abc"[n % 3]) for n in range(300)])[0] == "for a person to say"  # of one value
+    assert order(tmp_path, [*sorted(rows[:150], key=str), *rows[150:]])[0] == "not examined"
+
+
+@pytest.mark.exhaustive
+def test_the_order_of_a_table_is_where_its_rows_lie(store: Store, tmp_path: Path) -> None:
+    policy(tmp_path, release=f'checklists = ["{NAME}"]')
+    for name, rows in (("sorted", sorted(PEOPLE * 5)), ("drawn", random.Random(1).sample(PEOPLE * 5, 240))):
+        store.table(name, {"age": "INTEGER", "state": "TEXT", "diagnosis": "TEXT"}, rows)
+        inside("release", "check", store.url, name, "--of", "patients", "-o", "r.json", cwd=tmp_path)
+        found = state(json.loads((tmp_path / "r.json").read_text()), f"{NAME} 10")
+        assert found == ("not examined" if name == "sorted" else "for a person to say")
 
 
 def test_a_column_without_a_role_may_be_one_too_many(tmp_path: Path) -> None:
