@@ -367,6 +367,13 @@ def _audit_rows(result: "AuditResult") -> Iterable[Row]:
     if result.least_withheld:
         note = f"at least {result.least_withheld.at_least} columns must be withheld"
         yield row("least withheld", result.least_withheld.columns, None, note)
+    for coarse in result.coarser or ():
+        verdict, note = "pass" if coarse.passes else "violation", f"as {', '.join(coarse.becomes)}"
+        note += f"; still: {coarse.still}" if coarse.still else ""
+        yield row("coarser", coarse.columns, coarse.profile, note, verdict=verdict)
+    for blank in result.blanked or ():
+        verdict = "pass" if blank.passes else "violation"
+        yield row("blank", blank.columns, blank.profile, blank.still or None, verdict=verdict)
     for finding, notes in (
         ("assumption", result.assumptions),
         ("note", (result.account.snapshot, *result.account.notes)),

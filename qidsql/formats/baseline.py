@@ -18,7 +18,17 @@ from qidsql.operations.table_run import FindingState, TableRun
 
 EXPECTED = "expected a file that qidsql run wrote with --output NAME.baseline, or with --format json"
 LISTS = ("columns", "class_sizes", "disclosed", "column_sets", "searches", "withheld", "assumptions")
-FIGURES = ("histories", "numbers_of_rows", "unicity", "resolutions", "persons", "least_withheld", "estimate")
+FIGURES = (
+    "histories",
+    "numbers_of_rows",
+    "unicity",
+    "resolutions",
+    "persons",
+    "least_withheld",
+    "coarser",
+    "blanked",
+    "estimate",
+)
 
 
 def written(document: RunResult) -> Iterator[str]:

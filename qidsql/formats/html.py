@@ -5,7 +5,7 @@ It has no script and uses no network: styles and charts are inline, and its cont
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from markupsafe import Markup
@@ -196,10 +196,7 @@ def _share(profile: Profile | None) -> str:
 
 def _by_known_rows(profile: Profile, found: Histories | None = None) -> Profile:
     """The profile with the fewest persons, and the persons below k, by all that may be known of their rows."""
-    if isinstance(profile, HiddenProfile):
-        return profile
-    found = found or profile.histories
-    return profile if found is None else replace(profile, smallest=found.smallest, rows_below_k=found.persons_below_k)
+    return profile if isinstance(profile, HiddenProfile) else profile.by_known_rows(found)
 
 
 def _drivers(audit: AuditResult) -> list[_Driver]:

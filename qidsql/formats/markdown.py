@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from qidsql.commands.audit.command import AuditResult, Withheld
+from qidsql.commands.audit.command import AuditResult
+from qidsql.commands.audit.effects import Remedy
 from qidsql.core.results import Verdict
 from qidsql.formats.causes import told
 from qidsql.formats.run_summary import unit_of
@@ -11,7 +12,7 @@ from qidsql.formats.texts import duration, most_severe, number, rank_of, share_o
 from qidsql.operations.coverage import Severity
 from qidsql.operations.document import RunResult
 from qidsql.operations.table_run import FindingState, Measures, TableRun
-from qidsql.wording.texts import moment, plural, without_controls
+from qidsql.wording.texts import moment, percent, plural, without_controls
 
 SIGNS = {
     Verdict.PASS: "✅ pass",
@@ -111,21 +112,23 @@ def _details(document: RunResult, table: TableRun, alone: bool) -> list[str]:
         was = f" (was: {escaped(_measures(finding.was))})" if changed and finding.was not in (None, Measures()) else ""
         lines.append(f"- {state}{escaped(finding.text)}{was}")
     if audit := table.audit:
-        for option in audit.helpful:
-            lines.append(f"- without {escaped(', '.join(option.columns))}: {_outcome(option, audit)}")
+        lines += [f"- {escaped(audit.said_first)}"] if audit.said_first else []
+        for each in audit.remedies if audit.helpful else ():
+            lines.append(f"- {each.way} {escaped(each.what)}: {_outcome(each, audit)}")
         lines += [f"- not finished: {escaped(left)}" for left in audit.account.unfinished]
     if not lines:
         return []
     return ["", f"<details><summary>{escaped(table.table)}</summary>", "", *lines, "", "</details>"]
 
 
-def _outcome(option: Withheld, audit: AuditResult) -> str:
-    """The result of withholding columns; without figures if counts are hidden."""
+def _outcome(option: Remedy, audit: AuditResult) -> str:
+    """The result of a remedy; without figures if counts are hidden."""
     profile = option.profile
     if profile.smallest is None:
         return "the policy is met" if option.passes else f"still {escaped(option.still)}"
     below = share_of(profile.rows_below_k, profile.rows)
-    return f"smallest class {number(profile.smallest)}, {below} of the {unit_of(audit)} below k"
+    kept = percent(option.kept)
+    return f"smallest class {number(profile.smallest)}, {below} of the {unit_of(audit)} below k, keeps {kept}"
 
 
 def _measures(measures: Measures | None) -> str:

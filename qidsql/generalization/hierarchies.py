@@ -21,7 +21,7 @@ level, the coarsest highest. So two values have the same label on a level if the
                            itself in its own type at level 0, its label as text, or '*' ('*' for NULL as well)
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -178,26 +178,28 @@ def hierarchies_of(
     table: Table,
     columns: Sequence[Column],
     declared: Mapping[str, ColumnHierarchy] | None = None,
+    proposed: Collection[str] | None = None,
 ) -> tuple[ColumnHierarchy, ...]:
     """A hierarchy for each column: the declared one, or by its type and contents. Three statements at most.
 
-    Raises UsageError (a declared one that does not fit its column: names the column and counts, no value), Stopped,
-    StatementError.
+    `proposed`: the columns that get levels by their type and contents, by name; by default all. Raises UsageError (a
+    declared one that does not fit its column: names the column and counts, no value), Stopped, StatementError.
     """
     known = declared or {}
     found = [known.get(column.name, ColumnHierarchy(column, (), "all or nothing")) for column in columns]
-    texts = [
-        (place, each)
+    open_ = [
+        place
         for place, each in enumerate(found)
-        if not each.source and kind_of(each.column.type, dialect.recodable) is ValueKind.TEXT
+        if not each.source and (proposed is None or each.column.name in proposed)
     ]
-    lengths = ask([_lengths(dialect, table, texts)])[0] if texts else {}
-    found = [
-        each if each.source else _candidates(each, dialect, lengths.get(place, (0, 0, 0)))
-        for place, each in enumerate(found)
-    ]
-    labels = iter(ask([_labels(dialect, table, each) for each in found if not each.source]))
-    found = [each if each.source else each.at(_merging(each, next(labels))) for each in found]
+    texts = [place for place in open_ if kind_of(found[place].column.type, dialect.recodable) is ValueKind.TEXT]
+    lengths = ask([_lengths(dialect, table, [(place, found[place]) for place in texts])])[0] if texts else {}
+    for place in open_:
+        found[place] = _candidates(found[place], dialect, lengths.get(place, (0, 0, 0)))
+    leveled = [(place, found[place]) for place in open_ if found[place].levels]
+    labels = ask([_labels(dialect, table, leveled)])[0] if leveled else {}
+    for place, each in leveled:
+        found[place] = each.at(_merging(each, labels[place]))
     [counted] = ask([_survey(dialect, table, found)])
     return tuple(_figured(each, place, counted) for place, each in enumerate(found))
 
@@ -261,12 +263,23 @@ def _survey(
     return Statement(dialect.render(query), "levels of values", read, scans=2 * len(hierarchies))
 
 
-def _labels(dialect: Dialect, table: Table, hierarchy: ColumnHierarchy) -> Statement[list[int]]:
-    """How many labels each level of a column has."""
-    names = [exp.column(f"l{level}") for level in range(len(hierarchy.levels) + 1)]
-    figures = [exp.Count(this=exp.Distinct(expressions=[name])) for name in names]
-    query = exp.select(*figures).from_(hierarchy.values(dialect, table).subquery("labelled"))
-    return Statement(dialect.render(query), "labels of values", lambda rows: list(map(integer, rows[0])))
+def _labels(
+    dialect: Dialect, table: Table, hierarchies: Sequence[tuple[int, ColumnHierarchy]]
+) -> Statement[dict[int, list[int]]]:
+    """How many labels each level of these columns has."""
+    most = max(len(each.levels) for _, each in hierarchies)
+    parts: list[exp.Query] = []
+    for place, each in hierarchies:
+        names = [exp.column(f"l{level}") for level in range(len(each.levels) + 1)]
+        figures: list[exp.Expr] = [exp.Count(this=exp.Distinct(expressions=[name])) for name in names]
+        figures += [exp.Literal.number(0)] * (most - len(each.levels))
+        values = each.values(dialect, table).subquery("labelled")
+        parts.append(exp.select(exp.Literal.number(place), *figures).from_(values))
+
+    def read(rows: list[Row]) -> dict[int, list[int]]:
+        return {integer(place): list(map(integer, figures)) for place, *figures in rows}
+
+    return Statement(dialect.render(union_all(parts)), "labels of values", read, scans=len(parts))
 
 
 def _lengths(

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+SUPPRESS = "1%"  # of the rows may be left out by default
+
+
 class Measure(StrEnum):
     """By which the best levels are chosen."""
 

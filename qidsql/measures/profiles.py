@@ -174,6 +174,11 @@ class ClassProfile:
             "required": [*COUNTS, *RATIOS],
         }
 
+    def by_known_rows(self, found: Histories | None = None) -> "ClassProfile":
+        """This profile with the fewest persons, and those below k, by all that may be known of their rows."""
+        found = found or self.histories
+        return self if found is None else replace(self, smallest=found.smallest, rows_below_k=found.persons_below_k)
+
     @property
     def undivided(self) -> "ClassProfile":
         """The profile of the empty column set over the same rows: one class."""

@@ -86,6 +86,8 @@ def test_what_an_audit_hides() -> None:
             "numbers_of_rows",
             "unicity",
             "resolutions",
+            "coarser",
+            "blanked",
         ),
     }
     assert kept_back(TableRun) == {"audit", "findings", "trend", "fingerprint"}

@@ -62,6 +62,8 @@ def test_withholding_that_changes_nothing_is_no_remedy(tmp_path: Path) -> None:
     useless = [each.columns for each in found.withheld if each.profile.rows_below_k == below]
     assert useless
     assert not {each.columns for each in found.helpful} & set(useless)
-    shown = found.to_html().partition("Effect of withholding columns")[2].partition("</table>")[0]
-    assert not any(f'<th scope="row"><bdi>{columns[0]}</bdi></th>' in shown for columns in useless if len(columns) == 1)
+    shown = found.to_html().partition("What would help most")[2].partition("</table>")[0]
+    assert not any(
+        f'withhold</th><td data-head="Of"><bdi>{columns[0]}</bdi>' in shown for columns in useless if len(columns) == 1
+    )
     assert ("What would help most" in found.to_markdown()) == bool(found.helpful)

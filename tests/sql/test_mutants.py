@@ -36,7 +36,8 @@ from qidsql.sql.copies import suppressed_by_counts, suppressed_by_plan
 from qidsql.sql.disclosure import disclosure
 from qidsql.sql.matching_rows import Domain, matching_profile, witness_rows
 from qidsql.sql.population import survey_weights
-from qidsql.sql.relation import Relation, relation, rows_to_hold, sample
+from qidsql.sql.relation import Relation, name_text, relation, rows_to_hold, sample
+from qidsql.sql.remedies import Merged, Remedy, blank, classes_after, coarser
 from qidsql.sql.row_codes import Lanes, PackedRows, coded_copy, coded_rows, column_values, row_patterns
 from qidsql.sql.row_pairs import agreeing, agreeing_packed, pair_masks
 from qidsql.sql.templates import Row, Statement, _paths_to_holes
@@ -283,6 +284,20 @@ def values_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
     return Statement(column_values(engine.dialect, source, BOTH, KEY), "values", read)
 
 
+REMEDIES: list[Remedy] = [coarser((15,), []), coarser((12,), ["g"]), blank(K, (12,), [(3,)])]
+CODED = (  # a in bits 2 and 3, b in bits 0 and 1; NULL is 0
+    "SELECT 4 * CASE a WHEN 'x' THEN 1 WHEN 'y' THEN 2 WHEN 'z' THEN 3 ELSE 0 END + COALESCE(b, 0) AS w0, "
+    "COUNT(*) AS n, SUM(COALESCE(b, 0)) AS g FROM {} GROUP BY a, b"
+)
+
+
+def remedies_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
+    """The classes as they are; without b, with the sums of it; and with b blank in the rows in classes below 3."""
+    classes = sqlglot.parse_one(CODED.format(name_text(engine.dialect, engine.describe("people").name)))
+    assert isinstance(classes, exp.Query)
+    return classes_after(engine.dialect, classes, REMEDIES, 1)
+
+
 QUESTIONS: dict[str, tuple[Question, object]] = {
     **disclosure_limit_mutants.questions(ROWS),
     **household_mutants.questions(ROWS),
@@ -374,6 +389,14 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
             (a, None if (a, b) in (("x", 1), (None, 2)) else b, number)
             for number, (a, b, _) in enumerate(ROWS)
             if number > 0
+        ],
+    ),
+    "remedies": (
+        remedies_of_a_and_b,
+        [
+            Merged({1: 1, 2: 2, 3: 1, 5: 1}, {1: [0], 2: [0], 3: [0], 5: [0]}),
+            Merged({2: 1, 3: 2, 5: 1}, {2: [0], 3: [5 + 3], 5: [10]}),
+            Merged({2: 1, 3: 2, 5: 1}, {2: [0], 3: [1 + 2], 5: [0]}),
         ],
     ),
     "by counts": (by_counts, [(*counted(row), number) for number, row in enumerate(ROWS) if number > 0]),
@@ -686,6 +709,16 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             (":place AS place", "0 * :place + 1 AS place"),
             ("SELECT DISTINCT", "SELECT"),
             ("FROM classes)", "FROM classes WHERE NOT :column IS NULL)"),
+        ],
+    ),
+    "remedies/class_sizes": (
+        "remedies",
+        [
+            ("GROUP BY :merged", "GROUP BY :merged, n"),
+            ("SUM(n) AS class_size", "MAX(n) AS class_size"),
+            (":node AS node", "2 - :node AS node"),
+            ("COUNT(*) AS class_count", "COUNT(*) + 1 AS class_count"),
+            ("GROUP BY class_size", "GROUP BY class_size HAVING class_size > 1"),
         ],
     ),
     "row_codes/column_values": (

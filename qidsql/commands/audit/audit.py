@@ -9,6 +9,7 @@ from qidsql.commands.audit.causes import allow, search, withhold
 from qidsql.commands.audit.command import AuditRequest, AuditResult, ColumnFinding
 from qidsql.commands.audit.draft import Draft
 from qidsql.commands.audit.figures import estimated, findings_of, measure
+from qidsql.commands.audit.remedies import compare_remedies
 from qidsql.commands.audit.verdict import assumptions, verdict_on
 from qidsql.commands.table_search import Accounting, comparison_notes, order_notes, table_profiler, unknown_table
 from qidsql.core.budget import within, within_bytes
@@ -16,7 +17,7 @@ from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Column, Table
 from qidsql.engines.base import Engine
-from qidsql.errors import BudgetSpent, Interrupted, SnapshotLost, StatementError, Stopped
+from qidsql.errors import BudgetSpent, Interrupted, SnapshotLost, StatementError, Stopped, UsageError
 from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.known_rows import linking
 from qidsql.profiling.profiler import TableProfiler
@@ -101,11 +102,15 @@ def _result(draft: Draft, policy: Policy, accounting: Accounting, lost: Sequence
         searches=tuple(draft.searches),
         withheld=tuple(draft.withheld),
         least_withheld=draft.least_withheld,
+        coarser=draft.coarser,
+        blanked=draft.blanked,
         assumptions=assumptions(policy, draft.columns, verdict),
         account=accounting.account(draft.table, policy, draft.rows, draft.sets_profiled, draft.unfinished, notes),
         interrupted=draft.interrupted,
     )
 
+
+COARSER = "coarser values and blank cells"
 
 OnPart: TypeAlias = Callable[[Draft], None]
 
@@ -213,7 +218,7 @@ def _explain(
     whole = draft.profile
     assert whole is not None
     criteria = policy.explaining
-    draft.todo = [*(f"minimal sets: {c.name}" for c in criteria), "the effects of withholding columns"]
+    draft.todo = [*(f"minimal sets: {c.name}" for c in criteria), "the effects of withholding columns", COARSER]
     for criterion in criteria:
         on_part(draft)
         on_stage(f"violation found; looking for each minimal {criterion.name}")
@@ -229,6 +234,13 @@ def _explain(
         withhold(linking(limited, policy.hardest.linked, draft.histories), policy, whole, draft)
     except BudgetSpent as stop:
         draft.leave(f"withholding columns: {stop}")
+        return
+    on_stage(f"violation found; measuring {COARSER}")
+    del draft.todo[0]
+    try:
+        compare_remedies(audited, table, policy, whole, draft)
+    except (BudgetSpent, UsageError) as stop:  # such as too many values for codes
+        draft.leave(f"{COARSER}: {stop}")
 
 
 def _entities(draft: Draft, policy: Policy) -> int | None:

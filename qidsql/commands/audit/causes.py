@@ -8,8 +8,9 @@ from itertools import takewhile
 from math import comb
 
 from qidsql.commands import gate
-from qidsql.commands.audit.command import ColumnFinding, ColumnSetFinding, LeastWithheld, SearchFinding, Withheld
+from qidsql.commands.audit.command import ColumnFinding, ColumnSetFinding, SearchFinding
 from qidsql.commands.audit.draft import Draft
+from qidsql.commands.audit.effects import LeastWithheld, Withheld
 from qidsql.commands.audit.verdict import of_persons
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
@@ -299,10 +300,14 @@ def obstacles(policy: Policy, profile: ClassProfile, columns: Sequence[ColumnFin
     """
     known, (first, *limits) = policy.by_known_rows, policy.criteria
     kept = (first, known) if known and not first.met_by(profile) else (first,)
-    met = [criterion.obstacle for criterion in (*kept, *limits) if criterion.met_by(profile)]
+    asked = (*kept, *limits)
+    measured = [criterion for criterion in asked if criterion.measured_by(profile)]
+    met = [criterion.obstacle for criterion in measured if criterion.met_by(profile)]
     others = [column.name for column in columns if column.recognised or column.role is Role.UNREADABLE]
     if met or others:
         return ", ".join(met) or f"{few(others)} must not be published either"
+    if len(measured) < len(asked):
+        return "the limits on disclosure, which an audit of the copy tells"
     if policy.entity is not None and of_persons(policy, profile, unnamed, "")[0] is not Verdict.PASS:
         return f"rows without a value of {policy.entity}"
     if known and limits:

@@ -1,12 +1,13 @@
 """The request of `audit`: one table against one policy."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, ClassVar
 
+from qidsql.commands.audit.effects import BlankCells, CoarserColumns, LeastWithheld, Remedy, Withheld
 from qidsql.core.options import (
     BUDGET,
     COLUMNS,
@@ -109,24 +110,6 @@ class SearchFinding:
     unfinished: Annotated[str, "why the list is not complete", SHOWN] = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Withheld:
-    """The table without these columns."""
-
-    columns: Shown[tuple[str, ...]]
-    passes: Annotated[bool, "the policy would be met then", SHOWN]
-    still: Annotated[str, "the remaining obstacles, in words", SHOWN]
-    profile: Annotated[ClassProfile, FLAT, SHOWN]
-
-
-@dataclass(frozen=True, kw_only=True)
-class LeastWithheld:
-    """The fewest columns to withhold so that the others reach k: one choice of them, and the proved minimum."""
-
-    columns: Shown[tuple[str, ...]]
-    at_least: Shown[int]
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AuditResult(Result):
     """The result of one audit."""
@@ -166,6 +149,12 @@ class AuditResult(Result):
     searches: Shown[tuple[SearchFinding, ...]]
     withheld: Shown[tuple[Withheld, ...]]
     least_withheld: Shown[LeastWithheld | None]
+    coarser: Annotated[
+        tuple[CoarserColumns, ...] | None,
+        OMITTED,
+        "one column coarser, first those that are enough; if none is, then more columns, each as coarse as it can be",
+    ] = None
+    blanked: Annotated[tuple[BlankCells, ...] | None, OMITTED, "the columns to withhold, blank instead"] = None
     assumptions: Annotated[tuple[str, ...], "assumptions behind the verdict", SHOWN]
     interrupted: Annotated[bool, UNWRITTEN] = False  # the user asked to stop
 
@@ -187,6 +176,37 @@ class AuditResult(Result):
         """The options without which more rows are safe, or the policy is met."""
         before = self.profile, self.histories
         return tuple(each for each in self.withheld if each.passes or _fewer(each.profile, *before))
+
+    @property
+    def remedies(self) -> Iterator[Remedy]:
+        """What one coarser column, blank cells and withheld columns do, as far as they were measured."""
+        for coarse in self.coarser or ():
+            parts = zip(coarse.columns, coarse.becomes, strict=True)
+            what = ", ".join(f"{name} as {level}" for name, level in parts)
+            yield Remedy("coarsen", what, coarse.kept, coarse.passes, coarse.still, coarse.profile)
+        for blank in self.blanked or ():
+            what = f"{', '.join(blank.columns)} in {plural(blank.cells, 'cell')}"
+            yield Remedy("blank", what, blank.kept, blank.passes, blank.still, blank.profile)
+        audited = sum(column.audited for column in self.columns)
+        for option in self.helpful:
+            kept = 1 - Fraction(len(option.columns), audited)
+            yield Remedy("withhold", ", ".join(option.columns), kept, option.passes, option.still, option.profile)
+
+    @property
+    def said_first(self) -> str:
+        """The one coarser column that is enough, in words; empty: there is none, or it is hidden."""
+        found, k = self.nearest, self.account.policy.k
+        if found is None:
+            return ""
+        left = found.profile.rows_below_k
+        rows = f"leaves {count(left)} of {plural(found.profile.rows, 'row')} below {k}" if left else f"reaches k = {k}"
+        [name], [level] = found.columns, found.becomes
+        return f"one coarser column is {'nearly ' if left else ''}enough: {name} as {level} {rows}"
+
+    @property
+    def nearest(self) -> CoarserColumns | None:
+        """The one coarser column that is enough, and keeps most."""
+        return next((each for each in self.coarser or () if each.enough and len(each.columns) == 1), None)
 
     @reported
     def complete(self) -> Annotated[bool, "nothing is left undone, and every list is proved complete"]:

@@ -4,14 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from qidsql.commands.audit.command import (
-    ColumnFinding,
-    ColumnSetFinding,
-    LeastWithheld,
-    Persons,
-    SearchFinding,
-    Withheld,
-)
+from qidsql.commands.audit.command import ColumnFinding, ColumnSetFinding, Persons, SearchFinding
+from qidsql.commands.audit.effects import BlankCells, CoarserColumns, LeastWithheld, Withheld
 from qidsql.core.results import Disclosed
 from qidsql.core.tables import Table
 from qidsql.measures.histories import Histories, NumbersOfRows, Resolution, Unicity
@@ -44,6 +38,8 @@ class Draft:
     searches: list[SearchFinding] = field(default_factory=list)
     withheld: list[Withheld] = field(default_factory=list)
     least_withheld: LeastWithheld | None = None
+    coarser: tuple[CoarserColumns, ...] | None = None  # None: not measured
+    blanked: tuple[BlankCells, ...] | None = None
     unfinished: list[str] = field(default_factory=list)
     sets_profiled: int = 0
     notes: list[str] = field(default_factory=list)

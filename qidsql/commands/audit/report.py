@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import ceil
 
 from qidsql.commands.audit.command import AuditRequest, AuditResult, ColumnFinding, SearchFinding
+from qidsql.commands.audit.remedies import unmeasured
 from qidsql.commands.audit.verdict import with_them
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
@@ -197,54 +198,81 @@ def _search(search: SearchFinding, result: AuditResult) -> Report:
         for number, found in enumerate(shown, 1)
     ]
     for row, found in zip(rows, shown, strict=True):
-        if (linked := found.profile.histories) is not None:
-            row[-2:] = [count(linked.smallest), _share_below(linked)]
+        if found.profile.histories is not None:
+            row[-2:] = [count(found.profile.by_known_rows().smallest), _share_below(found.profile)]
     yield Grid([Head(""), Head("Column set", text=True), *figures], rows, close=True)
     if len(sets) > SHOWN_SETS:
         more = f"... and {count(len(sets) - SHOWN_SETS)} more (--format json lists all)"
         yield Sentence(more, close=True, inset=True)
 
 
-def _share_below(found: Histories) -> str:
-    """Of the persons, by all that may be known of their rows."""
-    below = percent(Fraction(found.persons_below_k, found.persons))
-    return below if found.tried is None else f"at least {below}"
+def _share_below(profile: ClassProfile, found: Histories | None = None) -> str:
+    """The share below k, of persons by all that may be known of their rows."""
+    found = found or profile.histories
+    below = percent(profile.by_known_rows(found).share_below_k)
+    return below if found is None or found.tried is None else f"at least {below}"
 
 
 def _withheld(result: AuditResult, profile: ClassProfile) -> Report:
+    """The remedies side by side, and what is said first of them."""
     if not result.helpful:
         most = plural(len(result.withheld[-1].columns), "column")
         yield Sentence(f"Withholding up to {most} helps no row.")
         return
-    k = result.account.policy.k
-    yield Heading("What would help most")
-    options = Fields(close=True, inset=True)
-    before = percent(profile.share_below_k)
-    for option in result.helpful:
-        outcome = "the policy is met" if option.passes else f"still: {option.still}"
-        reached = (
-            f"below {k}: {before} -> {percent(option.profile.share_below_k)}, smallest {count(option.profile.smallest)}"
-        )
-        if (linked := option.profile.histories) is not None:
-            before_them = "" if result.histories is None else f"{_share_below(result.histories)} -> "
-            reached = f"below {k} by {linked.known_rows.words}: {before_them}{_share_below(linked)}, "
-            reached += f"smallest {count(linked.smallest)}"
-        for was, now in zip(profile.disclosing, option.profile.disclosing, strict=False):
-            if was.rows:
-                reached += f"; rows in {was.limit}: {count(was.rows)} -> {count(now.rows)}"
-        options.add(f"withhold {', '.join(option.columns)}", f"{reached}; {outcome}")
-    yield options
+    policy, audited = result.account.policy, sum(column.audited for column in result.columns)
+    k, linked = policy.k, policy.by_known_rows
+    yield Heading("What would help most", result.said_first)
+    yield _compared(result, profile)
+    for sentence in _below_the_comparison(result, profile, audited):
+        yield Sentence(sentence, close=True, inset=True)
     yield Sentence(_each_alone(result), close=True, inset=True)
     least = result.least_withheld
     if least is not None:
-        audited = sum(column.audited for column in result.columns)
-        linked_rows = result.account.policy.by_known_rows
-        by = f" by {linked_rows.known_rows.words}" if linked_rows else ""
+        by = f" by {linked.known_rows.words}" if linked else ""
         text = (
             f"To reach k = {k}{by} by withholding alone, at least {least.at_least} of the "
             f"{plural(audited, 'column')} must go, such as {few(least.columns)}."
         )
         yield Sentence(text, close=True, inset=True)
+
+
+def _compared(result: AuditResult, profile: ClassProfile) -> Grid:
+    """The remedies side by side."""
+    k, limits = result.account.policy.k, profile.disclosing
+    beyond = [f"Beyond limit{f' {number}' if len(limits) > 1 else ''}" for number in range(1, len(limits) + 1)]
+    heads = [
+        *(Head("", text=True), Head("", text=True), Head(f"Below {k}"), Head("Smallest", leaves=1)),
+        *(*map(Head, beyond), Head("Keeps"), Head("", text=True)),
+    ]
+    once, rows = len(_others(result)) == 1, []
+    for each in result.remedies:
+        left = each.profile.by_known_rows()
+        after, before = _share_below(each.profile), _share_below(profile, result.histories)
+        known = bool(left.rows_below_k) or once  # by a figure, or said once below
+        outcome = "the policy is met" if each.passes else "" if known else f"still: {each.still}"
+        now = [count(own.rows) for own in each.profile.disclosing] or [""] * len(limits)
+        changed = [f"{count(was.rows)} -> {own}" if own else "" for was, own in zip(limits, now, strict=True)]
+        smallest = count(left.smallest)
+        rows.append([each.way, each.what, f"{before} -> {after}", smallest, *changed, percent(each.kept), outcome])
+    return Grid(heads, rows, close=True)
+
+
+def _others(result: AuditResult) -> list[str]:
+    """What is left to do where no row is below k."""
+    safe = (each for each in result.remedies if not each.profile.by_known_rows().rows_below_k)
+    return list(dict.fromkeys(each.still for each in safe if each.still))
+
+
+def _below_the_comparison(result: AuditResult, profile: ClassProfile, audited: int) -> Iterator[str]:
+    k, limits, linked = result.account.policy.k, profile.disclosing, result.account.policy.by_known_rows
+    if linked:
+        yield f"Below {k}, and smallest: by {linked.known_rows.words} of a person, where one is not enough."
+    for number, each in enumerate(limits, start=1):
+        yield f"Limit{f' {number}' if len(limits) > 1 else ''}: rows in {each.limit}."
+    if len(others := _others(result)) == 1:
+        yield f"Where none is below {k}, still: {others[0]}."
+    if why := unmeasured(result.account.policy, audited):
+        yield f"Coarser values and blank cells are not measured {why}."
 
 
 def _each_alone(result: AuditResult) -> str:
@@ -288,7 +316,7 @@ def _next(result: AuditResult) -> list[tuple[str, str]]:
     if result.column_sets:
         option = "--only" if result.account.policy.known_rows is None else "-c"  # --only knows one row of a person
         only = command("audit", result.account, column_set(result.column_sets[0].columns, option) + k)
-        return [(only, ""), *_remedies(result)]
+        return [*_remedies(result), (only, "")]
     if result.histories is not None and result.verdict is Verdict.VIOLATION and (found := _remedies(result)):
         return found
     named = "".join(f" --identifier {shlex.quote(name)}" for name in recognised)
@@ -312,8 +340,14 @@ def _remedies(result: AuditResult) -> list[tuple[str, str]]:
         return [(command("protect", result.account, options), "the columns that can be published")]
     proposed = [column for column in result.columns if column.proposed]  # protect recognises identifiers itself
     named = "".join(f" --{ROLE_OPTIONS[each.role]} {shlex.quote(each.name)}" for each in proposed)
-    options = f" --k {result.account.policy.k}{roles(result.account.policy)}{named}"
-    return [(command("protect", result.account, options), "coarser values, blank cells, fewer columns")]
+    options = f" --k {policy.k}{roles(policy)}{named}{' --keep-identifiers' if policy.keep_identifiers else ''}"
+    ways = command("protect", result.account, options), "coarser values, blank cells, fewer columns"
+    if (found := result.nearest) is None or "," in found.columns[0]:
+        return [ways]
+    others = "".join(f" --identifier {shlex.quote(each.name)}" for each in result.columns if each.recognised)
+    level = shlex.quote(f"{found.columns[0]}={found.becomes[0].replace(',', '')}")
+    coarser = command("protect", result.account, f" --levels {level}{options}{others}")
+    return [(coarser, "the coarser column"), ways]
 
 
 # The audit report on a terminal, section by section, as soon as each is final.

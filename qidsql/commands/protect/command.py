@@ -31,10 +31,8 @@ from qidsql.core.requirements import LValues
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import FileName, Names, Option, Ratio
 from qidsql.errors import UsageError
-from qidsql.generalization.measures import Measure
+from qidsql.generalization.measures import SUPPRESS, Measure
 from qidsql.wording.texts import setting
-
-SUPPRESS = "1%"  # of the rows, by default
 
 
 @dataclass(frozen=True)

@@ -133,8 +133,9 @@ class Lattice:
     def _level(self, place: int, wanted: str, part: str) -> int:
         column = self._codes.columns[place]
         names = [column.hierarchy.name(level).lower() for level in range(column.height + 1)]
-        exact = [level for level, name in enumerate(names) if name == wanted]
-        found = exact or [level for level, name in enumerate(names) if set(wanted.split()) <= set(name.split())]
+        plain = [name.replace(",", "") for name in names]  # of 1,000, as a comma stands between two columns
+        exact = [level for level, name in enumerate(plain) if name == wanted]
+        found = exact or [level for level, name in enumerate(plain) if set(wanted.split()) <= set(name.split())]
         if len(found) != 1 or not wanted:
             raise UsageError(
                 f"{setting('levels')} {part}: {column.name} has the levels {', '.join(names)}; name one of them"

@@ -4,13 +4,12 @@ import shlex
 from dataclasses import replace
 from fractions import Fraction
 
-from qidsql.commands.protect.command import SUPPRESS
 from qidsql.commands.protect.result import ProtectResult, gone
 from qidsql.commands.protect.way import Way, nobody_found
 from qidsql.core.copies import Script, names_a_file
 from qidsql.core.results import Verdict
 from qidsql.generalization.local_recoding import LocalFigures
-from qidsql.generalization.measures import Measure
+from qidsql.generalization.measures import SUPPRESS, Measure
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.protection.copies import as_sentence
 from qidsql.report.blocks import Bar, Chart, Fields, Grid, Head, Next, Outcome, Report, Sentence, Tone

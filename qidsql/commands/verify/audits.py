@@ -11,7 +11,9 @@ from math import comb
 from qidsql.commands.audit.causes import obstacles
 from qidsql.commands.audit.command import AuditRequest, AuditResult, SearchFinding
 from qidsql.commands.audit.draft import Draft
+from qidsql.commands.audit.effects import BlankCells, CoarserColumns
 from qidsql.commands.audit.figures import estimate_by, findings_of, measure, overview_of
+from qidsql.commands.audit.remedies import WhatIf, unmeasured
 from qidsql.commands.audit.verdict import assumptions, judged
 from qidsql.commands.table_search import TableSearch
 from qidsql.commands.verify.column_sets import how_many_sets, masks_of
@@ -154,6 +156,31 @@ class AuditClaims:
             yield same("the effects of withholding columns are right", figures, f"{how_many_sets(rests)} measured")
         if claimed.least_withheld is not None:
             yield self._of_least(claimed.least_withheld.columns, claimed.least_withheld.at_least, audited)
+        if claimed.coarser or claimed.blanked:
+            yield self._of_what_if(claimed.coarser or (), claimed.blanked or (), audited)
+
+    def _of_what_if(
+        self, coarser: Sequence[CoarserColumns], blanked: Sequence[BlankCells], audited: TableProfiler
+    ) -> Claim:
+        """The coarser columns, by labels and by codes, and the blank cells."""
+        claim, columns = "the effects of coarser columns and of blank cells are right", self._claimed.columns
+        masks_of(audited.names, [*(each.columns for each in coarser), *(each.columns for each in blanked)], AUDITED)
+        if why := unmeasured(self._policy, audited.columns):
+            return Claim(claim, Holds.NO, f"they are not measured {why}")
+        self._on_stage("measuring coarser values")
+        leveled = [name for each in coarser for name in each.columns]
+        what_if = WhatIf(audited, self._search.table, self._policy, leveled)
+        nodes = [tuple(zip(each.columns, each.levels, strict=False)) for each in coarser]
+        if not all(0 < level < what_if.height(name) for node in nodes for name, level in node):
+            return Claim(claim, Holds.NO, "a column has other levels")
+        whole = audited.profile(audited.everything)
+        options, blank = what_if.measured(whole, columns, nodes, [each.columns for each in blanked])
+        figures: dict[str, tuple[object, object]] = {
+            "coarser": (list(coarser), options),
+            "blank": (list(blanked), blank),
+            "classes by labels": ([each.profile for each in coarser], [what_if.labelled(node) for node in nodes]),
+        }
+        return same(claim, figures, "counted by labels and by codes")
 
     def _of_least(self, columns: Sequence[str], at_least: int, audited: TableProfiler) -> Claim:
         """A choice of columns that leaves no set below k, and how few such a choice can be, which the list shows."""

@@ -1,0 +1,192 @@
+"""What one coarser column, or cells that are blank in the rows below k, would do: beside the withheld columns.
+
+A column that is coarser separates no more rows than the others do without it, so only columns whose withholding helps
+are tried. The classes are counted by codes, in one statement.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TypeAlias
+
+from qidsql.commands.audit.causes import obstacles
+from qidsql.commands.audit.command import ColumnFinding
+from qidsql.commands.audit.draft import Draft
+from qidsql.commands.audit.effects import BlankCells, CoarserColumns
+from qidsql.core.options import fraction
+from qidsql.core.policy import Policy
+from qidsql.core.tables import Nulls, Table
+from qidsql.errors import StatementError
+from qidsql.generalization.hierarchies import Codes, hierarchies_of
+from qidsql.generalization.measures import SUPPRESS
+from qidsql.measures.profiles import ClassProfile
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.protection.copies import rows_of_query
+from qidsql.sql.relation import Relation
+from qidsql.sql.remedies import Masks, Merged, blank, classes_after, coarser
+
+MOST_COLUMNS = 32  # audited columns; of more, nothing is coded
+LEVELED = 4  # columns that are made coarser alone, those whose withholding helps most
+LARGE = 100_000  # classes; of more, only FEW columns are tried
+FEW = 2
+SHOWN = 3  # coarser columns reported
+
+Node: TypeAlias = tuple[tuple[str, int], ...]  # columns, each with the level that it gets
+Names: TypeAlias = tuple[str, ...]
+
+
+def compare_remedies(profiler: TableProfiler, table: Table, policy: Policy, whole: ClassProfile, draft: Draft) -> None:
+    """Note what becomes of the rows below k if columns get coarser, and if those to withhold are only blank where a row
+    is below k. Four statements at most, none where withholding helps no row, nor for persons.
+
+    Raises UsageError (codes that are too long), Stopped, StatementError.
+    """
+    helping, steps = _helping(whole, draft), _steps(draft)
+    if not (helping or steps) or unmeasured(policy, profiler.columns):
+        return
+    what_if = WhatIf(profiler, table, policy, [*helping, *steps])
+    nodes: list[Node] = [((name, level),) for name in helping for level in range(1, what_if.height(name))]
+    coarsest = [(name, level) for name in steps if (level := what_if.height(name) - 1) > 0]
+    nodes += [tuple(coarsest[:columns]) for columns in range(2, len(coarsest) + 1)]
+    withheld = [each.columns for each in draft.withheld]
+    options, blanked = what_if.measured(whole, draft.columns, nodes, withheld)
+    draft.coarser = _best([each for each in options if each.profile.rows_below_k < whole.rows_below_k])
+    draft.blanked = tuple(
+        each
+        for each in blanked
+        if each.profile.rows_below_k < whole.rows_below_k
+        and each.kept > 1 - Fraction(len(each.columns), profiler.columns)  # else it is as withheld
+    )
+
+
+def unmeasured(policy: Policy, columns: int) -> str:
+    """Where nothing but withholding is measured, in words; empty: coarser values and blank cells are, too."""
+    if policy.entity is not None:
+        return "by persons"
+    if policy.nulls != Nulls.EQUAL:
+        return "where a NULL matches anything"
+    return f"of more than {MOST_COLUMNS} columns" if columns > MOST_COLUMNS else ""
+
+
+def _helping(whole: ClassProfile, draft: Draft) -> list[str]:
+    """The columns to try alone: those without which fewer rows are below k, first those that help most."""
+    shares = {each.name: each.without.share_below_k if each.without else each.without_about for each in draft.columns}
+    helping = {name: share for name, share in shares.items() if share is not None and share < whole.share_below_k}
+    return sorted(helping, key=lambda name: helping[name])[: FEW if whole.classes > LARGE else LEVELED]
+
+
+def _steps(draft: Draft) -> list[str]:
+    """The columns that are withheld together, first the one that helps most, if they help at all."""
+    if not draft.withheld or draft.profile is None:
+        return []
+    if draft.withheld[-1].profile.rows_below_k == draft.profile.rows_below_k:
+        return []
+    return list(dict.fromkeys(name for step in draft.withheld for name in step.columns))
+
+
+def _best(options: Sequence[CoarserColumns]) -> tuple[CoarserColumns, ...]:
+    """Of one column, those levels that are enough and keep most, and the finest of each that leave no row below k.
+    Where none is enough, the one that leaves the fewest rows below k, and the levels of several columns."""
+    single = sorted((each for each in options if len(each.columns) == 1), key=_rank)
+    enough = [each for each in single if each.enough]
+    best = {each.columns: each for each in reversed(enough)}
+    safe = {each.columns: each for each in reversed(enough) if not each.profile.rows_below_k}
+    chosen = [each for each in enough if each in (best[each.columns], safe.get(each.columns))]
+    several = [each for each in options if len(each.columns) > 1]
+    return tuple(chosen or [*single[:1], *several])[:SHOWN]
+
+
+def _rank(option: CoarserColumns) -> tuple[bool, int, Fraction, tuple[int, ...]]:
+    """Enough first, of these what keeps most; then the fewest rows below k."""
+    below = 0 if option.enough else option.profile.rows_below_k
+    return not option.enough, below, -option.kept, option.levels
+
+
+class WhatIf:
+    """The codes of a table's columns, of which some have levels. Three statements at most.
+
+    Raises as `compare_remedies`.
+    """
+
+    def __init__(self, profiler: TableProfiler, table: Table, policy: Policy, leveled: Sequence[str]) -> None:
+        self._profiler, self._policy = profiler, policy
+        self._dialect, self._columns = profiler.engine.dialect, table.resolve(profiler.names)
+        hierarchies = hierarchies_of(profiler.ask, self._dialect, table, self._columns, None, leveled)
+        self._codes = Codes(self._dialect, table, hierarchies)
+        self._places = {column.name: place for place, column in enumerate(self._codes.columns)}
+
+    def height(self, name: str) -> int:
+        """The level at which all values of a column are the same."""
+        return self._codes.columns[self._places[name]].height
+
+    def measured(
+        self, whole: ClassProfile, columns: Sequence[ColumnFinding], nodes: Sequence[Node], blanked: Sequence[Names]
+    ) -> tuple[list[CoarserColumns], list[BlankCells]]:
+        """The table with columns at levels, for each of `nodes`, and with columns blank in the rows below k.
+
+        One statement. Raises Stopped, StatementError, also where the codes make other classes than the values do.
+        """
+        codes, places = self._codes, self._places
+        asked = [coarser(self._mask(()), [])]
+        sums = dict.fromkeys((places[name], level) for node in nodes for name, level in node)
+        asked += [coarser(self._mask(node), [f"g_{places[name]}_{level}" for name, level in node]) for node in nodes]
+        for names in blanked:
+            gone = self._mask([(name, self.height(name)) for name in names])
+            asked.append(blank(self._policy.k, gone, [self._only(name) for name in names]))
+        scans = 1 + len(codes.columns)
+        statement = classes_after(self._dialect, codes.classes([*sums]), asked, scans)
+        [[as_it_is, *found]] = self._profiler.ask([statement])
+        if self._profile(as_it_is) != replace(whole, disclosing=()):
+            raise StatementError("the rows changed while their hierarchies were read; try again")
+        options = [self._coarser(*each, columns) for each in zip(nodes, found, strict=False)]
+        cells = [self._blank(*each, columns) for each in zip(blanked, found[len(nodes) :], strict=True)]
+        return options, cells
+
+    def labelled(self, node: Node) -> ClassProfile:
+        """The classes with columns at levels, counted by labels, without codes. One statement."""
+        levels = [dict(node).get(name, 0) for name in self._places]
+        rows = rows_of_query(self._dialect, self._codes.copy(levels, 0, self._columns), self._columns)
+        profiler = TableProfiler(self._profiler.engine, Relation(rows), self._profiler.names, self._policy.k)
+        return profiler.profile(profiler.everything)
+
+    def _mask(self, node: Iterable[tuple[str, int]]) -> Masks:
+        levels = dict(node)
+        return self._codes.mask([levels.get(name, 0) for name in self._places])
+
+    def _only(self, name: str) -> Masks:
+        """The bits of one column."""
+        return self._mask([(other, self.height(other)) for other in self._places if other != name])
+
+    def _profile(self, merged: Merged) -> ClassProfile:
+        return ClassProfile.of_sizes(merged.sizes, self._policy.k)
+
+    def _coarser(self, node: Node, merged: Merged, columns: Sequence[ColumnFinding]) -> CoarserColumns:
+        coded, profile = [self._codes.columns[self._places[name]] for name, _ in node], self._profile(merged)
+        still = obstacles(self._policy, profile, columns)
+        enough = len(self._policy.criteria) == 1 and profile.share_below_k <= fraction("suppress", SUPPRESS)
+        lost = Fraction(profile.rows_below_k * len(self._columns) if enough else 0)  # of these the copy has nothing
+        for place, column in enumerate(coded):
+            left = [each[place] for size, each in merged.lost.items() if not enough or size >= self._policy.k]
+            lost += Fraction(sum(left), column.leaves - 1)
+        return CoarserColumns(
+            columns=tuple(name for name, _ in node),
+            becomes=tuple(column.hierarchy.name(level) for column, (_, level) in zip(coded, node, strict=True)),
+            levels=tuple(level for _, level in node),
+            kept=1 - lost / (profile.rows * len(self._columns)),
+            enough=enough,
+            passes=not still,
+            still=still,
+            profile=profile,
+        )
+
+    def _blank(self, names: Names, merged: Merged, columns: Sequence[ColumnFinding]) -> BlankCells:
+        profile, cells = self._profile(merged), sum(map(sum, merged.lost.values()))
+        still = obstacles(self._policy, profile, columns)
+        return BlankCells(
+            columns=names,
+            cells=cells,
+            kept=1 - Fraction(cells, profile.rows * len(self._columns)),
+            passes=not still,
+            still=still,
+            profile=profile,
+        )
