@@ -64,7 +64,7 @@ def classes_after(
         again = [exp.alias_(exp.Sum(this=exp.column(name)), name) for name in names]
         holes = {"merged": merged, "lost": sums, "sums": again}
         parts.append(fill_query("remedies/class_sizes", node=node, classes=exp.to_table("classes"), **holes))
-    query = union_all(parts).with_("classes", as_=classes, copy=False)
+    query = union_all(parts).with_("classes", as_=classes, materialized=True, copy=False)
 
     def read(rows: list[Row]) -> list[Merged]:
         found = [Merged() for _ in remedies]

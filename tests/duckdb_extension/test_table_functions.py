@@ -597,6 +597,14 @@ def audit_differences(found: list[dict[str, Any]], expected: dict[str, Any]) -> 
             [(row["columns"], row["verdict"] == "pass", measures(row)) for row in by_finding.get("withheld", ())],
             [(each["columns"], each["passes"], measures(each)) for each in expected["withheld"]],
         ),
+        coarser=(
+            [(row["columns"], row["verdict"] == "pass", measures(row)) for row in by_finding.get("coarser", ())],
+            [(each["columns"], each["passes"], measures(each)) for each in expected.get("coarser", ())],
+        ),
+        blanked=(
+            [(row["columns"], row["verdict"] == "pass", measures(row)) for row in by_finding.get("blank", ())],
+            [(each["columns"], each["passes"], measures(each)) for each in expected.get("blanked", ())],
+        ),
         assumptions=(
             [row["note"] for row in by_finding.get("assumption", ())],
             [in_sql(each) for each in expected["assumptions"]],

@@ -9,7 +9,6 @@ from qidsql.commands.audit.causes import allow, search, withhold
 from qidsql.commands.audit.command import AuditRequest, AuditResult, ColumnFinding
 from qidsql.commands.audit.draft import Draft
 from qidsql.commands.audit.figures import estimated, findings_of, measure
-from qidsql.commands.audit.remedies import compare_remedies
 from qidsql.commands.audit.verdict import assumptions, verdict_on
 from qidsql.commands.table_search import Accounting, comparison_notes, order_notes, table_profiler, unknown_table
 from qidsql.core.budget import within, within_bytes
@@ -235,6 +234,8 @@ def _explain(
     except BudgetSpent as stop:
         draft.leave(f"withholding columns: {stop}")
         return
+    from qidsql.commands.audit.remedies import compare_remedies  # where a table fails, so that loading stays fast
+
     on_stage(f"violation found; measuring {COARSER}")
     del draft.todo[0]
     try:

@@ -4,9 +4,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
+from qidsql.core.policy import Policy
+from qidsql.core.tables import Nulls
 from qidsql.declarations.hidden import SHOWN, Shown
 from qidsql.declarations.results import FLAT
 from qidsql.measures.profiles import ClassProfile
+
+MOST_COLUMNS = 32  # audited columns; of more, nothing is coded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +42,7 @@ class CoarserColumns:
         Fraction,
         "of the detail of all cells (granularity), each column counting alike; if enough, without rows below k",
     ]
-    enough: Annotated[bool, "no more rows are below k than a copy leaves out by default"]
+    enough: Annotated[bool, "no row is below k, or so few that a copy leaves them out by default, and more were"]
     passes: Annotated[bool, "the policy would be met then"]
     still: Annotated[str, "the remaining obstacles, in words"]
     profile: Annotated[ClassProfile, FLAT]
@@ -66,3 +70,12 @@ class Remedy:
     passes: bool
     still: str
     profile: ClassProfile
+
+
+def unmeasured(policy: Policy, columns: int) -> str:
+    """Where nothing but withholding is measured, in words; empty: coarser values and blank cells are, too."""
+    if policy.entity is not None:
+        return "by persons"
+    if policy.nulls != Nulls.EQUAL:
+        return "where a NULL matches anything"
+    return f"of more than {MOST_COLUMNS} columns" if columns > MOST_COLUMNS else ""

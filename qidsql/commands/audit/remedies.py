@@ -9,27 +9,28 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias
 
+from sqlglot import exp
+
 from qidsql.commands.audit.causes import obstacles
 from qidsql.commands.audit.command import ColumnFinding
 from qidsql.commands.audit.draft import Draft
-from qidsql.commands.audit.effects import BlankCells, CoarserColumns
+from qidsql.commands.audit.effects import BlankCells, CoarserColumns, unmeasured
 from qidsql.core.options import fraction
 from qidsql.core.policy import Policy
-from qidsql.core.tables import Nulls, Table
+from qidsql.core.tables import Table
 from qidsql.errors import StatementError
 from qidsql.generalization.hierarchies import Codes, hierarchies_of
 from qidsql.generalization.measures import SUPPRESS
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.protection.copies import rows_of_query
-from qidsql.sql.relation import Relation
 from qidsql.sql.remedies import Masks, Merged, blank, classes_after, coarser
 
-MOST_COLUMNS = 32  # audited columns; of more, nothing is coded
 LEVELED = 4  # columns that are made coarser alone, those whose withholding helps most
 LARGE = 100_000  # classes; of more, only FEW columns are tried
 FEW = 2
 SHOWN = 3  # coarser columns reported
+ENOUGH = fraction("suppress", SUPPRESS)  # share of the rows that may stay below k, if more were: a copy leaves them out
+NEAR = 2  # times as many, where the share is an estimate
 
 Node: TypeAlias = tuple[tuple[str, int], ...]  # columns, each with the level that it gets
 Names: TypeAlias = tuple[str, ...]
@@ -45,9 +46,13 @@ def compare_remedies(profiler: TableProfiler, table: Table, policy: Policy, whol
     if not (helping or steps) or unmeasured(policy, profiler.columns):
         return
     what_if = WhatIf(profiler, table, policy, [*helping, *steps])
-    nodes: list[Node] = [((name, level),) for name in helping for level in range(1, what_if.height(name))]
-    coarsest = [(name, level) for name in steps if (level := what_if.height(name) - 1) > 0]
-    nodes += [tuple(coarsest[:columns]) for columns in range(2, len(coarsest) + 1)]
+    nodes: list[Node] = []
+    for name, share in helping.items():
+        coarsest = what_if.height(name) - 1
+        may_do = share <= NEAR * ENOUGH  # else no level is enough, as none helps more than to withhold it
+        nodes += [((name, level),) for level in range(1 if may_do else max(coarsest, 1), coarsest + 1)]
+    together = [(name, level) for name in steps if (level := what_if.height(name) - 1) > 0]
+    nodes += [tuple(together[:columns]) for columns in range(2, len(together) + 1)]
     withheld = [each.columns for each in draft.withheld]
     options, blanked = what_if.measured(whole, draft.columns, nodes, withheld)
     draft.coarser = _best([each for each in options if each.profile.rows_below_k < whole.rows_below_k])
@@ -59,20 +64,13 @@ def compare_remedies(profiler: TableProfiler, table: Table, policy: Policy, whol
     )
 
 
-def unmeasured(policy: Policy, columns: int) -> str:
-    """Where nothing but withholding is measured, in words; empty: coarser values and blank cells are, too."""
-    if policy.entity is not None:
-        return "by persons"
-    if policy.nulls != Nulls.EQUAL:
-        return "where a NULL matches anything"
-    return f"of more than {MOST_COLUMNS} columns" if columns > MOST_COLUMNS else ""
-
-
-def _helping(whole: ClassProfile, draft: Draft) -> list[str]:
-    """The columns to try alone: those without which fewer rows are below k, first those that help most."""
+def _helping(whole: ClassProfile, draft: Draft) -> dict[str, Fraction]:
+    """The columns to try alone: those without which fewer rows are below k, first those that help most; with the share
+    of the rows that are below k then, or about."""
     shares = {each.name: each.without.share_below_k if each.without else each.without_about for each in draft.columns}
     helping = {name: share for name, share in shares.items() if share is not None and share < whole.share_below_k}
-    return sorted(helping, key=lambda name: helping[name])[: FEW if whole.classes > LARGE else LEVELED]
+    tried = FEW if whole.classes > LARGE else LEVELED
+    return dict(sorted(helping.items(), key=lambda each: each[1])[:tried])
 
 
 def _steps(draft: Draft) -> list[str]:
@@ -138,16 +136,15 @@ class WhatIf:
         [[as_it_is, *found]] = self._profiler.ask([statement])
         if self._profile(as_it_is) != replace(whole, disclosing=()):
             raise StatementError("the rows changed while their hierarchies were read; try again")
-        options = [self._coarser(*each, columns) for each in zip(nodes, found, strict=False)]
+        most = ENOUGH if whole.share_below_k > ENOUGH else Fraction(0)
+        options = [self._coarser(*each, columns, most) for each in zip(nodes, found, strict=False)]
         cells = [self._blank(*each, columns) for each in zip(blanked, found[len(nodes) :], strict=True)]
         return options, cells
 
-    def labelled(self, node: Node) -> ClassProfile:
-        """The classes with columns at levels, counted by labels, without codes. One statement."""
+    def labelled(self, node: Node) -> exp.Query:
+        """The query for the rows with columns at levels, by labels."""
         levels = [dict(node).get(name, 0) for name in self._places]
-        rows = rows_of_query(self._dialect, self._codes.copy(levels, 0, self._columns), self._columns)
-        profiler = TableProfiler(self._profiler.engine, Relation(rows), self._profiler.names, self._policy.k)
-        return profiler.profile(profiler.everything)
+        return self._codes.copy(levels, 0, self._columns)
 
     def _mask(self, node: Iterable[tuple[str, int]]) -> Masks:
         levels = dict(node)
@@ -160,10 +157,10 @@ class WhatIf:
     def _profile(self, merged: Merged) -> ClassProfile:
         return ClassProfile.of_sizes(merged.sizes, self._policy.k)
 
-    def _coarser(self, node: Node, merged: Merged, columns: Sequence[ColumnFinding]) -> CoarserColumns:
+    def _coarser(self, node: Node, merged: Merged, columns: Sequence[ColumnFinding], most: Fraction) -> CoarserColumns:
         coded, profile = [self._codes.columns[self._places[name]] for name, _ in node], self._profile(merged)
         still = obstacles(self._policy, profile, columns)
-        enough = len(self._policy.criteria) == 1 and profile.share_below_k <= fraction("suppress", SUPPRESS)
+        enough = len(self._policy.criteria) == 1 and profile.share_below_k <= most
         lost = Fraction(profile.rows_below_k * len(self._columns) if enough else 0)  # of these the copy has nothing
         for place, column in enumerate(coded):
             left = [each[place] for size, each in merged.lost.items() if not enough or size >= self._policy.k]

@@ -8,22 +8,27 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, islice
 from math import comb
 
+from sqlglot import exp
+
 from qidsql.commands.audit.causes import obstacles
 from qidsql.commands.audit.command import AuditRequest, AuditResult, SearchFinding
 from qidsql.commands.audit.draft import Draft
-from qidsql.commands.audit.effects import BlankCells, CoarserColumns
+from qidsql.commands.audit.effects import BlankCells, CoarserColumns, unmeasured
 from qidsql.commands.audit.figures import estimate_by, findings_of, measure, overview_of
-from qidsql.commands.audit.remedies import WhatIf, unmeasured
+from qidsql.commands.audit.remedies import WhatIf
 from qidsql.commands.audit.verdict import assumptions, judged
 from qidsql.commands.table_search import TableSearch
 from qidsql.commands.verify.column_sets import how_many_sets, masks_of
 from qidsql.commands.verify.command import Claim, Holds, held, same
 from qidsql.core.tables import positions
 from qidsql.measures.criteria import Criterion
+from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.known_rows import linking
 from qidsql.profiling.profiler import TableProfiler
+from qidsql.protection.copies import rows_of_query
 from qidsql.search.hitting_sets import MinimalHittingSets, hits_all, minimal_masks, minimum_hitting_set
+from qidsql.sql.relation import Relation
 from qidsql.wording.texts import count, plural, setting
 
 AUDITED = "the audited"  # columns, in messages
@@ -175,12 +180,20 @@ class AuditClaims:
             return Claim(claim, Holds.NO, "a column has other levels")
         whole = audited.profile(audited.everything)
         options, blank = what_if.measured(whole, columns, nodes, [each.columns for each in blanked])
+        by_labels = [self._of_labels(audited, what_if.labelled(node)) for node in nodes]
         figures: dict[str, tuple[object, object]] = {
             "coarser": (list(coarser), options),
             "blank": (list(blanked), blank),
-            "classes by labels": ([each.profile for each in coarser], [what_if.labelled(node) for node in nodes]),
+            "classes by labels": ([each.profile for each in coarser], by_labels),
         }
         return same(claim, figures, "counted by labels and by codes")
+
+    def _of_labels(self, audited: TableProfiler, rows: exp.Query) -> ClassProfile:
+        """The classes of rows with columns at levels, counted by their labels, without codes."""
+        columns = self._search.table.resolve(audited.names)
+        source = Relation(rows_of_query(audited.engine.dialect, rows, columns))
+        profiler = TableProfiler(audited.engine, source, audited.names, self._policy.k)
+        return profiler.profile(profiler.everything)
 
     def _of_least(self, columns: Sequence[str], at_least: int, audited: TableProfiler) -> Claim:
         """A choice of columns that leaves no set below k, and how few such a choice can be, which the list shows."""

@@ -1,9 +1,11 @@
 """What a coarser column and blank cells would do, beside withheld columns: by definition, and as `protect` does it."""
 
+import json
 import shlex
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -11,10 +13,11 @@ import pytest
 
 import qidsql
 from qidsql.core.results import Verdict
+from tests import rendering
 from tests.commandline import inside
 from tests.commands.protect.test_protect import TYPES, Defined, drawn
 from tests.definitions import profile_of
-from tests.exhaustive import first
+from tests.exhaustive import first as shortest
 from tests.stores import EVERY_ENGINE, TWO_ENGINES, Store
 
 K = 3
@@ -30,7 +33,8 @@ def ranked(defined: Defined, node: tuple[int, ...]) -> tuple[Any, ...]:
     """What is best: enough and keeping most, else the fewest rows below k."""
     left = defined.published(node)
     below = defined.rows - len(left)
-    enough = below <= defined.rows // 100
+    as_it_is = defined.rows - len(defined.published((0,) * len(node)))
+    enough = not below or below <= defined.rows // 100 < as_it_is
     loss = defined.loss(node, left if enough else shown(defined, node))
     return not enough, 0 if enough else below, loss, max(node)
 
@@ -70,12 +74,12 @@ def check(store: Store, seed: int) -> int:
             assert len(each.columns) == 1 or level == heights[places[name]] - 1
     single = [node_of({name: level}, names) for name in names for level in range(1, heights[places[name]])]
     helping = [node for node in single if ranked(defined, node)[1] < whole.rows_below_k]
-    best = min((ranked(defined, node) for node in helping), default=None)
-    assert best == (
-        ranked(defined, node_of(dict(zip(coarser[0].columns, coarser[0].levels, strict=True)), names))
-        if coarser and len(coarser[0].columns) == 1
-        else None
-    )
+    best = min((ranked(defined, node)[:3] for node in helping), default=None)
+    alone = [each for each in coarser if len(each.columns) == 1]
+    assert (best is None) == (not alone)
+    if best is not None:
+        first = ranked(defined, node_of(dict(zip(alone[0].columns, alone[0].levels, strict=True)), names))
+        assert first[:2] == best[:2] and (best[0] or first[2] == best[2])  # not enough: as coarse as it can be
     assert (found.nearest is not None) == (best is not None and not best[0])
     for blank in found.blanked or ():
         gone = [places[name] for name in blank.columns]
@@ -88,7 +92,7 @@ def check(store: Store, seed: int) -> int:
 
 
 @TWO_ENGINES
-@pytest.mark.parametrize("seeds", first([range(6), range(6, 40)]))
+@pytest.mark.parametrize("seeds", shortest([range(6), range(6, 40)]))
 def test_figures_are_as_defined(store: Store, seeds: range) -> None:
     assert sum(check(store, seed) for seed in seeds)
 
@@ -119,3 +123,80 @@ def test_cells_blank_in_few_rows_beside_a_column_withheld(store: Store) -> None:
     assert (blank.columns, blank.cells, blank.passes) == (("a",), 3, True)
     assert blank.profile == profile_of([(None if a > 6 else a, b) for a, b in rows], K)
     assert blank.kept == 1 - Fraction(3, 2 * len(rows))
+
+
+@pytest.mark.engines("duckdb")
+def test_a_spent_budget_leaves_the_verdict_and_names_what_was_not_measured(store: Store) -> None:
+    people(store)
+    asked: dict[str, Any] = {"k": K, "columns": ["age", "ward"], "entity": "row"}
+    whole = qidsql.audit(store.url, "people", **asked)
+    assert whole.coarser and not whole.account.unfinished
+    for most in range(whole.account.statements - 3, whole.account.statements):
+        found = qidsql.audit(store.url, "people", max_statements=most, **asked)
+        assert (found.verdict, found.withheld) == (whole.verdict, whole.withheld)
+        assert found.coarser is None and found.account.statements <= most
+        assert any("coarser values and blank cells" in each for each in found.account.unfinished)
+
+
+@pytest.mark.engines("duckdb")
+def test_a_table_that_passes_or_that_withholding_does_not_help_costs_no_statement(store: Store) -> None:
+    store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(n, n) for n in range(40)] + [(0, 0)] * 9)
+    purposes: list[str] = []
+    with store.connect() as engine:
+        engine.watchers.append(lambda executed: purposes.append(executed.purpose))
+        found = qidsql.audit(engine, "t", k=K, columns=["a", "b"], entity="row")
+    assert (found.verdict, found.coarser) == (Verdict.VIOLATION, None)
+    assert not {"labels of values", "levels of values", "classes after remedies"} & set(purposes)
+
+
+@pytest.mark.engines("duckdb")
+@pytest.mark.parametrize(
+    ("asked", "said"), [({"entity": "person"}, "by persons"), ({"nulls": "wildcard"}, "where a NULL matches anything")]
+)
+def test_where_it_is_not_measured_the_report_says_so(store: Store, asked: dict[str, Any], said: str) -> None:
+    rows = [(20 + n % 9, "abc"[n % 3], n) for n in range(90)] + [(70, "a", 91), (71, None, 92)]
+    store.table("t", {"age": "INTEGER", "ward": "VARCHAR(1)", "person": "INTEGER"}, rows)
+    found = qidsql.audit(store.url, "t", k=K, columns=["age", "ward"], **asked)
+    assert (found.verdict, found.coarser, found.blanked) == (Verdict.VIOLATION, None, None)
+    assert f"Coarser values and blank cells are not measured {said}." in rendering.render(found, 120)
+
+
+@pytest.mark.engines("duckdb")
+def test_it_is_read_back_verified_drawn_and_hidden(store: Store, tmp_path: Path) -> None:
+    people(store)
+    place = tmp_path / "found.json"
+    asked = ("audit", store.url, "people", "--k", str(K), "-c", "age", "-c", "ward", "--entity", "row", "-q")
+    inside(*asked, "--output", str(place))
+    document = json.loads(place.read_text())
+    [audit] = [each["audit"] for each in document["tables"]] if "tables" in document else [document]
+    assert [each["columns"] for each in audit["coarser"]] == [["age"]]
+    assert inside("verify", str(place), store.url).code == 0
+    for change in (
+        {"rows_below_k": 1},
+        {"kept": "1/2"},
+        {"becomes": ["steps of 5"]},
+        {"levels": [9]},
+        {"passes": False},
+    ):
+        audit["coarser"][0], before = {**audit["coarser"][0], **change}, audit["coarser"][0]
+        place.write_text(json.dumps(document))
+        refused = inside("verify", str(place), store.url)
+        lines = [each for each in refused.out.splitlines() if "the effects of coarser columns" in each]
+        assert refused.code == 1 and lines and not any(each.startswith("holds") for each in lines), change
+        audit["coarser"][0] = before
+    page = qidsql.audit(store.url, "people", k=K, columns=["age", "ward"], entity="row").to_html()
+    assert "One coarser column is enough: age as steps of 20 reaches k = 3." in page
+    assert "<bdi>age as steps of 20</bdi>" in page
+    hidden = inside(*asked, "--min-count", "5", "--format", "html")
+    assert (hidden.code, "steps of" in hidden.out, "What would help most" in hidden.out) == (1, False, True)
+
+
+@pytest.mark.engines("duckdb")
+def test_a_width_with_a_comma_and_a_column_in_quotes_are_printed_as_they_can_be_typed(store: Store) -> None:
+    rows = [(n * 37_000 % 9_000_000, "ab"[n % 2]) for n in range(900)]
+    store.table("t", {"per year": "INTEGER", "b": "VARCHAR(1)"}, rows)
+    asked = inside("audit", store.url, "t", "--k", str(K), "-c", "per year", "-c", "b", "--entity", "row")
+    line = next(line.strip() for line in asked.out.splitlines() if "--levels" in line)
+    typed = shlex.split(line.removeprefix("Next: ").partition("  ")[0])
+    assert typed[4:6] == ["--levels", "per year=steps of 100000"], asked.out
+    assert inside(*typed[1:]).code == 0
