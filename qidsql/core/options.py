@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Annotated, TypeAlias, TypeVar
 
-from qidsql.declarations.options import Names, Option, Ratio, Size, Weights
+from qidsql.declarations.options import FileName, Names, Option, Ratio, Size, Weights
 from qidsql.errors import UsageError
 from qidsql.wording.texts import setting
 
@@ -105,6 +105,17 @@ ColumnWeights: TypeAlias = Annotated[
     Option("column weights, or a .toml file with a table [weights]; default: 1 each", "a=3,b=1|FILE", panel=COLUMNS),
 ]
 
+Hierarchies: TypeAlias = Annotated[
+    FileName,
+    Option(
+        "hierarchies of columns: a folder with files COLUMN.csv or NAME_COLUMN.csv as in ARX, a line "
+        "value;coarser;...;* for each value, or a .toml file with SQL, groups of values, tables or such files; other "
+        "columns get levels by their type",
+        "DIR|FILE",
+        in_shells=False,
+        panel=COLUMNS,
+    ),
+]
 K: TypeAlias = Annotated[int, Option("the least class size that is required", "K", panel=CRITERION, in_policies=True)]
 Reveals: TypeAlias = Annotated[
     str | None,

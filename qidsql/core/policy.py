@@ -345,7 +345,7 @@ def _option(criterion: Criterion) -> str:
 
 
 ROLES = ("identifiers", "sensitive", "exclude", "quasi_identifiers")  # the fields of a policy that list columns
-OF_COPIES = ("keep", "hierarchies")  # settings of commands that write copies; no audit takes them
+OF_COPIES = ("keep", "hierarchies")  # settings of commands that write copies; no verdict rests on them
 BUDGETS = ("max_statements", "max_seconds", "max_bytes")  # limits of the work; they do not change what is audited
 CONDITION = "where"  # can contain cell values
 

@@ -43,11 +43,6 @@ def declared_hierarchies(
         given = {name.lower(): each for name, each in read_toml(place, _expected()).content.items()}
         known = [column for column in columns if column.name.lower() in given]
         found = {each.name: _declared(engine, table, each, given[each.name.lower()], place) for each in known}
-    if not found:
-        raise UsageError(
-            f"{setting('hierarchies')} {place} has none for a column that is protected; expected names such as "
-            f"{columns[0].name}"
-        )
     return found
 
 

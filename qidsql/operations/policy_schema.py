@@ -82,7 +82,9 @@ COMMON: Schema = {
     },
     **{each.name: option_schema(each) for each in parameters(AuditRequest) if each.option.in_policies},
     "keep": list_of(string_schema("a column"), f"of copies: {get_args(Keep)[1].help}"),
-    "hierarchies": string_schema("of copies: a folder or a .toml file with levels of columns (protect --hierarchies)"),
+    "hierarchies": string_schema(
+        "a folder or a .toml file with levels of columns (--hierarchies of protect and audit)"
+    ),
     "on_new": {
         "enum": list(ON_NEW),
         "description": "the severity of tables and columns in no entry; default: violation if the role proposed for "

@@ -292,7 +292,9 @@ class _Run:
                 there = with_exceptions(as_found(known.findings), entry.exemptions, self.today)
                 return self._with_history(resumed, there, entry, before, run)
             typed = None if described.kind == "file" else table_node(described.name).sql(engine.dialect.name)
-            blank, result = self._result(blank, engine, typed, policy, weights, before, run, stage)
+            blank, result = self._result(
+                blank, engine, typed, policy, weights, entry.options.get("hierarchies"), before, run, stage
+            )
         alone = as_found(before.findings) if blank.unchanged and before else findings(result, entry.source)
         found = with_exceptions(alone, entry.exemptions, self.today)
         verdict = verdict_with_exceptions(result, found, complete_kinds(result))
@@ -328,6 +330,7 @@ class _Run:
         typed: str | None,
         policy: Policy,
         weights: Mapping[str, int],
+        hierarchies: str | None,
         before: TableRun | None,
         run: str | None,
         stage: Callable[[str], None],
@@ -351,7 +354,7 @@ class _Run:
         checked, most = bool(self.past.secret) and policy.max_statements != 1, policy.max_statements
         if checked and most is not None:
             policy = replace(policy, max_statements=most - 1)
-        request = replace(_request(typed, policy, weights), earlier=complete_lists(table))
+        request = replace(_request(typed, policy, weights), hierarchies=hierarchies, earlier=complete_lists(table))
         try:
             result = audit(engine, request, stage, check if checked else lambda described: None)
         except _NoFingerprint:

@@ -106,7 +106,7 @@ def test_a_policy_names_the_file_from_its_own_folder(people: Store, tmp_path: Pa
     asked = ("protect", people.url, "people", "--by", "levels", "--policy", "conf/qidsql.toml")
     said = inside(*asked, cwd=tmp_path)
     assert said.code == 0 and "SQL of levels.toml" in said.out
-    assert inside("run", "conf/qidsql.toml", "-q", "--no-history", cwd=tmp_path).code == 1  # audits take no notice
+    assert inside("run", "conf/qidsql.toml", "-q", "--no-history", cwd=tmp_path).code == 1  # below k as it is
 
 
 @ONE_ENGINE

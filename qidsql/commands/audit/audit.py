@@ -60,6 +60,7 @@ def audit(
     with within(policy.max_seconds), within_bytes(policy.max_bytes):
         while True:
             draft = Draft(unknown_table(request.table), weights=request.column_weights, earlier=request.earlier)
+            draft.hierarchies = request.declared
             with engine.answer(), engine.on_credit():
                 _fill(engine, request, draft, on_stage, on_part, on_table)
             verdict, _ = verdict_on(draft, policy)
@@ -103,6 +104,7 @@ def _result(draft: Draft, policy: Policy, accounting: Accounting, lost: Sequence
         least_withheld=draft.least_withheld,
         coarser=draft.coarser,
         blanked=draft.blanked,
+        hierarchies=None if draft.hierarchies is None else str(draft.hierarchies),
         assumptions=assumptions(policy, draft.columns, verdict),
         account=accounting.account(draft.table, policy, draft.rows, draft.sets_profiled, draft.unfinished, notes),
         interrupted=draft.interrupted,

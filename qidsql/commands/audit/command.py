@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, ClassVar
 
 from qidsql.commands.audit.effects import BlankCells, CoarserColumns, LeastWithheld, Remedy, Withheld
@@ -18,6 +19,7 @@ from qidsql.core.options import (
     Empty,
     Entity,
     Exclude,
+    Hierarchies,
     Identifiers,
     Known,
     MaxBytes,
@@ -156,6 +158,7 @@ class AuditResult(Result):
     ] = None
     blanked: Annotated[tuple[BlankCells, ...] | None, OMITTED, "the columns to withhold, blank instead"] = None
     assumptions: Annotated[tuple[str, ...], "assumptions behind the verdict", SHOWN]
+    hierarchies: Annotated[str | None, OMITTED, "the folder or file that declares those of some columns", SHOWN] = None
     interrupted: Annotated[bool, UNWRITTEN] = False  # the user asked to stop
 
     @property
@@ -271,6 +274,7 @@ class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
     empty: Empty = ()
     nulls: NullRule = "equal"
     weights: ColumnWeights = None
+    hierarchies: Hierarchies = None
     max_size: MaxSize = None
     max_statements: Annotated[
         int | None,
@@ -305,8 +309,13 @@ class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
 
     @classmethod
     def taken(cls) -> tuple[str, ...]:
-        """All settings of a policy file."""
-        return tuple(each.name for each in parameters(AuditRequest) if each.option.in_policies)
+        """All settings of a policy file, but what copies keep."""
+        return (*(each.name for each in parameters(AuditRequest) if each.option.in_policies), "hierarchies")
+
+    @property
+    def declared(self) -> Path | None:
+        """Where hierarchies are declared."""
+        return None if self.hierarchies is None else Path(self.hierarchies).expanduser()
 
 
 def refuse_what_is_not_estimated(request: AuditRequest) -> None:

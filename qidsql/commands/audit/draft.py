@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from qidsql.commands.audit.command import ColumnFinding, ColumnSetFinding, Persons, SearchFinding
@@ -40,6 +41,7 @@ class Draft:
     least_withheld: LeastWithheld | None = None
     coarser: tuple[CoarserColumns, ...] | None = None  # None: not measured
     blanked: tuple[BlankCells, ...] | None = None
+    hierarchies: Path | None = None  # where those of some columns are declared
     unfinished: list[str] = field(default_factory=list)
     sets_profiled: int = 0
     notes: list[str] = field(default_factory=list)

@@ -7,6 +7,7 @@ are tried. The classes are counted by codes, in one statement.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -19,6 +20,7 @@ from qidsql.core.options import fraction
 from qidsql.core.policy import Policy
 from qidsql.core.tables import Table
 from qidsql.errors import StatementError
+from qidsql.generalization.declared import declared_hierarchies
 from qidsql.generalization.hierarchies import Codes, hierarchies_of
 from qidsql.generalization.measures import SUPPRESS
 from qidsql.measures.profiles import ClassProfile
@@ -30,7 +32,7 @@ LARGE = 100_000  # classes; of more, only FEW columns are tried
 FEW = 2
 SHOWN = 3  # coarser columns reported
 ENOUGH = fraction("suppress", SUPPRESS)  # share of the rows that may stay below k, if more were: a copy leaves them out
-NEAR = 2  # times as many, where the share is an estimate
+ESTIMATED = 2  # times as many, where the share is an estimate
 
 Node: TypeAlias = tuple[tuple[str, int], ...]  # columns, each with the level that it gets
 Names: TypeAlias = tuple[str, ...]
@@ -45,11 +47,11 @@ def compare_remedies(profiler: TableProfiler, table: Table, policy: Policy, whol
     helping, steps = _helping(whole, draft), _steps(draft)
     if not (helping or steps) or unmeasured(policy, profiler.columns):
         return
-    what_if = WhatIf(profiler, table, policy, [*helping, *steps])
+    what_if = WhatIf(profiler, table, policy, [*helping, *steps], draft.hierarchies)
     nodes: list[Node] = []
     for name, share in helping.items():
         coarsest = what_if.height(name) - 1
-        may_do = share <= NEAR * ENOUGH  # else no level is enough, as none helps more than to withhold it
+        may_do = share <= ESTIMATED * ENOUGH  # else no level is enough, as none helps more than to withhold it
         nodes += [((name, level),) for level in range(1 if may_do else max(coarsest, 1), coarsest + 1)]
     together = [(name, level) for name in steps if (level := what_if.height(name) - 1) > 0]
     nodes += [tuple(together[:columns]) for columns in range(2, len(together) + 1)]
@@ -101,15 +103,20 @@ def _rank(option: CoarserColumns) -> tuple[bool, int, Fraction, tuple[int, ...]]
 
 
 class WhatIf:
-    """The codes of a table's columns, of which some have levels. Three statements at most.
+    """The codes of a table's columns, of which some have levels: declared at a place, or proposed. Three statements at
+    most, and for declared ones those of the catalog.
 
     Raises as `compare_remedies`.
     """
 
-    def __init__(self, profiler: TableProfiler, table: Table, policy: Policy, leveled: Sequence[str]) -> None:
+    def __init__(
+        self, profiler: TableProfiler, table: Table, policy: Policy, leveled: Sequence[str], place: Path | None
+    ) -> None:
         self._profiler, self._policy = profiler, policy
         self._dialect, self._columns = profiler.engine.dialect, table.resolve(profiler.names)
-        hierarchies = hierarchies_of(profiler.ask, self._dialect, table, self._columns, None, leveled)
+        declared = {} if place is None else declared_hierarchies(profiler.engine, table, self._columns, place)
+        known = {name: each for name, each in declared.items() if name in leveled}
+        hierarchies = hierarchies_of(profiler.ask, self._dialect, table, self._columns, known, leveled)
         self._codes = Codes(self._dialect, table, hierarchies)
         self._places = {column.name: place for place, column in enumerate(self._codes.columns)}
 

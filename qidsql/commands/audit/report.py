@@ -340,9 +340,12 @@ def _remedies(result: AuditResult) -> list[tuple[str, str]]:
         return [(command("protect", result.account, options), "the columns that can be published")]
     proposed = [column for column in result.columns if column.proposed]  # protect recognises identifiers itself
     named = "".join(f" --{ROLE_OPTIONS[each.role]} {shlex.quote(each.name)}" for each in proposed)
-    options = f" --k {policy.k}{roles(policy)}{named}{' --keep-identifiers' if policy.keep_identifiers else ''}"
+    named += " --keep-identifiers" if policy.keep_identifiers else ""
+    named += f" --hierarchies {shlex.quote(result.hierarchies)}" if result.hierarchies else ""
+    options = f" --k {policy.k}{roles(policy)}{named}"
     ways = command("protect", result.account, options), "coarser values, blank cells, fewer columns"
-    if (found := result.nearest) is None or "," in found.columns[0]:
+    found = result.nearest
+    if found is None or "," in found.columns[0] or "=" in found.becomes[0]:  # which --levels takes for other signs
         return [ways]
     others = "".join(f" --identifier {shlex.quote(each.name)}" for each in result.columns if each.recognised)
     level = shlex.quote(f"{found.columns[0]}={found.becomes[0].replace(',', '')}")

@@ -13,6 +13,7 @@ from qidsql.core.options import (
     Columns,
     ColumnWeights,
     Exclude,
+    Hierarchies,
     Identifiers,
     K,
     KeepIdentifiers,
@@ -29,7 +30,7 @@ from qidsql.core.options import (
 from qidsql.core.policy import Audited, PolicyOptions, Weighted
 from qidsql.core.requirements import LValues
 from qidsql.declarations.commands import Command
-from qidsql.declarations.options import FileName, Names, Option, Ratio
+from qidsql.declarations.options import Names, Option, Ratio
 from qidsql.errors import UsageError
 from qidsql.generalization.measures import SUPPRESS, Measure
 from qidsql.wording.texts import setting
@@ -59,17 +60,7 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
         Ratio,
         Option("leave out at most this share of the rows, which stay in classes below k", "SHARE", panel=WAY),
     ] = SUPPRESS
-    hierarchies: Annotated[
-        FileName,
-        Option(
-            "hierarchies of columns: a folder with files COLUMN.csv or NAME_COLUMN.csv as in ARX, a line "
-            "value;coarser;...;* for each value, or a .toml file with SQL, groups of values, tables or such files; "
-            "other columns get levels by their type",
-            "DIR|FILE",
-            in_shells=False,
-            panel=WAY,
-        ),
-    ] = None
+    hierarchies: Hierarchies = None
     levels: Annotated[
         Names,
         Option(

@@ -26,6 +26,11 @@ def codes_of(protection: TableProtection, place: Path | None) -> Codes:
     """The hierarchies of the columns, checked, and their codes. Raises UsageError, Stopped, StatementError."""
     table, columns, dialect = protection.table, protection.columns, protection.engine.dialect
     declared = {} if place is None else declared_hierarchies(protection.engine, table, columns, place)
+    if place is not None and not declared:
+        raise UsageError(
+            f"{setting('hierarchies')} {place} has none for a column that is protected; expected names such as "
+            f"{columns[0].name}"
+        )
     hierarchies = hierarchies_of(protection.profiler.ask, dialect, table, columns, declared)
     return Codes(dialect, table, hierarchies)
 
@@ -127,7 +132,8 @@ class Lattice:
                 raise UsageError(
                     f"{setting('levels')} {part}: expected COLUMN=LEVEL, with a column that is protected: {known}"
                 )
-            levels[place] = self._level(place, level.strip().lower().replace(TOP, WITHHELD), part)
+            wanted = level.strip().lower()
+            levels[place] = self._level(place, WITHHELD if wanted == TOP else wanted, part)
         return tuple(levels)
 
     def _level(self, place: int, wanted: str, part: str) -> int:

@@ -7,6 +7,7 @@ none of them miss it: every other set contains a listed one, or is part of one o
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, islice
 from math import comb
+from pathlib import Path
 
 from sqlglot import exp
 
@@ -174,7 +175,8 @@ class AuditClaims:
             return Claim(claim, Holds.NO, f"they are not measured {why}")
         self._on_stage("measuring coarser values")
         leveled = [name for each in coarser for name in each.columns]
-        what_if = WhatIf(audited, self._search.table, self._policy, leveled)
+        place = None if self._claimed.hierarchies is None else Path(self._claimed.hierarchies)
+        what_if = WhatIf(audited, self._search.table, self._policy, leveled, place)
         nodes = [tuple(zip(each.columns, each.levels, strict=False)) for each in coarser]
         if not all(0 < level < what_if.height(name) for node in nodes for name, level in node):
             return Claim(claim, Holds.NO, "a column has other levels")

@@ -18,7 +18,7 @@ from tests.commandline import inside
 from tests.commands.protect.test_protect import TYPES, Defined, drawn
 from tests.definitions import profile_of
 from tests.exhaustive import first as shortest
-from tests.stores import EVERY_ENGINE, TWO_ENGINES, Store
+from tests.stores import EVERY_ENGINE, ONE_ENGINE, TWO_ENGINES, Store
 
 K = 3
 PEOPLE = [(20 + n % 45, "abc"[n % 3]) for n in range(600)] + [(70, "a"), (71, "b"), (72, "c"), (73, "a")]
@@ -200,3 +200,22 @@ def test_a_width_with_a_comma_and_a_column_in_quotes_are_printed_as_they_can_be_
     typed = shlex.split(line.removeprefix("Next: ").partition("  ")[0])
     assert typed[4:6] == ["--levels", "per year=steps of 100000"], asked.out
     assert inside(*typed[1:]).code == 0
+
+
+@ONE_ENGINE
+def test_declared_levels_are_measured_and_their_command_can_be_typed(store: Store, tmp_path: Path) -> None:
+    people(store)
+    (tmp_path / "levels.toml").write_text('age = ["age - age % 10", "(age - age % 10) * 0"]\n')
+    (tmp_path / "qidsql.toml").write_text(
+        f'[sources.here]\nurl = "{store.url}"\n[[tables]]\ntable = "people"\nk = {K}\nentity = "row"\n'
+        'hierarchies = "levels.toml"\nroles.age = "quasi-identifier"\nroles.ward = "quasi-identifier"\n'
+    )
+    given = ("--hierarchies", str(tmp_path / "levels.toml"))
+    asked = inside("audit", store.url, "people", "--k", str(K), "-c", "age", "-c", "ward", "--entity", "row", *given)
+    assert "age as (age - age % 10) * 0 reaches k = 3" in " ".join(asked.out.split())
+    line = next(line.strip() for line in asked.out.splitlines() if "--levels" in line)
+    typed = shlex.split(line.removeprefix("Next: ").partition("  ")[0])
+    assert inside(*typed[1:]).code == 0
+    inside("run", "qidsql.toml", "-q", "--no-history", "--output", "run.json", cwd=tmp_path)
+    [table] = json.loads((tmp_path / "run.json").read_text())["tables"]
+    assert table["audit"]["coarser"][0]["becomes"] == ["(age - age % 10) * 0"]
