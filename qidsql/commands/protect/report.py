@@ -7,6 +7,7 @@ from fractions import Fraction
 from qidsql.commands.protect.result import ProtectResult, gone
 from qidsql.commands.protect.way import Way, nobody_found
 from qidsql.core.copies import Script, names_a_file
+from qidsql.core.options import fraction
 from qidsql.core.results import Verdict
 from qidsql.generalization.local_recoding import LocalFigures
 from qidsql.generalization.measures import SUPPRESS, Measure
@@ -183,7 +184,8 @@ def _copy(result: ProtectResult) -> tuple[str, str]:
     policy, levels = result.account.policy, result.by is Way.LEVELS
     limits = "" if policy.l_diversity is None else f" --l {policy.l_diversity}"
     measure = f" --measure {result.measure}" if levels and result.measure is not Measure.LOSS else ""
-    suppress = f" --suppress {decimal(result.suppress)}" if levels and result.suppress != SUPPRESS else ""
+    asked_for = levels and result.suppress != fraction("suppress", SUPPRESS)
+    suppress = f" --suppress {decimal(result.suppress)}" if asked_for else ""
     folder = f" --hierarchies {shlex.quote(result.hierarchies)}" if result.hierarchies else ""
     chosen = tuple(each.level for each in result.columns_published)
     asked = next((each.asked for each in result.turns if each.levels == chosen), None)

@@ -133,3 +133,10 @@ def test_after_ctrl_c_no_further_way_is_tried(people: Store) -> None:
         found = protect(engine, ProtectRequest("people", k=2, columns=("born",)), on_stage)
     assert found.verdict is Verdict.INCONCLUSIVE and "nothing was written" in found.reason
     assert Counter(stage.partition(":")[0] for stage in told)["comparing the ways"] == 2
+
+
+@pytest.mark.engines("duckdb")
+def test_the_share_of_rows_left_out_is_printed_only_where_another_was_asked_for(people: Store) -> None:
+    given = ("protect", people.url, "people", "--k", str(K), "--by", "levels", *(f"-c{name}" for name in COLUMNS))
+    assert "--suppress" not in inside(*given).out.partition("Next: ")[2]
+    assert "--suppress 0.05" in inside(*given, "--suppress", "5%").out.partition("Next: ")[2]
