@@ -39,6 +39,7 @@ Ask: TypeAlias = Callable[[Sequence[Statement[Any]]], list[Any]]
 
 TOP = "*"
 WITHHELD = "withheld"  # the level of `*` by name
+IN_A_FILE = "has levels of a file, which a printed statement does not contain; --into writes a copy"
 FEW = 8  # whole numbers; fewer are all or nothing
 CODES = 10  # texts of equal length; fewer are all or nothing
 SHORTEST, LONGEST = 3, 12  # of such a text
@@ -444,7 +445,5 @@ class Codes:
             return exp.Literal.string(TOP)
         label = column.hierarchy.levels[level - 1].label
         if label is None:
-            raise UsageError(
-                f"{column.name} has levels of a file, which a printed statement does not contain; --into writes a copy"
-            )
+            raise UsageError(f"{column.name} {IN_A_FILE}")
         return sql.labelled(self._dialect, sql.value_to_label(self._dialect, column.hierarchy.column), label)

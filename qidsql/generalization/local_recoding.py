@@ -17,10 +17,11 @@ from qidsql.core.policy import Policy
 from qidsql.core.tables import Column, Comparison, Nulls, Table
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
-from qidsql.generalization.hierarchies import TOP, CodedColumn, Codes
+from qidsql.generalization.hierarchies import IN_A_FILE, TOP, CodedColumn, Codes
 from qidsql.measures.disclosure_limits import FewValues
 from qidsql.sql import local_recoding as sql
 from qidsql.sql.dialects import Dialect
+from qidsql.sql.hierarchies import rows_in_classes
 from qidsql.sql.local_recoding import Safety, Step
 from qidsql.sql.relation import table_node
 from qidsql.sql.row_codes import BITS
@@ -249,6 +250,20 @@ class LocalRecoding:
                 cell = exp.column(f"label{place}_0", table="coded") if untouched else self._cell(place, blank)
             cells.append(exp.alias_(cell, exp.to_identifier(column.name, quoted=True)))
         return sql.recoded_rows(self.plan.copy(), self._words, self._codes.rows(others, given), cells)
+
+    def printed_copy(self, copied: Sequence[Column], figures: LocalFigures) -> exp.Query:
+        """The query for the rows of a copy whenever it runs. Later rows can have values for which the codes have no
+        room, so rows in classes below k of what is shown are left out. Raises UsageError for levels of a file."""
+        for column in self._codes.columns:
+            if column.hierarchy.lines:
+                raise UsageError(f"{column.name} {IN_A_FILE}")
+        names = [each.name for each in copied]
+        own = [each.hierarchy.column for each in self._codes.columns]
+        deciding = [
+            self._dialect.comparable(exp.column(f"c{names.index(each.name)}"), each.comparison)
+            for each in self.published(own, figures)
+        ]
+        return rows_in_classes(self.copy(copied, figures), deciding, names, self._safety.k)
 
     def _labels(self, place: int, levels: Sequence[int], typed: bool) -> list[exp.Expr]:
         """What a column may show, as texts unless its cells are as they are."""

@@ -392,6 +392,15 @@ def rows_with_labels(
     return _published(audited(table, *parts), deciding, names, k)
 
 
+def rows_in_classes(rows: exp.Query, deciding: Sequence[exp.Expr], names: Sequence[str], k: int) -> exp.Query:
+    """The query for these rows without those in classes below k. `deciding` is made of the cells c0, c1, ..., which are
+    those of the columns of these names."""
+    cells = [
+        exp.alias_(exp.column(exp.to_identifier(name, quoted=True)), f"c{place}") for place, name in enumerate(names)
+    ]
+    return _published(exp.select(*cells).from_(rows.subquery("shown")), deciding, names, k)
+
+
 def _published(rows: exp.Query, deciding: Sequence[exp.Expr], names: Sequence[str], k: int) -> exp.Query:
     cells = [exp.column(f"c{place}") for place in range(len(names))]
     return fill_query(

@@ -1,6 +1,7 @@
 """Local recoding on both engines, on adult, and of hostile input; random tables are a class of trials."""
 
 import csv
+import json
 from collections import Counter
 from datetime import date, datetime
 from decimal import Decimal
@@ -12,6 +13,7 @@ import pytest
 from qidsql.commands.protect.command import ProtectRequest
 from qidsql.commands.protect.protect import protect
 from qidsql.engines.connect import connect
+from tests.commandline import inside
 from tests.exhaustive import always
 from tests.stores import TWO_ENGINES, Store
 from tests.trials.recodings import check, protected, random_case, rows_of
@@ -70,3 +72,49 @@ def test_the_detail_that_a_copy_of_adult_keeps(shared: Path, tmp_path: Path) -> 
     kept = 1 - lost / (len(rows) * len(header))
     assert kept == result.recoded.kept
     assert float(kept) >= 0.928
+
+
+@TWO_ENGINES
+def test_a_printed_statement_makes_a_safe_copy_of_later_rows_too(store: Store, tmp_path: Path) -> None:
+    """Of today's rows that of the plan; of later ones, whose values have no room among the codes, one without rows that
+    are below k by what it shows."""
+    people = [(20 + n % 4, "ab"[n % 2]) for n in range(40)] + [(24, "a"), (25, "b"), (29, "b")]
+    store.table("people", {"age": "INTEGER", "ward": "VARCHAR(2)"}, people)
+    given = ("protect", store.url, "people", "--by", "values", "--k", "3", "-c", "age", "-c", "ward")
+    place = tmp_path / "plan.json"
+    assert inside(*given, "--entity", "row", "--sql", "table", "--output", str(place)).code == 0
+    found = json.loads(place.read_text())
+    assert inside("verify", str(place), store.url).code == 0
+    for statement in found["script"]:
+        store.execute(statement)
+    with store.connect(writable=True) as engine:
+        request = ProtectRequest("people", k=3, by="values", columns=("age", "ward"), entity="row", into="same")
+        assert protect(engine, request).target is not None
+    assert sorted(rows_of(store, ("age", "ward"), "people_protected")) == sorted(
+        rows_of(store, ("age", "ward"), "same")
+    )
+    store.execute("DROP TABLE people_protected")
+    later = [(n * 7 % 900, f"w{n % 9}") for n in range(400)] + [(-5, None), (5000, "zz")]
+    for age, ward in later:
+        store.execute(f"INSERT INTO people VALUES ({age}, {'NULL' if ward is None else repr(ward)})")
+    for statement in found["script"]:
+        store.execute(statement)
+    shown = Counter(rows_of(store, ("age", "ward"), "people_protected"))
+    assert shown and min(shown.values()) >= 3
+    found["script"] = [each.replace("class_size >= 3", "class_size >= 1") for each in found["script"]]
+    place.write_text(json.dumps(found))
+    assert inside("verify", str(place), store.url).code == 1
+
+
+@TWO_ENGINES
+def test_what_a_printed_statement_by_values_cannot_hold_is_refused(store: Store, tmp_path: Path) -> None:
+    store.table("people", {"age": "INTEGER", "ward": "VARCHAR(2)"}, [(20 + n % 4, "ab"[n % 2]) for n in range(40)])
+    (tmp_path / "age.csv").write_text("".join(f"{age};x;*\n" for age in range(20, 24)))
+    given = ("protect", store.url, "people", "--by", "values", "-c", "age", "--sql")
+    for asked, said in (
+        (("view",), "by values a view would make its plan anew at each read"),
+        (("table", "--l", "2", "--sensitive", "ward"), "a printed statement does not hold --l-diversity of later rows"),
+        (("table", "--hierarchies", str(tmp_path)), "age has levels of a file"),
+    ):
+        refused = inside(*given, *asked)
+        assert (refused.code, said in refused.err) == (2, True), refused.err

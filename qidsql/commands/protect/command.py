@@ -84,7 +84,8 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     sql: Annotated[
         str | None,
         Option(
-            "by levels: print a statement that makes the copy, whatever rows the table has by then, without running it",
+            "by levels or values: print a statement that makes the copy, whatever rows the table has by then, without "
+            "running it; view: by levels",
             "view|table|materialized-view|dbt",
             panel=COPY,
         ),
@@ -105,11 +106,13 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
             raise UsageError(f"{setting('by')} {self.by} has options of its own: in SQL it is protect_{self.by}")
         if self.way is None and (self.into is not None or self.script is not None):
             raise UsageError("without --by the ways are only compared: choose one for the copy, such as --by values")
-        if self.way is Way.VALUES and self.script is not None:
+        if self.way is Way.VALUES and self.script is Script.VIEW:
             raise UsageError(
-                f"{setting('sql')} needs --by levels: a plan by values is one for the rows as they are; use "
-                f"{setting('into')}"
+                "by values a view would make its plan anew at each read, and who comes or goes would show: use --sql "
+                "table, or --by levels"
             )
+        if self.way is Way.VALUES and self.script is not None and self.l_diversity is not None:
+            raise UsageError(f"a printed statement does not hold {setting('l_diversity')} of later rows: use --into")
         if self.way is Way.VALUES:
             from qidsql.generalization.local_recoding import safety_of
 
@@ -179,7 +182,7 @@ BY_VALUES = Command(
     ),
     exit_codes=EXIT_CODES,
     without=("workers",),
-    left_out=("suppress", "levels", "measure", "sql"),
+    left_out=("suppress", "levels", "measure"),
     shown=("by", "k", "l_diversity", "hierarchies", "frontier", *SHOWN),
 )
 

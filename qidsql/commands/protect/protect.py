@@ -65,6 +65,13 @@ def generalizing(protection: TableProtection, codes: Codes, levels: Levels, k: i
     return printed(protection.engine, script, protection.table, "_protected", query, protection.copied)
 
 
+def recoding_rows(protection: TableProtection, recoding: LocalRecoding, found: LocalFigures, script: Script) -> Printed:
+    """The statement that makes the copy by values, printed instead. Raises UsageError."""
+    query = recoding.printed_copy(protection.copied, found)
+    columns = tuple(recoding.published(protection.copied, found))
+    return printed(protection.engine, script, protection.table, "_protected", query, columns)
+
+
 @one_answer
 def _by_one_way(
     engine: Engine,
@@ -209,9 +216,13 @@ class _Protection:
             [self._bound] = protection.profiler.ask([recoding.bound()])
         if self._request.frontier:
             self._frontier = [*frontier_of_values(protection, codes, policy, self._on_stage)]
-        if protection.copy is not None or self._queried:
+        columns = recoding.published(protection.columns, found)
+        if self._request.script is not None:
+            made = recoding_rows(protection, recoding, found, self._request.script)
+            if self._passes(partial(rows_of_query, dialect, made.rows), columns, found.rows):
+                self._found_back, self._script = self._given_back(recoding, found), made.statements
+        elif protection.copy is not None or self._queried:
             query = recoding.copy(protection.copied, found)
-            columns = recoding.published(protection.columns, found)
             self._write(protection.copy, query, columns, found.rows, lambda: self._given_back(recoding, found))
         return self._result()
 

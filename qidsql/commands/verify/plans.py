@@ -15,13 +15,14 @@ from sqlglot import exp
 
 from qidsql.commands.protect.frontier import frontier_of_levels, frontier_of_values
 from qidsql.commands.protect.lattice import Lattice, codes_of
-from qidsql.commands.protect.protect import generalizing
+from qidsql.commands.protect.protect import generalizing, recoding_rows
 from qidsql.commands.protect.result import FrontierPoint, ProtectResult
 from qidsql.commands.protect.way import Way
-from qidsql.commands.table_protection import TableProtection
+from qidsql.commands.table_protection import Printed, TableProtection
 from qidsql.commands.verify.cells import of_columns
 from qidsql.commands.verify.command import Claim, Holds, held, same
 from qidsql.commands.verify.copies import WrittenCopy
+from qidsql.core.copies import Script
 from qidsql.core.tables import Column
 from qidsql.errors import UsageError
 from qidsql.generalization.hierarchies import Codes
@@ -118,7 +119,7 @@ class PlanClaims:
             yield self._of_frontier(frontier_of_levels(lattice, self._k, limit, None, self._on_stage))
         yield from self._of_proof(lattice, limit)
         if claimed.sql is not None or claimed.script:
-            yield self._of_script(codes, levels)
+            yield self._of_script(lambda script: generalizing(self._protection, codes, levels, self._k, script))
         yield from self._of_copy(codes.copy(levels, self._k, self._protection.copied), self._protection.columns)
 
     def _of_nothing(self, *figures: object) -> Claim:
@@ -227,7 +228,7 @@ class PlanClaims:
         [found] = protection.profiler.ask([recoding.figures()])
         self.rows = found.rows
         yield same("it is about all rows of the table", {"rows": (claimed.account.rows, found.rows)}, COUNTED)
-        yield self._of_nothing(claimed.precision, claimed.choices, claimed.sql, claimed.script)
+        yield self._of_nothing(claimed.precision, claimed.choices, None if claimed.recoded else claimed.script)
         if claimed.recoded is None:
             why = (
                 f"{plural(found.unsafe, 'class', 'classes')} of the plan {'is' if found.unsafe == 1 else 'are'} unsafe"
@@ -245,6 +246,9 @@ class PlanClaims:
             yield same("no plan keeps more than its bound", {"bound": (claimed.bound, bound)}, COUNTED)
         if claimed.frontier:
             yield self._of_frontier(frontier_of_values(protection, codes, policy, self._on_stage))
+        if claimed.sql is not None or claimed.script:
+            recoding = LocalRecoding(protection.engine.dialect, protection.table, codes, protection.weights, policy)
+            yield self._of_script(lambda script: recoding_rows(protection, recoding, found, script))
         query, columns = recoding.copy(protection.copied, found), recoding.published(protection.columns, found)
         yield from self._of_copy(query, columns, partial(self._blank, recoding, found))
 
@@ -259,12 +263,11 @@ class PlanClaims:
 
     # the copy, or the statements that make it
 
-    def _of_script(self, codes: Codes, levels: Levels) -> Claim:
-        claimed, protection, right = self._claimed, self._protection, False
+    def _of_script(self, made: Callable[[Script], Printed]) -> Claim:
+        claimed, right = self._claimed, False
         if claimed.sql is not None:
             with suppress(UsageError):  # there are none of this kind
-                made = generalizing(protection, codes, levels, self._k, claimed.sql)
-                right = claimed.script == made.statements
+                right = claimed.script == made(claimed.sql).statements
         return Claim("its statements carry out the plan", held(right), "printed anew for this plan")
 
     def _of_copy(

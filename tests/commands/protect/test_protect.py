@@ -278,7 +278,7 @@ def test_the_printed_statement_makes_the_copy_whatever_rows_come(store: Store) -
 def test_statements_are_printed_for_levels_that_an_expression_makes(people: Store, tmp_path: Path) -> None:
     given: dict[str, Any] = {"k": 5, "columns": ["age", "born"], "sql": "view"}
     for more, words in (
-        ({"by": "values"}, "sql needs by levels"),
+        ({"by": "values"}, "by values a view would make its plan anew"),
         ({}, "without by the ways are only compared"),
         ({"by": "levels", "into": "copy"}, "choose one"),
         ({"by": "levels", "sql": "materialized-view"}, "duckdb has no materialized views"),
