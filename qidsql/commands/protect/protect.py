@@ -1,6 +1,8 @@
 """Coarser values that make each row equal to k - 1 others: the levels, what they keep, and the copy."""
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
 
@@ -33,6 +35,8 @@ from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.protection.copies import GivenBack, ProtectedCopy, rows_of_query
 from qidsql.sql.copies import in_own_order
+
+OF_A_COPY = 8  # statements that write and audit it
 
 
 def protect(
@@ -103,6 +107,7 @@ class _Protection:
         self._lattice: Lattice | None = None
         self._search: Search | None = None
         self._coarsest = ""  # why there is no finer plan
+        self._open: list[str] = []  # what informs beside the plan, and did not finish
         self._frontier: list[FrontierPoint] = []
         self._turns: tuple[AskedLevels, ...] = ()
         self._figures: NodeFigures | None = None  # of the best choice
@@ -162,9 +167,29 @@ class _Protection:
             [self._figures] = lattice.figures([best.levels], [best.below])
         if request.frontier:
             deadline = protection.search_deadline(1)
-            self._frontier = [*frontier_of_levels(lattice, request.k, self._limit, deadline, self._on_stage)]
+            self._draw(frontier_of_levels(lattice, request.k, self._limit, deadline, self._on_stage))
         self._carry_out(codes, best, rows - best.below)
         return self._result()
+
+    @contextmanager
+    def _beside(self, what: str) -> Iterator[None]:
+        """For what informs beside a plan: the end of a budget ends it alone."""
+        try:
+            yield
+        except BudgetSpent as spent:
+            self._open.append(f"{what}: {spent}")
+
+    def _draw(self, points: Iterator[FrontierPoint]) -> None:
+        """Collect what is kept for other k, as far as a budget gets without what the copy needs."""
+        profiler, deadline = self._protection.profiler, self._protection.search_deadline(1)
+        wanted = self._protection.copy is not None or self._request.script is not None or self._queried
+        with self._beside("the frontier"):
+            for point in points:
+                self._frontier.append(point)
+                if wanted and profiler.statements_left < OF_A_COPY:
+                    raise BudgetSpent("the statements that are left are those of the copy")
+                if wanted and deadline is not None and time.monotonic() > deadline:
+                    raise BudgetSpent("the time that is left is that of the copy")
 
     @staticmethod
     def _best(search: Search, deadline: float | None) -> PricedNode | None:
@@ -213,9 +238,10 @@ class _Protection:
         self._recoded = found
         if self._bounded:
             self._on_stage("finding what no plan exceeds")
-            [self._bound] = protection.profiler.ask([recoding.bound()])
+            with self._beside("the bound"):
+                [self._bound] = protection.profiler.ask([recoding.bound()])
         if self._request.frontier:
-            self._frontier = [*frontier_of_values(protection, codes, policy, self._on_stage)]
+            self._draw(frontier_of_values(protection, codes, policy, self._on_stage))
         columns = recoding.published(protection.columns, found)
         if self._request.script is not None:
             made = recoding_rows(protection, recoding, found, self._request.script)
@@ -284,6 +310,7 @@ class _Protection:
         if self._search and best is not None and not found.proved and not unfinished:
             few = lattice is None or lattice.shape.nodes <= MOST
             stopped = ["the proof: " + ("the time was used up" if few else "there are too many choices of levels")]
+        stopped += self._open
         result = ProtectResult(
             verdict=Verdict.INCONCLUSIVE if unfinished else Verdict.FINISHED,
             reason="",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from sqlglot import exp
@@ -129,7 +130,9 @@ class PlanClaims:
         return Claim("it claims no choice of levels", held(not others), "by its figures")
 
     def _of_frontier(self, points: Iterable[FrontierPoint]) -> Claim:
-        figures = {"frontier": (self._claimed.frontier, tuple(points))}
+        claimed = self._claimed.frontier
+        most = len(claimed) if self._claimed.account.unfinished else None  # a budget may have ended it
+        figures = {"frontier": (claimed, tuple(islice(points, most)))}
         return same("what is kept against k", figures, "found again by the same rule")
 
     def _fit(self, levels: Levels, lattice: Lattice) -> bool:

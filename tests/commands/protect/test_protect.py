@@ -496,3 +496,23 @@ def test_the_frontier_is_the_same_way_for_other_k(way: str, people: Store) -> No
     assert found.frontier[-1].kept is None
     with pytest.raises(UsageError, match="is about one way: add by levels"):
         qidsql.protect(people.url, "people", frontier=True)
+
+
+@pytest.mark.engines("duckdb")
+@pytest.mark.parametrize("way", ["levels", "values"])
+def test_the_end_of_a_budget_ends_the_frontier_alone(way: str, people: Store, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"columns": ["born", "secret"], "by": way, "exclude": "age", "k": 4, "frontier": True}
+    whole = qidsql.protect(people.url, "people", **options)
+    plan = qidsql.protect(people.url, "people", **{**options, "frontier": False})
+    for most in range(plan.account.statements, whole.account.statements):
+        found = qidsql.protect(people.url, "people", max_statements=most, **options)
+        assert (found.verdict, found.kept, found.account.statements <= most) == (Verdict.FINISHED, plan.kept, True)
+        assert found.frontier == whole.frontier[: len(found.frontier)] != whole.frontier
+        assert any(each.startswith("the frontier: ") for each in found.account.unfinished)
+    without_bound = qidsql.protect(people.url, "people", max_statements=plan.account.statements - 1, **options)
+    if way == "values":
+        assert (without_bound.kept, without_bound.bound) == (plan.kept, None)
+        assert any(each.startswith("the bound: ") for each in without_bound.account.unfinished)
+    place = tmp_path / "copy.csv"
+    copied = qidsql.protect(people.url, "people", max_statements=whole.account.statements, into=str(place), **options)
+    assert copied.target == str(place) and len(copied.frontier) < len(whole.frontier)
