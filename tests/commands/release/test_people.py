@@ -73,6 +73,7 @@ def test_people_with_each_value_and_each_pair(case: str, tmp_path: Path) -> None
         assert expected == tuple("met" if fewest(rows, size) >= limit else "not met" for size, limit in limits)
 
 
+@pytest.mark.exhaustive
 def test_without_the_people_nothing_is_met(tmp_path: Path) -> None:
     """Neither without a table, nor without a column of it; a blank cell is no value, and nothing to verify later."""
     policy(tmp_path)
@@ -164,6 +165,7 @@ def columns(folder: Path, roles: dict[str, str], rows: int = 48) -> dict[str, An
     return check(folder, "--checklist", NAME)
 
 
+@pytest.mark.exhaustive
 def test_columns_that_are_released(tmp_path: Path) -> None:
     """At most 15 that identify, none that is sensitive; by its name, none of a region or an origin."""
     fifteen = {f"q{n}": "quasi-identifier" for n in range(15)}
@@ -194,6 +196,7 @@ def order(folder: Path, rows: Sequence[tuple[Any, ...]]) -> tuple[str, str]:
     return line["state"], line["measured"]
 
 
+@pytest.mark.exhaustive
 def test_rows_of_a_value_that_stand_together_are_in_no_random_order(tmp_path: Path) -> None:
     """Counted row by row against chance, in each column; that an order is random, only a person can say."""
     policy(tmp_path)
@@ -220,6 +223,7 @@ def test_the_order_of_a_table_is_where_its_rows_lie(store: Store, tmp_path: Path
         assert found == ("not examined" if name == "sorted" else "for a person to say")
 
 
+@pytest.mark.exhaustive
 def test_a_column_without_a_role_may_be_one_too_many(tmp_path: Path) -> None:
     roles = {f"q{n}": "quasi-identifier" for n in range(15)}
     policy(tmp_path, roles)
