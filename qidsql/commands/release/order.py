@@ -28,4 +28,4 @@ def random_order(engine: Engine, table: Table) -> Measured:
             alike = f"{plural(each.alike, 'row')} of {count(each.rows)} like the row before"
             text = f"{column.name}: {alike}, {count(round(each.chance))} by chance: are the rows sorted?"
             return Measured(LineState.NOT_EXAMINED, text)
-    return Measured(LineState.PERSON, f"neighbours are as alike as by chance in {plural(len(found), 'column')}")
+    return Measured(LineState.PERSON, f"neighbours are no more alike than by chance in {plural(len(found), 'column')}")
