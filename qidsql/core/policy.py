@@ -267,7 +267,7 @@ class Policy(Requirements):
         return (first, *known, Key(), *more)
 
     @property
-    def hardest(self) -> Criterion:
+    def below_k(self) -> Criterion:
         """What a column set below k meets, whatever the policy expects to be known of a person's rows."""
         return self.by_known_rows or self.criteria[0]
 

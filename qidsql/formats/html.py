@@ -204,7 +204,7 @@ def _drivers(audit: AuditResult) -> list[_Driver]:
     counted: Counter[str] = Counter()
     policy = audit.account.policy
     for search in audit.searches:
-        if search.criterion == policy.hardest.name:
+        if search.criterion == policy.below_k.name:
             for found in audit.found_by(search):
                 counted.update(found.columns)
     drivers = [

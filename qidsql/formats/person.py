@@ -202,7 +202,7 @@ def _known_rows(audit: AuditResult) -> Iterator[RequirementRow]:
     if policy.known_rows is None:
         return
     met: bool | None = audit.verdict is Verdict.PASS or None  # hidden, or not measured: the verdict tells, or a list
-    if _found_no(audit, policy.hardest.name) is False:
+    if _found_no(audit, policy.below_k.name) is False:
         met = False
     if found is not None:
         met = found.smallest >= policy.k

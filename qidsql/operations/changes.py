@@ -105,9 +105,9 @@ def verdict_with_exceptions(
     if verdict is not Verdict.VIOLATION or result.profile is None or not any(f.exception for f in findings):
         return verdict
     policy = result.account.policy
-    hardest = FindingKind(policy.hardest.finding)
-    small = [finding for finding in findings if finding.kind is hardest]
-    explained = bool(small) and hardest in listed and all(finding.exception for finding in small)
+    below_k = FindingKind(policy.below_k.finding)
+    small = [finding for finding in findings if finding.kind is below_k]
+    explained = bool(small) and below_k in listed and all(finding.exception for finding in small)
     for finding in findings:
         if finding.exception or finding.kind in CAUSES:
             continue  # a minimal set or key explains why the whole table is below k; it is no further violation

@@ -232,7 +232,7 @@ def _explain(
     del draft.todo[0]
     allow(audited, policy)
     try:
-        withhold(linking(limited, policy.hardest.linked, draft.histories), policy, whole, draft)
+        withhold(linking(limited, policy.below_k.linked, draft.histories), policy, whole, draft)
     except BudgetSpent as stop:
         draft.leave(f"withholding columns: {stop}")
         return

@@ -81,7 +81,7 @@ def search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, p
     for found in sorted(sets, key=_shown_first):
         names = names_of(found.mask, profiler.names)
         draft.column_sets.append(ColumnSetFinding(criterion=criterion.name, columns=names, profile=found.profile))
-    if criterion == policy.hardest and result.complete:
+    if criterion == policy.below_k and result.complete:
         _least_withheld(profiler, criterion, result, draft)
     if result.stopped is not None:
         draft.unfinished.append(f"{criterion.name}: {result.stopped}")
@@ -289,7 +289,7 @@ def withhold(profiler: TableProfiler, policy: Policy, whole: ClassProfile, draft
         still = obstacles(policy, profile, draft.columns, draft.unnamed)
         names = names_of(profiler.everything ^ left, profiler.names)
         draft.withheld.append(Withheld(columns=names, passes=not still, still=still, profile=profile))
-        if not any(criterion.met_by(profile) for criterion in (policy.hardest, *policy.criteria)):
+        if not any(criterion.met_by(profile) for criterion in (policy.below_k, *policy.criteria)):
             return
 
 

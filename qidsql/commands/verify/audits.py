@@ -81,7 +81,7 @@ class AuditClaims:
             criterion = asked_for[each.criterion]
             profiler = linking(disclosing(audited, search.table, [criterion]), criterion.linked, draft.histories)
             yield from _List(claimed, each, criterion, profiler).checked(self._on_stage)
-        audited, limited = (linking(each, self._policy.hardest.linked, draft.histories) for each in violating)
+        audited, limited = (linking(each, self._policy.below_k.linked, draft.histories) for each in violating)
         yield from self._of_remedies(audited, limited, draft.unnamed)
 
     def _measured(self, draft: Draft) -> tuple[TableProfiler, TableProfiler] | None:
@@ -199,7 +199,7 @@ class AuditClaims:
 
     def _of_least(self, columns: Sequence[str], at_least: int, audited: TableProfiler) -> Claim:
         """A choice of columns that leaves no set below k, and how few such a choice can be, which the list shows."""
-        criterion = self._policy.hardest
+        criterion = self._policy.below_k
         sets = [each.columns for each in self._claimed.column_sets if each.criterion == criterion.name]
         *listed, chosen = masks_of(audited.names, [*sets, columns], AUDITED)
         fewest = minimum_hitting_set(listed, [1] * audited.columns, tick=audited.check_time)
