@@ -9,8 +9,10 @@ from qidsql.core.tables import Nulls
 from qidsql.declarations.hidden import SHOWN, Shown
 from qidsql.declarations.results import FLAT
 from qidsql.measures.profiles import ClassProfile
+from qidsql.wording.texts import count
 
 MOST_COLUMNS = 32  # audited columns; of more, nothing is coded
+MOST_CELLS = 100_000_000  # the same: it takes as long as a few searches
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,10 +74,12 @@ class Remedy:
     profile: ClassProfile
 
 
-def unmeasured(policy: Policy, columns: int) -> str:
+def unmeasured(policy: Policy, columns: int, rows: int) -> str:
     """Where nothing but withholding is measured, in words; empty: coarser values and blank cells are, too."""
     if policy.entity is not None:
         return "by persons"
     if policy.nulls != Nulls.EQUAL:
         return "where a NULL matches anything"
-    return f"of more than {MOST_COLUMNS} columns" if columns > MOST_COLUMNS else ""
+    if columns > MOST_COLUMNS:
+        return f"of more than {MOST_COLUMNS} columns"
+    return f"of more than {count(MOST_CELLS)} cells" if columns * rows > MOST_CELLS else ""

@@ -45,7 +45,7 @@ def compare_remedies(profiler: TableProfiler, table: Table, policy: Policy, whol
     Raises UsageError (codes that are too long), Stopped, StatementError.
     """
     helping, steps = _helping(whole, draft), _steps(draft)
-    if not (helping or steps) or unmeasured(policy, profiler.columns):
+    if not (helping or steps) or unmeasured(policy, profiler.columns, whole.rows):
         return
     what_if = WhatIf(profiler, table, policy, [*helping, *steps], draft.hierarchies)
     nodes: list[Node] = []

@@ -271,7 +271,7 @@ def _below_the_comparison(result: AuditResult, profile: ClassProfile, audited: i
         yield f"Limit{f' {number}' if len(limits) > 1 else ''}: rows in {each.limit}."
     if len(others := _others(result)) == 1:
         yield f"Where none is below {k}, still: {others[0]}."
-    if why := unmeasured(result.account.policy, audited):
+    if why := unmeasured(result.account.policy, audited, profile.rows):
         yield f"Coarser values and blank cells are not measured {why}."
 
 

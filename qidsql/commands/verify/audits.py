@@ -171,7 +171,7 @@ class AuditClaims:
         """The coarser columns, by labels and by codes, and the blank cells."""
         claim, columns = "the effects of coarser columns and of blank cells are right", self._claimed.columns
         masks_of(audited.names, [*(each.columns for each in coarser), *(each.columns for each in blanked)], AUDITED)
-        if why := unmeasured(self._policy, audited.columns):
+        if why := unmeasured(self._policy, audited.columns, self.rows or 0):
             return Claim(claim, Holds.NO, f"they are not measured {why}")
         self._on_stage("measuring coarser values")
         leveled = [name for each in coarser for name in each.columns]

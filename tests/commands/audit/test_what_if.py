@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import qidsql
+from qidsql.commands.audit import effects
 from qidsql.core.results import Verdict
 from tests import rendering
 from tests.commandline import inside
@@ -162,6 +163,18 @@ def test_where_it_is_not_measured_the_report_says_so(store: Store, asked: dict[s
 
 
 @pytest.mark.engines("duckdb")
+def test_a_large_table_is_left_to_protect(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    people(store)
+    asked: dict[str, Any] = {"k": K, "columns": ["age", "ward"], "entity": "row"}
+    monkeypatch.setattr(effects, "MOST_CELLS", 2 * len(PEOPLE))
+    assert qidsql.audit(store.url, "people", **asked).coarser
+    monkeypatch.setattr(effects, "MOST_CELLS", 2 * len(PEOPLE) - 1)
+    found = qidsql.audit(store.url, "people", **asked)
+    assert (found.coarser, found.complete) == (None, True)
+    assert "not measured of more than 1,207 cells." in rendering.render(found, 120)
+
+
+@pytest.mark.engines("duckdb")
 def test_it_is_read_back_verified_drawn_and_hidden(store: Store, tmp_path: Path) -> None:
     people(store)
     place = tmp_path / "found.json"
@@ -214,3 +227,25 @@ def test_declared_levels_are_measured_and_their_command_can_be_typed(store: Stor
     inside("run", "qidsql.toml", "-q", "--no-history", "--output", "run.json", cwd=tmp_path)
     [table] = json.loads((tmp_path / "run.json").read_text())["tables"]
     assert table["audit"]["coarser"][0]["becomes"] == ["(age - age % 10) * 0"]
+
+
+@pytest.mark.engines("duckdb")
+def test_the_printed_command_leaves_out_what_the_audit_left_out_and_keeps_the_same(
+    store: Store, tmp_path: Path
+) -> None:
+    """Also a date that tells people apart, which `protect` would else make coarser."""
+    rows: list[Any] = [
+        (n, f"19{n % 90 + 10}-0{n // 90 + 1}-02", 20 + n % 45, "abc"[n % 3], "xyz"[n % 3]) for n in range(600)
+    ]
+    rows += [(1000 + n, f"1801-01-{n + 10}", 70 + n, "a", "x") for n in range(12)]
+    types = {"code": "INTEGER", "born": "DATE", "age": "INTEGER", "ward": "VARCHAR(1)", "illness": "VARCHAR(1)"}
+    store.table("people", types, rows)
+    place, plan = tmp_path / "audit.json", tmp_path / "plan.json"
+    asked = ("audit", store.url, "people", "--k", "3", "--sensitive", "illness", "--entity", "row")
+    inside(*asked, "--output", str(place))
+    line = next(line.strip() for line in inside(*asked).out.splitlines() if "--levels" in line)
+    typed = shlex.split(line.removeprefix("Next: ").partition("  ")[0])
+    assert inside(*typed[1:], "--output", str(plan)).code == 0
+    first, found = json.loads(place.read_text())["coarser"][0], json.loads(plan.read_text())
+    assert (found["kept"], found["rows_left_out"]) == (first["kept"], first["rows_below_k"])
+    assert "born" not in found["columns"] and first["rows_below_k"] == 2
