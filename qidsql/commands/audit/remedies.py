@@ -55,8 +55,11 @@ def compare_remedies(profiler: TableProfiler, table: Table, policy: Policy, whol
         nodes += [((name, level),) for level in range(1 if may_do else max(coarsest, 1), coarsest + 1)]
     together = [(name, level) for name in steps if (level := what_if.height(name) - 1) > 0]
     nodes += [tuple(together[:columns]) for columns in range(2, len(together) + 1)]
-    withheld = [each.columns for each in draft.withheld]
-    options, blanked = what_if.measured(whole, draft.columns, nodes, withheld)
+    some = whole.rows_below_k < whole.rows  # else cells are blank in all rows, as in a column that is withheld
+    cells = [each.columns for each in draft.withheld] if some else []
+    if not (nodes or cells):
+        return
+    options, blanked = what_if.measured(whole, draft.columns, nodes, cells)
     draft.coarser = _best([each for each in options if each.profile.rows_below_k < whole.rows_below_k])
     draft.blanked = tuple(
         each
