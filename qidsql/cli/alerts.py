@@ -9,7 +9,7 @@ import typer
 from qidsql.cli.history import write_listing
 from qidsql.cli.options import LISTINGS, Format, HistoryUrl, Output, PolicyArgument, Quiet, report_format
 from qidsql.cli.streams import say
-from qidsql.core.results import ExitCode
+from qidsql.core.exit_code import ExitCode
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import QidsqlError, UsageError

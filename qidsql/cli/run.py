@@ -27,8 +27,8 @@ from qidsql.cli.options import (
 from qidsql.cli.progress import showing_progress
 from qidsql.cli.streams import parts, report_text, say, screen
 from qidsql.core.budget import within
+from qidsql.core.exit_code import ExitCode
 from qidsql.core.options import STATEMENTS, size_in_bytes
-from qidsql.core.results import ExitCode
 from qidsql.core.tables import TableName
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Size

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from qidsql.cli.streams import put, write_output
-from qidsql.core.results import ExitCode
+from qidsql.core.exit_code import ExitCode
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Paths
 from qidsql.errors import UsageError

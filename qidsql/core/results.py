@@ -3,26 +3,17 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from importlib import import_module
 from typing import Annotated, Any
 
+from qidsql.core.exit_code import ExitCode
 from qidsql.core.policy import Policy
 from qidsql.core.tables import Role, TableName
 from qidsql.declarations.hidden import COUNTED, SHOWN, WHOLE, Shown
 from qidsql.declarations.results import FLAT, OMITTED, Rounded, plain, reported
 from qidsql.measures.disclosure import Disclosure
 from qidsql.version import __version__
-
-
-class ExitCode(IntEnum):
-    """The exit code that scripts read, of each verdict."""
-
-    PASS = 0
-    FINISHED = 0
-    VIOLATION = 1
-    ERROR = 2
-    INCONCLUSIVE = 3
 
 
 class Verdict(StrEnum):

@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Annotated, Any, TypeAlias, cast, overload
 
 from qidsql.commands.audit.command import AuditResult
+from qidsql.core.exit_code import ExitCode
 from qidsql.core.policy import Release
-from qidsql.core.results import ExitCode, Verdict
+from qidsql.core.results import Verdict
 from qidsql.declarations.hidden import SHOWN, Shown
 from qidsql.declarations.results import OMITTED, Rounded, described, loaded, plain
 from qidsql.errors import StoreError, UsageError

@@ -33,6 +33,14 @@ finally:
 """
 
 
+def test_the_version_waits_for_nothing_that_commands_need() -> None:
+    """Every command waits for what the command line itself imports."""
+    command = [sys.executable, "-c", IMPORTED, "--version"]
+    shown = subprocess.run(command, capture_output=True, text=True, env=environment(), check=True)
+    needless = {"qidsql.core.results", "qidsql.core.policy", "sqlglot", "duckdb", "rich.console"}
+    assert needless.isdisjoint(shown.stderr.split())
+
+
 @pytest.mark.parametrize("name", sorted({*COMMANDS} - {"history", "release", "shell"}))
 def test_options_come_from_the_request(name: str) -> None:
     own = find_spec(f"qidsql.commands.{name}")

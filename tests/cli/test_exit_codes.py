@@ -1,6 +1,7 @@
 """Exit codes: what each verdict ends a command with."""
 
-from qidsql.core.results import ExitCode, Verdict
+from qidsql.core.exit_code import ExitCode
+from qidsql.core.results import Verdict
 
 CODES = {"pass": 0, "finished": 0, "violation": 1, "error": 2, "inconclusive": 3}
 
