@@ -46,6 +46,8 @@ NOT_FOR_USERS = {  # errors that an engine catches itself; their texts can be a 
     "FilesForbidden",
     "HostError",
     "RowSecurity",
+    "EndlessAnswer",
+    "EndlessRows",
     "ServerGone",
     "_Enough",
     "_Late",

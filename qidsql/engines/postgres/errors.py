@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import psycopg
 
+from qidsql.engines.postgres.guarded import EndlessAnswer
 from qidsql.errors import AccessError, ConnectionLost, QidsqlError, SourceError, StatementError, UsageError
 
 # {host} is the server, or the service that names it; {user} and {database} are those requested. {option} is a name of
@@ -138,13 +139,6 @@ WHY_NOT_ANSWERED: tuple[tuple[str, type[QidsqlError], str], ...] = (
     ("58", StatementError, "Postgres could not read a file at the {purpose} (SQLSTATE {state}); see the server's log"),
     ("XX", StatementError, "Postgres had an internal error at the {purpose} (SQLSTATE {state}); see the server's log"),
 )
-
-
-class EndlessAnswer(psycopg.DataError):
-    """More arrived than an answer can have."""
-
-    def __str__(self) -> str:
-        return "sends without end"
 
 
 def not_connected(error: Exception, parameters: Mapping[str, str]) -> SourceError:

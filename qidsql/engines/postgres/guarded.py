@@ -12,13 +12,19 @@ from typing import Any, TypeVar
 
 import psycopg
 
-from qidsql.engines.postgres.errors import EndlessAnswer
 from qidsql.engines.workers import LARGEST_ANSWER
 from qidsql.sql.templates import Row
 
 Answer = TypeVar("Answer")
 
 RECEIVED = slice(128, 136)  # the place of tcpi_bytes_received in Linux' TCP_INFO
+
+
+class EndlessAnswer(psycopg.DataError):
+    """More arrived than an answer can have."""
+
+    def __str__(self) -> str:
+        return "sends without end"
 
 
 class GuardedConnection(psycopg.Connection[Row]):
