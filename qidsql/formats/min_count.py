@@ -21,8 +21,9 @@ rows, reveals no more about its classes than the words do.
 
 The limits: verdicts and lists are exact. Someone who knows that one row was added and sees a pass become a violation
 knows that one row is below k; with k = m, as CMS requires, a violation that became a pass was a class of m - 1. With k
-below m, a pass at k means less than CMS requires. The number of rows of a table is not protected: of two states of it,
-of a table and a copy of a part of it as a table of its own, and of rows and entities, the difference is visible.
+below m, a pass at k means less than CMS requires. The number of rows of a table is not protected: the difference shows
+of two states of it, of a table and a part of it that is a table of its own (a copy, a partition), and of rows and
+entities.
 tests/formats/test_min_count.py and the trials simulate an attacker who tries every pair of tables.
 """
 
