@@ -31,6 +31,7 @@ CLASSES: tuple[str, ...] = (
     "coverage",
     "nights",
     "histories",
+    "unicity",
     "min_count",
     "identifiers",
     "canaries",

@@ -29,6 +29,7 @@ LONG = (
     "rounds",
     "sizes",
     "turns",
+    "unicity",
 )
 # A share of these is luck: which mutants are drawn changes with every line, and what a kill meets with the load.
 LUCK = ("kills", "mutants")
