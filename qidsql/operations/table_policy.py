@@ -26,7 +26,7 @@ from qidsql.core.options import names
 from qidsql.core.policy import BUDGETS, EACH_ROW, OF_COPIES, ROLES, PolicyOptions, PolicyOrigin
 from qidsql.core.tables import PolicyRole, Table, fits
 from qidsql.engines.base import Engine
-from qidsql.errors import BudgetSpent, QidsqlError, Stopped, UsageError
+from qidsql.errors import BudgetSpent, QidsqlError, Stopped, UnknownName, UsageError
 from qidsql.operations.history.opening import open_history
 from qidsql.operations.history.releases import ReleaseLedger
 from qidsql.operations.plan import TableIndex
@@ -210,6 +210,8 @@ def _found_entry(
         entries = [(file, _entry_named(file, of)) for file in files]
     listed = [(file, entry) for file, entry in entries if entry is not None]
     unlisted = tuple(_unlisted(file, table) for file, entry in entries if entry is None)
+    if not listed and of is not None:
+        raise UnknownName("table", [of], str(files[0].path), [each.table for each in files[0].tables if each.table])
     if not listed and named is not None:
         raise UsageError(f"{unlisted[0]}; add it with: qidsql init SOURCE --update -o {named}")
     if not listed:

@@ -82,6 +82,20 @@ def test_several_files_are_checked_before_the_work(case: tuple[tuple[str, ...], 
     assert not (tmp_path / "a.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("of", "said"),
+    [
+        ("postgresql://me:geheim@h/db", "no table postgresql://***@h/db in qidsql.toml; there are: main.patients"),
+        ("patient", "no table patient (did you mean main.patients?) in qidsql.toml"),
+    ],
+)
+def test_the_table_that_it_was_made_from_is_one_of_the_policy(of: str, said: str, tmp_path: Path) -> None:
+    in_policy(tmp_path, "clinic.duckdb", 'file = "out.parquet"')
+    table(tmp_path)
+    outcome = inside("release", "check", "out.parquet", "--policy", "qidsql.toml", "--of", of, cwd=tmp_path)
+    assert outcome.code == 2 and said in outcome.line and "geheim" not in outcome.err
+
+
 def test_each_file_has_the_format_of_its_ending(tmp_path: Path) -> None:
     table(tmp_path)
     inside("audit", "out.parquet", "-o", "a.json", "-o", "a.html", "-o", "a.txt", cwd=tmp_path)
