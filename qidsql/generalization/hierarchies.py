@@ -41,6 +41,7 @@ TOP = "*"
 WITHHELD = "withheld"  # the level of `*` by name
 IN_A_FILE = "has levels of a file, which a printed statement does not contain; --into writes a copy"
 FEW = 8  # whole numbers; fewer are all or nothing
+EXACT = ValueKind.WHOLE, ValueKind.DECIMAL  # numbers whose text tells how many digits they have
 CODES = 10  # texts of equal length; fewer are all or nothing
 SHORTEST, LONGEST = 3, 12  # of such a text
 BINS = 128  # of a grid, at most
@@ -126,11 +127,13 @@ def _dates(column: Column, timestamps: bool) -> list[Level]:
     ]
 
 
-def _numbers(kind: ValueKind) -> list[Level]:
+def _numbers(kind: ValueKind, longest: int) -> list[Level]:
+    """`longest`: the characters of the longest number, so that all have less digits; 0 if that is not known."""
     whole, floating = kind is ValueKind.WHOLE, kind is ValueKind.FLOAT
     widths = [] if whole else [1]
     widths += [5, 10, 20, 50]
     widths += [first * 10**power for power in range(2, 8) for first in (1, 5)]
+    widths = [width for width in widths if not longest or width <= max(50, 10**longest)]
     return [Level(f"steps of {count(width)}", sql.by_width(width, whole, floating), width) for width in widths]
 
 
@@ -143,9 +146,9 @@ def _candidates(hierarchy: ColumnHierarchy, dialect: Dialect, lengths: tuple[int
     column, kind = hierarchy.column, kind_of(hierarchy.column.type, dialect.recodable)
     if kind in (ValueKind.DATE, ValueKind.TIMESTAMP):
         return replace(hierarchy, levels=tuple(_dates(column, kind is ValueKind.TIMESTAMP)), why="dates")
-    if kind in (ValueKind.WHOLE, ValueKind.DECIMAL, ValueKind.FLOAT):
-        return replace(hierarchy, levels=tuple(_numbers(kind)), why="numbers")
     values, shortest, longest = lengths
+    if kind in (*EXACT, ValueKind.FLOAT):
+        return replace(hierarchy, levels=tuple(_numbers(kind, longest)), why="numbers")
     if kind is ValueKind.TEXT and values >= CODES and shortest == longest and SHORTEST <= longest <= LONGEST:
         why = f"codes of {plural(longest, 'character')}"
         return replace(hierarchy, levels=tuple(_prefixes(longest)), why=why)
@@ -193,8 +196,9 @@ def hierarchies_of(
         for place, each in enumerate(found)
         if not each.source and (proposed is None or each.column.name in proposed)
     ]
-    texts = [place for place in open_ if kind_of(found[place].column.type, dialect.recodable) is ValueKind.TEXT]
-    lengths = ask([_lengths(dialect, table, [(place, found[place]) for place in texts])])[0] if texts else {}
+    kinds = {place: kind_of(found[place].column.type, dialect.recodable) for place in open_}
+    long = [(place, found[place], kind) for place, kind in kinds.items() if kind in (*EXACT, ValueKind.TEXT)]
+    lengths = ask([_lengths(dialect, table, long)])[0] if long else {}
     for place in open_:
         found[place] = _candidates(found[place], dialect, lengths.get(place, (0, 0, 0)))
     leveled = [(place, found[place]) for place in open_ if found[place].levels]
@@ -274,8 +278,8 @@ def _labels(
         names = [exp.column(f"l{level}") for level in range(len(each.levels) + 1)]
         figures: list[exp.Expr] = [exp.Count(this=exp.Distinct(expressions=[name])) for name in names]
         figures += [exp.Literal.number(0)] * (most - len(each.levels))
-        values = each.values(dialect, table).subquery("labelled")
-        parts.append(exp.select(exp.Literal.number(place), *figures).from_(values))
+        values = each.values(dialect, table).subquery("labelled", copy=False)
+        parts.append(exp.select(exp.Literal.number(place), *figures, copy=False).from_(values, copy=False))
 
     def read(rows: list[Row]) -> dict[int, list[int]]:
         return {integer(place): list(map(integer, figures)) for place, *figures in rows}
@@ -284,14 +288,21 @@ def _labels(
 
 
 def _lengths(
-    dialect: Dialect, table: Table, texts: Sequence[tuple[int, ColumnHierarchy]]
+    dialect: Dialect, table: Table, columns: Sequence[tuple[int, ColumnHierarchy, ValueKind]]
 ) -> Statement[dict[int, tuple[int, int, int]]]:
-    """For each of these columns how many values it has, and the characters of its shortest and longest one."""
+    """For each of these columns how many values it has if they are texts, and the characters of the shortest and the
+    longest one."""
     parts: list[exp.Query] = []
-    for place, each in texts:
-        length = exp.Length(this=sql.original(each.column))
+    for place, each, kind in columns:
+        value: exp.Expr = sql.original(each.column)
+        number: exp.Expr = exp.Literal.number(0)
+        if kind is ValueKind.TEXT:
+            number = exp.Count(this=exp.Distinct(expressions=[value.copy()]))
+        else:
+            value = exp.Cast(this=value, to=dialect.type(dialect.text))
+        length = exp.Length(this=value)
         figures = (
-            exp.Count(this=exp.Distinct(expressions=[sql.original(each.column)])),
+            number,
             exp.Min(this=length),
             exp.Max(this=length.copy()),
         )
@@ -300,7 +311,7 @@ def _lengths(
     def read(rows: list[Row]) -> dict[int, tuple[int, int, int]]:
         return {integer(place): (integer(n), integer(least), integer(most)) for place, n, least, most in rows}
 
-    return Statement(dialect.render(union_all(parts)), "lengths of texts", read, scans=len(texts))
+    return Statement(dialect.render(union_all(parts)), "lengths of values", read, scans=len(columns))
 
 
 # Codes.

@@ -4,6 +4,7 @@ A label is a text, made by an expression of the column, or listed by a file. All
 """
 
 from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -37,6 +38,7 @@ def by_day(value: exp.Expr) -> exp.Expr:
     return _joined(by_month(value), "-", exp.func("LPAD", _text(_part("DAY", value)), _number(2), _quoted("0")))
 
 
+@cache
 def by_years(years: int) -> Label:
     """2014, or 2010-2014, counted from the year 0."""
 
@@ -72,6 +74,7 @@ def _part(unit: str, value: exp.Expr) -> exp.Expr:
 # Labels of numbers: intervals on a fixed grid from 0.
 
 
+@cache
 def by_width(width: int, whole: bool, floating: bool = False) -> Label:
     """20-39 of whole numbers, else [20, 40): from 20 to below 40."""
 
@@ -98,6 +101,7 @@ def _floor(value: exp.Expr) -> exp.Expr:
 # Labels of codes of equal length.
 
 
+@cache
 def by_prefix(length: int, whole: int) -> Label:
     """941** of a code of `whole` characters."""
 
@@ -151,7 +155,7 @@ def comparable(dialect: Dialect, column: Column, value: exp.Expr, listed: bool) 
 def labelled_values(dialect: Dialect, table: Table, column: Column, labels: Sequence[Label]) -> exp.Query:
     """The query for the values of the audited rows with these labels. One scan."""
     made = [
-        exp.alias_(labelled(dialect, exp.column("original"), label), f"l{level}")
+        exp.alias_(_labelled_original(dialect, label).copy(), f"l{level}", copy=False)
         for level, label in enumerate(labels, start=1)
     ]
     return fill_query(
@@ -162,6 +166,11 @@ def labelled_values(dialect: Dialect, table: Table, column: Column, labels: Sequ
         condition=condition(table),
         labels=made or [exp.column("original")],
     )
+
+
+@lru_cache(maxsize=256)  # the same for every column: to build it costs more than to copy it
+def _labelled_original(dialect: Dialect, label: Label) -> exp.Expr:
+    return labelled(dialect, exp.column("original"), label)
 
 
 def value_to_label(dialect: Dialect, column: Column) -> exp.Expr:
@@ -248,7 +257,7 @@ def coded_values(values: exp.Query, shifts: Sequence[int]) -> exp.Query:
         ranks=ranks,
         leaves=leaves or [exp.alias_(_number(1), "leaves0")],
         leaf_names=[exp.column(f"leaves{level}") for level in range(1, len(names))] or [exp.column("leaves0")],
-        labelled=values.subquery("labelled"),
+        labelled=values.subquery("labelled", copy=False),
         code=code,
     )
 
@@ -291,9 +300,8 @@ def rows_with_codes(
     assert isinstance(query, exp.Select)
     for place, (column, coded) in enumerate(zip(columns, values, strict=True)):
         own = comparable(dialect, column, exp.column(f"o{place}", table="originals"), listed[place])
-        query = query.join(
-            coded.subquery(f"d{place}"), on=own.eq(exp.column("l0", table=f"d{place}")), join_type="left", copy=False
-        )
+        coded = coded.subquery(f"d{place}", copy=False)
+        query = query.join(coded, on=own.eq(exp.column("l0", table=f"d{place}")), join_type="left", copy=False)
     return query
 
 
@@ -303,7 +311,7 @@ def coded_classes(rows: exp.Query, words: Sequence[str], sums: Sequence[str]) ->
         "hierarchies/coded_classes",
         words=[exp.column(word) for word in words],
         sums=[exp.alias_(exp.Sum(this=exp.column(name)), name) for name in sums] or [exp.alias_(_number(1), "one")],
-        coded=rows.subquery("coded"),
+        coded=rows.subquery("coded", copy=False),
     )
 
 
@@ -405,7 +413,7 @@ def _published(rows: exp.Query, deciding: Sequence[exp.Expr], names: Sequence[st
     cells = [exp.column(f"c{place}") for place in range(len(names))]
     return fill_query(
         "hierarchies/published_rows",
-        coded=rows.subquery("coded"),
+        coded=rows.subquery("coded", copy=False),
         deciding=list(deciding),
         cells=cells,
         published=[

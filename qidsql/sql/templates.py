@@ -72,7 +72,7 @@ def fill_query(name: str, **holes: Filling) -> exp.Query:
 
 def union_all(queries: Sequence[exp.Query]) -> exp.Query:
     """The rows of all queries, of which there is one at least."""
-    return queries[0] if len(queries) == 1 else exp.union(*queries, distinct=False)
+    return queries[0] if len(queries) == 1 else exp.union(*queries, distinct=False, copy=False)
 
 
 @cache

@@ -88,7 +88,7 @@ pytestmark = pytest.mark.spark
 
 OWN = {"source", "engine", "reader", "time_zone", "kind", "snapshot", "seconds", "started", "table"}
 OWN |= {"statements", "rounds", "scans", "sets_profiled", "bytes_read", "bytes_exact", *PROOF}
-OWN |= {"coarser"}  # levels by type are those of engines that declare which types they recode
+OWN |= {"coarser", "blanked"}  # levels by type are those of engines that declare which types they recode
 DRAWN = {"alone", "below_k", "alone_of_many", "low", "high"}
 COMMANDS: dict[str, Callable[[str, str], Any]] = {
     "audit": lambda source, table: qidsql.audit(source, table, k=5),
