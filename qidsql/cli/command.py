@@ -107,8 +107,9 @@ def typer_function(name: str, command: Command, perform: Perform) -> Callable[..
             source, table = source_and_table(source, values.get("table"))
             values |= {} if table is None else {"table": table}
         if command.of_policy:
-            from qidsql.operations.policy_lookup import released
+            from qidsql.operations.policy_lookup import made_from, released
 
+            values |= made_from(source, values.get("of"), values.get("table"), values.get("policy_file"))
             source, named = released(source, values.get("policy_file"))
             values = named | values
         if issubclass(command.request, PolicyOptions):

@@ -88,6 +88,18 @@ def released(source: Any, policy_file: Path | None) -> tuple[Any, dict[str, str]
     return file.sources[sources.pop()].url, {"table": str(named.table), **of}
 
 
+def made_from(file: Any, of: str | None, table: str | None, policy_file: Path | None) -> dict[str, str | None]:
+    """The options of `FILE --of SOURCE TABLE`: a file has no table of its own, so that the table is the source's.
+
+    Nothing, unless the policy file has that source. Raises TomlFileError.
+    """
+    path = Path(policy_file or DEFAULT_NAME)
+    if of is None or table is None or not Path(str(file)).is_file() or not path.is_file():
+        return {}
+    known = any(_is_source(each.url, of) for each in read_policy_file(path).sources.values())
+    return {"of": table, "table": None} if known else {}
+
+
 def sources_of(file: PolicyFile, source: str | None, named: bool) -> Sequence[str]:
     """The names of the file's sources that are this one; all of them if the file was named and none is."""
     found = [name for name, each in file.sources.items() if _is_source(each.url, source)]

@@ -96,6 +96,20 @@ def test_the_table_that_it_was_made_from_is_one_of_the_policy(of: str, said: str
     assert outcome.code == 2 and said in outcome.line and "geheim" not in outcome.err
 
 
+def test_the_source_of_the_policy_may_stand_before_its_table(tmp_path: Path) -> None:
+    in_policy(tmp_path, "clinic.duckdb", "")
+    table(tmp_path)
+    found = [
+        json.loads(inside("release", "check", "out.parquet", "--of", *of, "--format", "json", cwd=tmp_path).out)[
+            "predicate"
+        ]
+        for of in (("patients",), ("clinic.duckdb", "patients"))
+    ]
+    assert [each["of"] for each in found] == ["main.patients"] * 2 and found[0]["lines"] == found[1]["lines"]
+    other = inside("release", "check", "out.parquet", "--of", "other.duckdb", "patients", cwd=tmp_path)
+    assert other.code == 2 and "no table patients in out.parquet" in other.line
+
+
 def test_each_file_has_the_format_of_its_ending(tmp_path: Path) -> None:
     table(tmp_path)
     inside("audit", "out.parquet", "-o", "a.json", "-o", "a.html", "-o", "a.txt", cwd=tmp_path)
