@@ -20,7 +20,7 @@ ROUNDS: dict[str, tuple[Call, int]] = {
     "hundreds": (lambda engine: qidsql.keys(engine, all=True, **HALF), 16),
     "to publish": (lambda engine: qidsql.protect(engine, distinct=0.5, by="columns"), 6),
     "most to publish": (lambda engine: qidsql.protect(engine, distinct=0.5, exact=True, by="columns"), 8),
-    "audit": (lambda engine: qidsql.audit(engine, k=2), 5),
+    "audit": (lambda engine: qidsql.audit(engine, k=2), 9),  # four of them for coarser values and blank cells
 }
 
 LONGER = ("smallest of five", "hundreds", "most to publish")

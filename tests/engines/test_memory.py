@@ -142,7 +142,5 @@ def test_where_spilling_does_not_suffice_classes_are_counted_in_parts(crowded: P
     for options, work in (("10MB&threads=1", measured_set), ("14MB&threads=2", partial(qidsql.audit, max_size=1))):
         parts, whole = work(f"{crowded}?memory_limit={options}", k=3), work(str(crowded), k=3)
         assert any("counted in up to" in note for note in parts.account.notes)
-        assert (parts.profile, parts.class_sizes) == (
-            whole.profile,
-            whole.class_sizes,
-        ) and parts.account.unfinished == ()
+        assert (parts.profile, parts.class_sizes) == (whole.profile, whole.class_sizes)
+        assert all("(labels of values)" in each for each in parts.account.unfinished)  # of what would help most

@@ -50,13 +50,14 @@ def _all(stores: Sequence[Store], seed: int) -> Iterator[str | None]:
 def _rows(draw: Random) -> list[Row]:
     """NULLs anywhere, classes of several sizes, persons with several rows; at times weights that cannot be used."""
     values, people = draw.randint(1, 60), draw.randint(1, 80)
+    persons = (*draw.choice(((), (), (None,))), *range(people))
     weights: list[float | None] = [1.0, 2.0, 8.5, 400.0, 60_000.0]
     weights += draw.choice(([], [], [None], [0.0], [-1.0]))
     return [
         (
             draw.choice((None, *range(values))),
             draw.choice((None, "x", "y")),
-            draw.choice((None, *range(people))),
+            draw.choice(persons),
             draw.choice(weights),
         )
         for _ in range(draw.choice((0, 1, 2, draw.randint(3, 30), draw.randint(30, 120))))
@@ -88,7 +89,9 @@ def _crowds(rows: Sequence[Row]) -> list[int]:
 
 
 def _persons(rows: Sequence[Row]) -> list[int]:
-    """Of each person, the persons of the smallest class."""
+    """Of each person, the persons of the smallest class; nothing if a row is nobody's, as it may be anybody's."""
+    if any(row[2] is None for row in rows):
+        return []
     own: dict[Hashable, list[int]] = {}
     for row in rows:
         own.setdefault(row[2], []).append(len({other[2] for other in rows if other[:2] == row[:2]}))

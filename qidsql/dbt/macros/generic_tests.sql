@@ -3,9 +3,9 @@
 {{ qidsql.group_with_fewer(model, columns, 'COUNT(*)', k) }}
 {% endtest %}
 
-{#- Each group has rows of k persons; `entity` is the column of the persons. -#}
+{#- Each group has rows of k persons; `entity` is the column of the persons, and each row has one. -#}
 {% test entity_k(model, columns, entity, k=5) %}
-{{ qidsql.group_with_fewer(model, columns, qidsql.different(entity), k) }}
+{{ qidsql.group_with_fewer(model, columns, qidsql.persons(entity), k) }}
 {% endtest %}
 
 {#- Each group has l different values of the sensitive column. -#}

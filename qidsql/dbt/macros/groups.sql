@@ -15,6 +15,11 @@
     + MAX(CASE WHEN {{ adapter.quote(column) }} IS NULL THEN 1 ELSE 0 END)
 {%- endmacro %}
 
+{#- The persons of a group; none is sure where a row has no person, as it may be of one who is counted already. -#}
+{% macro persons(column) -%}
+  CASE WHEN COUNT(*) > COUNT({{ adapter.quote(column) }}) THEN 0 ELSE COUNT(DISTINCT {{ adapter.quote(column) }}) END
+{%- endmacro %}
+
 {#- One row if a group has fewer than `least`, or there is no row to judge; no cell value and no count of it. -#}
 {% macro group_with_fewer(model, columns, measured, least) -%}
   {%- if columns is string or columns is not iterable or not columns -%}
