@@ -31,7 +31,7 @@ def people(spare_server: PostgresServer) -> Path:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("number", always(2, longer=[30]))
+@pytest.mark.parametrize("number", always(2, longer=[20]))
 def test_random_lies(people: Path, number: int) -> None:
     wrong = []
     for trial in range(number):

@@ -77,7 +77,7 @@ def test_a_pipe_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("number", always(60, longer=[3_000]))
+@pytest.mark.parametrize("number", always(60, longer=[1_500]))
 def test_whatever_is_changed_is_an_error_of_one_line(number: int, results: dict[str, Any], tmp_path: Path) -> None:
     random, path = Random(number), tmp_path / "a.json"
     for _ in range(number):

@@ -254,7 +254,7 @@ def test_adult14_every_column_set(engine: Engine, lattice: Callable[[str], dict[
     table, expected = profiler(engine, "adult14"), lattice("lattice_adult14_distinct")
     assert (table.counts()[0], len(expected)) == (29_096, 16_383)
     outer = [mask for mask in sorted(expected) if not 2 < mask.bit_count() < 12]
-    inner = inner if engine.dialect.name == "duckdb" else min(inner, 4_000)  # all of them take Postgres minutes
+    inner = inner if engine.dialect.name == "duckdb" else min(inner, 2_000)  # all of them take Postgres minutes
     masks = outer + Random(14).sample(sorted(expected.keys() - outer), inner)
     for mask, profile in zip(masks, table.profiles(masks), strict=True):
         assert profile.rows == 29_096

@@ -93,7 +93,7 @@ def check(store: Store, seed: int) -> int:
 
 
 @TWO_ENGINES
-@pytest.mark.parametrize("seeds", shortest([range(3), range(3, 40)]))
+@pytest.mark.parametrize("seeds", shortest([range(3), range(3, 22)]))
 def test_figures_are_as_defined(store: Store, seeds: range) -> None:
     assert sum(check(store, seed) for seed in seeds)
 

@@ -75,7 +75,7 @@ def bench() -> Iterator[Workbench]:
         yield found
 
 
-@pytest.fixture(params=always(6, longer=[120]))
+@pytest.fixture(params=always(6, longer=[80]))
 def tables(request: pytest.FixtureRequest) -> int:
     """How many random tables a test looks at."""
     return int(request.param)
