@@ -19,10 +19,8 @@ from qidsql.formats.person import RequirementRow, requirement_rows, sentences
 from qidsql.formats.run_summary import banner, summary_rows, unit_of
 from qidsql.formats.texts import VERDICTS, Profile, breakable, unbroken, without_options
 from qidsql.measures.disclosure_limits import limits_among
-from qidsql.measures.histories import Histories
 from qidsql.operations.coverage import RENAMED
 from qidsql.operations.document import RunResult
-from qidsql.operations.hidden_counts import HiddenProfile
 from qidsql.operations.table_run import Finding, FindingState, TableRun, TrendPoint
 from qidsql.report.sections import exceeding
 from qidsql.wording.pages import page
@@ -62,7 +60,6 @@ def _filled(template: str, document: RunResult, prefix: str = "") -> str:
         template,
         FILTERS,
         share=_share,
-        by_known_rows=_by_known_rows,
         exceeding=exceeding,
         share_of=lambda part, whole: unbroken(texts.share_of(part, whole)),
         part=lambda profile: texts.part_of(profile.rows_below_k, profile.rows),
@@ -194,11 +191,6 @@ def _share(profile: Profile | None) -> str:
     return unbroken(texts.share_of(profile.rows_below_k, profile.rows)) if profile else texts.UNKNOWN
 
 
-def _by_known_rows(profile: Profile, found: Histories | None = None) -> Profile:
-    """The profile with the fewest persons, and the persons below k, by all that may be known of their rows."""
-    return profile if isinstance(profile, HiddenProfile) else profile.by_known_rows(found)
-
-
 def _drivers(audit: AuditResult) -> list[_Driver]:
     """The audited columns; those whose withholding leaves the fewest rows below k first."""
     counted: Counter[str] = Counter()
@@ -213,7 +205,7 @@ def _drivers(audit: AuditResult) -> list[_Driver]:
             column.nulls,
             counted[column.name],
             column.profile,
-            None if column.without is None else _by_known_rows(column.without),
+            column.without and column.without.by_known_rows(),
         )
         for column in audit.columns
         if column.audited

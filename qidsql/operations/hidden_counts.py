@@ -24,6 +24,10 @@ class HiddenProfile:
     colliding_pairs: ClassVar[None] = None
     share_below_k: ClassVar[None] = None
 
+    def by_known_rows(self, found: object = None) -> "HiddenProfile":
+        """The same: its figures are hidden, whatever is known of the rows of persons."""
+        return self
+
     def to_plain(self) -> dict[str, Any]:
         rows = {"at_least": self.rows.at_least, "at_most": self.rows.at_most} if isinstance(self.rows, Range) else None
         whole = {"entities" if self.entities else "rows": rows or self.rows}

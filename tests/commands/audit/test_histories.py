@@ -23,6 +23,18 @@ from tests.trials.histories import blamed, events, measured
 
 Row = tuple[Any, ...]  # person, place, day
 COLUMNS = {"person": "INTEGER", "place": "VARCHAR(9)", "day": "INTEGER"}
+POLICY = """format = 1
+[sources.events]
+url = "{url}"
+[[tables]]
+table = "*events"
+k = 2
+entity = "person"
+{more}
+[tables.roles]
+place = "quasi-identifier"
+day = "quasi-identifier"
+"""
 
 
 def made(store: Store, rows: Sequence[Row]) -> None:
@@ -158,25 +170,13 @@ def test_rows_that_are_nobodys_are_no_pass(store: Store, days: int) -> None:
 @ONE_ENGINE
 def test_a_run_tells_its_finding_and_compares_it(store: Store, tmp_path: Path) -> None:
     made(store, [(person, "a", day) for person in range(3) for day in (person, (person + 1) % 3)])
-    text = """format = 1
-[sources.events]
-url = "{url}"
-[[tables]]
-table = "*events"
-k = 2
-entity = "person"
-{known}
-[tables.roles]
-place = "quasi-identifier"
-day = "quasi-identifier"
-"""
     file = tmp_path / "qidsql.toml"
     for known, code, found in (
         ("", 0, ""),
         ('known_rows = "2"', 1, "known_rows"),
         ('known_rows = "2"', 1, "No finding changed"),
     ):
-        file.write_text(text.format(url=store.url, known=known))
+        file.write_text(POLICY.format(url=store.url, more=known))
         outcome = inside("run", "--fresh", cwd=tmp_path)
         assert (outcome.code, found in outcome.out) == (code, True), outcome
     shown = inside("run", "--fresh", "--format", "junit", cwd=tmp_path).out
@@ -189,19 +189,6 @@ def test_a_set_that_is_accepted_by_one_known_row_is_not_by_two(store: Store, tmp
     """A place is one person's, which is accepted; any two days are, too, which is not."""
     days = [(person, "a", day) for person in range(3) for day in (person, (person + 1) % 3)]
     made(store, [*days, (0, "b", 0)])
-    text = """format = 1
-[sources.events]
-url = "{url}"
-[[tables]]
-table = "*events"
-k = 2
-entity = "person"
-{more}
-[tables.roles]
-place = "quasi-identifier"
-day = "quasi-identifier"
-{accepted}
-"""
     accepted = '[[tables.exceptions]]\ncolumns = ["place"]\nreason = "agreed"\nexpires = 2999-01-01\n'
     file = tmp_path / "qidsql.toml"
     for more, code in (
@@ -210,7 +197,7 @@ day = "quasi-identifier"
         ('require = ["unicity-2=5%"]', 1),
         ('require = ["unicity-1=50%"]', 0),
     ):
-        file.write_text(text.format(url=store.url, more=more, accepted=accepted))
+        file.write_text(POLICY.format(url=store.url, more=more) + accepted)
         assert inside("run", "--fresh", cwd=tmp_path).code == code, more
 
 
