@@ -34,7 +34,7 @@ class Model:
     known: dict[str, set[str] | None] = field(default_factory=dict)  # None: left out with all its columns
     left_out: set[str] = field(default_factory=set)
     last: dict[str, dict[str, str]] = field(default_factory=dict)
-    run_last: set[str] = field(default_factory=set)  # the tables of the run before
+    run_last: set[str] = field(default_factory=set)  # what the run before audited
 
     def expected(self) -> set[tuple[str, str, str | None, bool]]:
         """Change, table, column and whether it violates, of each gap."""
@@ -66,13 +66,14 @@ class Model:
         return {table for table in self.known if table not in self.left_out}
 
     def ran(self) -> None:
-        """What the history knows after a run: a table of which a named column is gone could not be audited, nor one of
-        which no column is left for that; what is not named is audited."""
+        """What the history knows after a run: a table that is gone, or of which no column is left to audit, could not
+        be audited; what is not named is audited."""
+        self.run_last = set()
         for table in self.audited() & set(self.there):
             named, columns = self.known[table] or set(), self.there[table]
-            if named <= columns.keys() and any(name in AUDITED or name not in named for name in columns):
+            if any(name in AUDITED or name not in named for name in columns):
                 self.last[table] = dict(columns)
-        self.run_last = self.audited()
+                self.run_last.add(table)
 
     def learned(self) -> None:
         """What the policy file knows after init, or its --update."""
@@ -278,4 +279,4 @@ class _History:
         return "VARCHAR" if "CHAR" in kind and self.store.name == "duckdb" else kind
 
 
-TRIALS = Trials("histories of catalogs (create, drop, rename, add, retype) and what runs report", 400, 1, histories)
+TRIALS = Trials("histories of catalogs (create, drop, rename, add, retype) and what runs report", 400, 3, histories)
