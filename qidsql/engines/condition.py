@@ -73,18 +73,28 @@ ZONED = re.compile(
     r"(?<!without )time zone|timestamp_?tz|timetz|to_timestamp|timestamp_ltz"
     r"|\b(current_(date|time|local\w+)|localtime(stamp)?|today)\b"
 )
+LITERAL = re.compile(r"'(?:[^']|'')*'|(\"(?:[^\"]|\"\")*\")|--[^\n]*|/\*.*?\*/", re.DOTALL)
+# What picks, numbers or lists rows and values in the order in which the engine reads them, unless an ORDER BY without
+# ties decides. That order can change between two statements: with threads, and with Postgres' synchronized scans.
+PICKING = (
+    r"any_value|arbitrary|first|last|arg_(?:min|max)\w*|(?:min|max)_by|mode|(?:first|last|nth)_value|row_number|ntile|lag"
+    r"|lead|list|(?:array|string|xml|jsonb?(?:_\w+)?)_?agg\w*|group_concat|listagg|collect_(?:list|set)|json_group_\w+"
+)
+PICKS = re.compile(rf"\b(?:limit|offset|fetch|distinct\s+on)\b|\b(?:{PICKING})\s*\(", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Dependences:
     """The functions that return another value at each call, those that depend on the session, whether others depend on
-    its time zone or return the time, and the names of its settings that others go by."""
+    its time zone or return the time, the names of its settings that others go by, and whether rows or values are picked
+    in the order in which they are read."""
 
     changing: frozenset[str] = frozenset()
     session: frozenset[str] = frozenset()
     zone: bool = False
     time: bool = False
     settings: frozenset[str] = frozenset()
+    order: bool = False
 
 
 def checked(table: Table, found: Dependences, time_zone: str, more: str = "") -> Table:
@@ -107,6 +117,7 @@ def checked(table: Table, found: Dependences, time_zone: str, more: str = "") ->
     notes = [f"the {table.kind} uses the current time: its values can depend on when it is audited"] * found.time
     notes += [in_zone(f"values of the {table.kind}", time_zone)] * found.zone
     notes += [by_settings(f"values of the {table.kind}", found.settings)] * bool(found.settings)
+    notes += [in_order(table.kind)] * found.order
     return replace(table, notes=(*table.notes, *notes), time_dependent=found.time) if notes else table
 
 
@@ -121,6 +132,19 @@ def asks_zone(table: Table, where: str) -> bool:
 def in_zone(what: str, time_zone: str) -> str:
     """A note on what depends on the session's time zone."""
     return f"{what} depend on the time zone of the session, here {time_zone}: in another one they can differ"
+
+
+def in_order(kind: str) -> str:
+    """A note on a view that picks rows or values."""
+    return (
+        f"the {kind} picks rows or values (as LIMIT, DISTINCT ON, any_value, row_number, array_agg do): unless its "
+        f"ORDER BY leaves no ties, another reading can pick others"
+    )
+
+
+def picks(text: str) -> bool:
+    """Whether a query picks, numbers or lists rows or values in the order in which they are read, as its words tell."""
+    return PICKS.search(LITERAL.sub(" ", text)) is not None
 
 
 def by_settings(what: str, settings: Collection[str]) -> str:

@@ -14,6 +14,7 @@
 --                        style    how the session writes dates, intervals, floats and bytes as text
 --                        time     the time of the transaction
 --                        setting  the setting of the session that is the name
+--                        order    it picks, numbers or lists rows or values in the order in which they are read
 --         own: it is not one of Postgres
 WITH RECURSIVE planned AS ( -- the functions of each table that the planner may call
   SELECT COALESCE(indexed.indrelid, statistics.stxrelid, rule.conrelid, whole.objid) AS oid, function.oid AS function
@@ -227,13 +228,21 @@ judged(name, verdict, own) AS (
   WHERE reached.tree ~ '\{SQLVALUEFUNCTION :op [0125678] ' OR reached.words ~ '\m(current_date|current_time|local\w+)\M'
   UNION
   SELECT
-    CASE WHEN function.types ~ '\mmoney\M' THEN 'lc_monetary' ELSE 'default_text_search_config' END,
+    CASE
+      WHEN function.types ~ '\mmoney\M' THEN 'lc_monetary'
+      WHEN function.name ~ '^to_(char|number)$' THEN 'lc_monetary, lc_numeric' -- by L, D and G of a format
+      ELSE 'default_text_search_config'
+    END,
     'setting',
     FALSE
   FROM functions AS function
   WHERE function.volatility = 's'
     AND NOT function.own
-    AND (function.types ~ '\mmoney\M' OR function.name ~ 'to_ts(vector|query)$|^ts_(headline|match_t[qt])$')
+    AND (
+      function.types ~ '\mmoney\M'
+      OR function.name ~ 'to_ts(vector|query)$|^ts_(headline|match_t[qt])$'
+      OR (function.name ~ '^to_(char|number)$' AND NOT function.types ~ 'timestamp|interval')
+    )
   UNION
   SELECT
     word.found[1],
@@ -284,6 +293,15 @@ judged(name, verdict, own) AS (
   SELECT function.name, 'style', function.own
   FROM functions AS function
   WHERE function.volatility = 's' AND function.types ~ '\m(any\w*|record)'
+  UNION
+  SELECT function.name, 'order', function.own
+  FROM functions AS function
+  WHERE function.name ~ '^(any_value|mode|(array|string|xml|jsonb?(_object)?)_?agg\w*|row_number|ntile|lag|lead|(first|last|nth)_value)$'
+  UNION
+  SELECT 'LIMIT', 'order', FALSE
+  FROM reached
+  WHERE reached.tree ~ ':limit(Count|Offset) \{|:hasDistinctOn true'
+    OR reached.words ~ '\m(limit|offset|fetch|distinct\s+on)\M'
   UNION
   SELECT 'TIMESTAMPTZ', 'zone', TRUE
   FROM reached

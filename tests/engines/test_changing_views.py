@@ -14,7 +14,16 @@ from qidsql.engines.spark.engine import depending
 from qidsql.engines.spark.session import SparkSession
 from qidsql.errors import UsageError
 from tests.hostile_names import GIVEN
-from tests.stores import THREE_ENGINES, TWO_ENGINES, DuckDBStore, PostgresStore, SparkStore, SQLiteStore, Store, quoted
+from tests.stores import (
+    THREE_ENGINES,
+    TWO_ENGINES,
+    DuckDBStore,
+    PostgresStore,
+    SparkStore,
+    SQLiteStore,
+    Store,
+    quoted,
+)
 from tests.ways import measured_set, work
 
 ROWS = [("a", 1), ("a", 1), ("b", 2), ("b", 2)]
@@ -389,6 +398,8 @@ def test_settings_that_functions_of_postgres_go_by_are_named(postgres_store: Pos
         "to_tsvector('simple', word)": "",
         "word @@ 'cat'": "default_text_search_config",
         "CAST(pay AS money)": "lc_monetary",
+        "to_char(pay, 'L9D99')": "lc_monetary, lc_numeric",
+        "to_char(timestamp '2020-01-01', 'YYYY')": "",
         "jsonb_path_exists_tz(to_jsonb(word), '$.a')": "time zone",
     }
     for number, value in enumerate(views):
@@ -499,3 +510,61 @@ def test_plans_of_spark(spark_store: SparkStore) -> None:
     for view, noted in (("aged", True), ("today", True), ("fine", False)):
         notes = measured_set(spark_store.url, view, columns=["a"] if noted else ["uuid"]).account.notes
         assert any("each statement reads the current time anew" in note for note in notes) == noted, view
+
+
+PICKED = {  # views of people, and whether the order of reading can decide what they show
+    "SELECT name FROM people LIMIT 3": True,
+    "SELECT name, COUNT(*) AS n FROM (SELECT name FROM people LIMIT 3) AS t GROUP BY name": True,
+    "SELECT name, ROW_NUMBER() OVER (PARTITION BY name ORDER BY age) AS n FROM people": True,
+    "SELECT name, MAX(age) AS age FROM people GROUP BY name": False,
+    "SELECT name AS \"first\", age AS lag, 'limit' AS word FROM people": False,
+}
+PICKED_BY = {
+    "duckdb": (
+        "SELECT * FROM first_three()",
+        "SELECT DISTINCT ON (name) name, age FROM people",
+        "SELECT name, ANY_VALUE(age) AS a FROM people GROUP BY 1",
+    ),
+    "postgres": (
+        "SELECT DISTINCT ON (name) name, age FROM people",
+        "SELECT name, ARRAY_AGG(age) AS a FROM people GROUP BY 1",
+        "SELECT name, STRING_AGG(name, ',') AS a FROM people GROUP BY 1",
+    ),
+    "sqlite": ("SELECT name, GROUP_CONCAT(age) AS a FROM people GROUP BY 1",),
+}
+
+
+@THREE_ENGINES
+def test_a_view_that_picks_rows_says_so(people: Store) -> None:
+    """Of three of four rows nobody knows which: with threads, or synchronized scans, two statements can see others."""
+    views = {**PICKED, **dict.fromkeys(PICKED_BY[people.name], True)}
+    if people.name == "duckdb":
+        people.execute("CREATE MACRO first_three() AS TABLE SELECT name, age FROM people LIMIT 3")
+        views["SELECT name, HISTOGRAM(age) AS h FROM people GROUP BY name"] = False
+    for number, text in enumerate(views):
+        people.execute(f"CREATE VIEW v{number} AS {text}")
+        people.execute(f"CREATE VIEW behind{number} AS SELECT * FROM v{number}")
+    with people.connect() as engine:
+        for number, (text, picks) in enumerate(views.items()):
+            for view in (f"v{number}", f"behind{number}"):
+                notes = "; ".join(engine.describe(view).notes)
+                assert ("picks rows or values" in notes) is picks, (text, notes)
+
+
+@pytest.mark.spark
+def test_a_view_of_spark_that_picks_rows_says_so(spark_store: SparkStore) -> None:
+    session = SparkSession(address(spark_store.url), 600)
+    session.execute("CREATE TEMPORARY VIEW people AS SELECT id % 2 AS name, id AS age FROM RANGE(20)")
+    views = {text: picks for text, picks in PICKED.items() if '"' not in text}
+    views |= {
+        "SELECT name, first(age) AS a FROM people GROUP BY 1": True,
+        "SELECT name, collect_list(age) AS a FROM people GROUP BY 1": True,
+        "SELECT name AS `first`, age AS lag, 'limit' AS word FROM people": False,
+    }
+    with spark_store.connect() as engine:
+        for number, (text, picks) in enumerate(views.items()):
+            session.execute(f"CREATE TEMPORARY VIEW v{number} AS {text}")
+            session.execute(f"CREATE TEMPORARY VIEW behind{number} AS SELECT * FROM v{number}")
+            for view in (f"v{number}", f"behind{number}"):
+                notes = "; ".join(engine.describe(view).notes)
+                assert ("picks rows or values" in notes) is picks, (text, notes)

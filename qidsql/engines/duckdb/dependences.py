@@ -10,7 +10,7 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from qidsql.engines.condition import MOMENTS, OF_SESSION, CatalogQuery, Dependences
+from qidsql.engines.condition import LITERAL, MOMENTS, OF_SESSION, CatalogQuery, Dependences, picks
 from qidsql.engines.duckdb.condition import UP_TO_NOW, FunctionEntry
 
 NAME = re.compile(r'(?:"((?:[^"]|"")+)"|([^\W\d]\w*))(\s*\()?')  # the last group: it is called
@@ -23,7 +23,6 @@ SESSION = re.compile(
     r"|pg_(settings|timezone_names|prepared_statements|database|namespace|class|tables|views)|sqlite_(temp_)?(master|schema)"
 )
 COLUMN = re.compile(r"(?:\bas|\.)\s*\"?$", re.IGNORECASE)  # what comes before the name of a column
-LITERAL = re.compile(r"'(?:[^']|'')*'|(\"(?:[^\"]|\"\")*\")|--[^\n]*|/\*.*?\*/", re.DOTALL)
 DATED = re.compile(r"^(try_)?cast$|date|time|year|month|day|week|quarter|decade|hour|minute|^era$|^age$|^extract$")
 GENERATED = re.compile(r"\bGENERATED ALWAYS AS\s*\(", re.IGNORECASE)
 # Of functions of times with a zone: those that do not go by the days and hours of the session's zone, and those that do
@@ -49,7 +48,7 @@ def dependences(catalog: CatalogQuery, query: str, definition: str, behind: Mapp
     changing: set[str] = set()
     session: set[str] = set()
     met: set[tuple[str, bool]] = set()  # names, and whether they are called
-    time_dependent, waiting = False, [definition]
+    time_dependent, order, waiting = False, picks(definition), [definition]
     while waiting:
         texts, waiting = _outside_literals(waiting), []
         found = {(_name(each), bool(each[3])) for text in texts for each in NAME.finditer(text)} - met
@@ -59,7 +58,7 @@ def dependences(catalog: CatalogQuery, query: str, definition: str, behind: Mapp
         named = {name for name in words if name in behind}
         columns = _columns_in_all(texts, named)
         met -= {each for each in met if each[0] in columns}  # a view behind can read them as views
-        waiting += [text for name in sorted(named - columns) for text in behind[name]]
+        views = [text for name in sorted(named - columns) for text in behind[name]]
         names: list[exp.Expr] = [exp.Literal.string(name) for name in sorted(called)]
         functions = [FunctionEntry(*row) for row in (catalog("functions", names=names) if names else ())]  # type: ignore[arg-type]
         changing |= {each.name for each in functions if each.stability == "VOLATILE"} - WITHOUT_VALUE
@@ -67,12 +66,14 @@ def dependences(catalog: CatalogQuery, query: str, definition: str, behind: Mapp
         session |= {each.name for each in functions if each.depends_on_session}
         session |= {name for name in _asking(texts) - columns if SESSION.fullmatch(name)}
         time_dependent |= bool(words & MOMENTS) or any(each.depends_on_time for each in functions if not each.macro)
-        waiting += [each.macro for each in functions if each.macro]
+        own = [each.macro for each in functions if each.macro and not each.internal]
+        order |= any(map(picks, [*views, *own]))
+        waiting += [*views, *(each.macro for each in functions if each.macro)]
     zone = up_to_now = False
     if not (changing or session):
         zone, up_to_now = _by_zone_and_day(catalog, query, {name for name, is_call in met if is_call})
     zone |= not OF_DAY.isdisjoint(name for name, is_call in met if is_call or name in MOMENTS)
-    return Dependences(frozenset(changing), frozenset(session), zone, time_dependent or up_to_now)
+    return Dependences(frozenset(changing), frozenset(session), zone, time_dependent or up_to_now, order=order)
 
 
 class Reads:

@@ -567,7 +567,7 @@ class PostgresEngine(Engine):
             frozenset(str(name) for name, verdict, _ in rows if verdict == each)
             for each in ("changes", "session", "setting")
         )
-        found = Dependences(changing, session, "zone" in verdicts, "time" in verdicts, settings)
+        found = Dependences(changing, session, "zone" in verdicts, "time" in verdicts, settings, "order" in verdicts)
         changed = ", ".join(str(name) for (name,) in self._catalog("changed_settings")) if "style" in verdicts else ""
         if changed:  # the role's own are not used: values that are compared as texts have to be exact
             raise UsageError(

@@ -19,7 +19,7 @@ from qidsql.core.results import Examination
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName, Version, kind_of
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
-from qidsql.engines.condition import Dependences, checked
+from qidsql.engines.condition import PICKING, Dependences, checked
 from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.spark.address import Address, address
 from qidsql.engines.spark.condition import parse_condition
@@ -83,6 +83,7 @@ ZONED_BY_SAIL = re.compile(r"Timestamp(?:\(µs, \"|\w+\(-?\d+, Some)")
 BY_DAYS = re.compile(
     r"AS Date32\)|\b(?:date_trunc|spark_(?:year|month|day\w*|hour|date_format|to_utf8|quarter|week\w*))\("
 )
+PICKED = re.compile(rf"\b(?:GlobalLimit|LocalLimit|Limit: skip)\b|\b(?:{PICKING})\(", re.IGNORECASE)
 EACH_ITS_OWN = "each statement sees the data at its own moment"
 SAME_FILES = "every statement reads the same files; an error if one is added, removed or replaced meanwhile"
 ONE_VERSION = "every statement reads the same version of the table"
@@ -563,7 +564,8 @@ def depending(plan: str, own: frozenset[str] = frozenset()) -> Dependences:
     changing |= {name for name in re.findall(r"([\w$]+)\(", plan) if name.lower() in own}
     zone = ZONED.search(plan) or (ZONED_BY_SAIL.search(plan) and BY_DAYS.search(plan))
     session = frozenset(SESSION.findall(plan))
-    return Dependences(frozenset(changing), session, zone is not None, TIME.search(plan) is not None)
+    time, order = TIME.search(plan) is not None, PICKED.search(plan) is not None
+    return Dependences(frozenset(changing), session, zone is not None, time, order=order)
 
 
 def folder_columns(files: frozenset[str]) -> frozenset[str]:

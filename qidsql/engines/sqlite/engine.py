@@ -16,7 +16,7 @@ from qidsql.core.results import Check, Examination, State
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
-from qidsql.engines.condition import Dependences, checked
+from qidsql.engines.condition import Dependences, checked, picks
 from qidsql.engines.sqlite.dialect import (
     SQLITE,
     WideSum,
@@ -82,15 +82,17 @@ class SQLiteSession:
     def freeze_time(self) -> None:
         """Nothing to do: no condition depends on the time."""
 
-    def changing_functions(self, sql: str) -> tuple[frozenset[str], frozenset[str]]:
-        """The functions of a query, and of the views it reads, that SQLite calls not deterministic, and those of dates.
-        Reads no row.
+    def changing_functions(self, sql: str) -> tuple[frozenset[str], frozenset[str], bool]:
+        """The functions of a query, and of the views it reads, that SQLite calls not deterministic, those of dates, and
+        whether a view picks rows by the order in which they are read. Reads no row.
 
         Functions of dates are deterministic for SQLite, although they return the time for 'now' or without an argument.
         """
         called: set[str] = set()
+        views: set[str | None] = set()
 
-        def note(action: int, first: str | None, name: str | None, *_: object) -> int:
+        def note(action: int, first: str | None, name: str | None, _: str | None, view: str | None) -> int:
+            views.add(view)
             if action == sqlite3.SQLITE_FUNCTION:
                 called.add(str(name).lower())
             return sqlite3.SQLITE_OK
@@ -109,7 +111,9 @@ class SQLiteSession:
             text.partition("(")[0] for kind, first, text in steps if kind in ("Function", "PureFunc") and not first
         }
         time = called & DATES if not timeless else called & DATES & without
-        return frozenset(called & {str(name) for (name,) in rows} | time), frozenset(called & DATES)
+        texts = self._line.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'view'").fetchall()
+        order = any(name in views and picks(str(text)) for name, text in texts)
+        return frozenset(called & {str(name) for (name,) in rows} | time), frozenset(called & DATES), order
 
     def clock_asked(self, sql: str, functions: Collection[str]) -> tuple[frozenset[str], bool]:
         """Which of the functions of dates ask the clock while a query runs, whose arguments can be values of its rows,
@@ -219,13 +223,13 @@ class SQLiteEngine(Engine):
         if kind != "view":
             return described
         query = self.dialect.render(exp.select("*").from_(table_node(name)))
-        changing, dates = self._of_view(lambda session: session.changing_functions(query))
+        changing, dates, order = self._of_view(lambda session: session.changing_functions(query))
         zone = False
         if dates and not changing:
             counts = [exp.Count(this=exp.column(each.name, quoted=True)) for each in columns]
             query = self.dialect.render(exp.select(*counts).from_(table_node(name)))
             changing, zone = self._of_view(lambda session: session.clock_asked(query, dates))
-        return checked(described, Dependences(changing, zone=zone), self.time_zone)
+        return checked(described, Dependences(changing, zone=zone, order=order), self.time_zone)
 
     def _of_view(self, work: Callable[[SQLiteSession], Answer]) -> Answer:
         try:
