@@ -31,6 +31,9 @@ def _leave(code: int) -> None:
     gc.freeze()  # nothing that is garbage now matters: a last collection over the syntax trees takes .1 s
     if not left_behind():
         sys.exit(code)
+    from qidsql.engines.private_folder import remove_all
+
+    remove_all()
     for stream in filter(None, (sys.stdout, sys.stderr)):
         with suppress(OSError, ValueError):
             stream.flush()

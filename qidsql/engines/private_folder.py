@@ -86,14 +86,25 @@ OWNER_ONLY = struct.pack("<I", 2) + b"".join(
 )
 
 
+_all: "weakref.WeakSet[FolderOnDisk]" = weakref.WeakSet()
+
+
+def remove_all() -> None:
+    """Removes the folders of this process, for an exit in which Python does not call finalizers."""
+    for folder in list(_all):
+        folder.end()
+
+
 class FolderOnDisk:
     """A new folder, and what else ends with it (`held`). It is removed with the last reference to this object, or when
     the process ends that made it, not a fork of it. Raises SourceError."""
 
     def __init__(self) -> None:
         self.held = ExitStack()
-        weakref.finalize(self, _end, os.getpid(), self.held)
-        self.path = _locked_folder(self.held)
+        self.end = weakref.finalize(self, _end, os.getpid(), self.held)
+        _all.add(self)
+        with uninterrupted():  # asking for the temporary folder makes a file in it
+            self.path = _locked_folder(self.held)
         _sweep(self.path.parent)
 
 

@@ -169,3 +169,26 @@ def test_a_signal_while_a_folder_is_removed_is_not_lost(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.stdout, done.stderr) == ("interrupted False\n", "")
+
+
+HANGING = """
+import sys, threading
+from qidsql.__main__ import _leave
+from qidsql.engines.private_folder import PrivateFolder
+from qidsql.engines.workers import _started
+
+folder = PrivateFolder()
+(folder.exports / "rows.csv").write_text("cnry")
+_started(threading.Event().wait)
+try:
+    raise SystemExit(3)  # whose frames hold the folder
+except SystemExit as end:
+    _leave(end.code)
+"""
+
+
+def test_a_process_that_ends_with_a_driver_at_work_leaves_nothing(tmp_path: Path) -> None:
+    """Found by the trial `kills`: one in 50 commands interrupted while a working database was opened left its folder."""
+    ended = subprocess.run([sys.executable, "-c", HANGING], env=environment({"TMPDIR": str(tmp_path)}), timeout=60)
+    assert ended.returncode == 3
+    assert not list(tmp_path.iterdir())
