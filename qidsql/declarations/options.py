@@ -18,10 +18,12 @@ help texts. The request checks the values in `__post_init__`, wherever they come
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from functools import cache
+from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType
 from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar, get_type_hints, overload
@@ -48,24 +50,34 @@ Other = TypeVar("Other", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The type of an option on the command line, and in SQL (a type of DuckDB)."""
+    """The type of an option on the command line, in SQL (a type of DuckDB), and those in Python, in words too."""
 
     command_line: Any
     sql: str
+    python: tuple[type, ...] = field(default=(object,), compare=False)
+    said: str = field(default="", compare=False)
+
+    def check(self, name: str, value: object) -> None:
+        """Raises UsageError for a value of another type; None is whatever the request takes it for."""
+        fits = isinstance(value, self.python) and (not isinstance(value, bool) or {bool, object} & {*self.python})
+        if value is not None and not fits:
+            raise UsageError(f"{name} must be {self.said}, not {type(value).__name__}")
 
 
+TEXT = (str,)
+NAMED = (str, Path)
 FORMS: dict[Any, Form] = {
-    Names: Form(list[str], "VARCHAR[]"),
-    Ratio: Form(str, "VARCHAR"),  # keeps 0.9 exactly as typed
-    Size: Form(str, "VARCHAR"),
-    FileName: Form(Path, "VARCHAR"),
-    Weights: Form(str, "VARCHAR"),
-    Paths: Form(list[Path], "VARCHAR[]"),
-    bool: Form(bool, "BOOLEAN"),
-    float: Form(float, "DOUBLE"),
-    int: Form(int, "BIGINT"),
-    Path: Form(Path, "VARCHAR"),
-    str: Form(str, "VARCHAR"),
+    Names: Form(list[str], "VARCHAR[]", (str, Iterable), "a name or a list of names"),
+    Ratio: Form(str, "VARCHAR", (str, Real, Decimal), "a number, or a text such as 9/10 or 90%"),  # 0.9 as it is typed
+    Size: Form(str, "VARCHAR", (str, Integral), "a number of bytes, or a text such as 10GB"),
+    FileName: Form(Path, "VARCHAR", NAMED, "the name of a file"),
+    Weights: Form(str, "VARCHAR", (*NAMED, Mapping), "a text such as a=3,b=1, a .toml file or a dict"),
+    Paths: Form(list[Path], "VARCHAR[]", (*NAMED, Iterable), "names of files"),
+    bool: Form(bool, "BOOLEAN", (bool,), "True or False"),
+    float: Form(float, "DOUBLE", (Real, Decimal), "a number"),
+    int: Form(int, "BIGINT", (Integral,), "a whole number, such as 5"),
+    Path: Form(Path, "VARCHAR", NAMED, "the name of a file"),
+    str: Form(str, "VARCHAR", TEXT, "a text"),
     NoneType: Form(str, "VARCHAR"),  # once given, it makes another request
 }
 
@@ -118,10 +130,10 @@ class Parameter:
 def parameters(request: type) -> tuple[Parameter, ...]:
     """The fields of a request that have an `Option`, in order. Raises TypeError for a type without a `Form`."""
     found = []
-    for name, (field, declared) in declared_fields(request).items():
-        option = declared.mark(Option) if field.init else None
+    for name, (own, declared) in declared_fields(request).items():
+        option = declared.mark(Option) if own.init else None
         if option is not None:
-            default = inspect.Parameter.empty if field.default is MISSING else field.default
+            default = inspect.Parameter.empty if own.default is MISSING else own.default
             found.append(Parameter(name, _form(declared.kind), default, option))
     return tuple(found)
 
@@ -131,7 +143,7 @@ def _form(kind: Any) -> Form:
         return FORMS[kind]
     kind = present(kind)
     if isinstance(kind, type) and issubclass(kind, StrEnum):
-        return Form(kind, "VARCHAR")
+        return Form(kind, "VARCHAR", TEXT, f"one of {', '.join(kind)}")
     if kind not in FORMS:
         raise TypeError(f"options cannot have the type {kind}")
     return FORMS[kind]
@@ -160,6 +172,7 @@ def python_function(
     signature = inspect.signature(request)
     options = (each for each in parameters(request) if not each.option.argument)
     names = {flag: each.name for each in options for flag in each.flags}
+    forms = {each.name: each.form for each in parameters(request)}
 
     def function(source: Any = None, /, *args: P.args, **kwargs: P.kwargs) -> Result:
         given = signature.bind(*args, **kwargs).arguments
@@ -169,6 +182,8 @@ def python_function(
                     f"{parameter} is a {type(value).__name__}, but only the source can be a data frame: write tables "
                     f"that belong together to files of one folder, which is a source, and name them"
                 )
+            if parameter in forms:
+                forms[parameter].check(parameter, value)
         try:
             return work(source, with_given(request, (*given,), *args, **kwargs))
         except UsageError as error:

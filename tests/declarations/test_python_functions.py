@@ -49,3 +49,14 @@ def test_a_lazy_frame_is_read_without_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert qidsql.audit(polars.LazyFrame(TABLE)).verdict == "pass"
+
+
+@pytest.mark.parametrize("name", ["audit", "keys", "uniques", "protect", "risk", "graph"])
+def test_a_value_of_another_type_is_refused_by_name(name: str) -> None:
+    """And not by whatever first trips over it: an AttributeError that names no parameter."""
+    function = getattr(qidsql, name)
+    own = [each for each in inspect.signature(function).parameters.values() if each.kind is each.KEYWORD_ONLY]
+    assert own
+    for parameter in own:
+        with pytest.raises(UsageError, match=rf"^{parameter.name} must be .*, not object$"):
+            function("nothing.csv", **{parameter.name: object()})
