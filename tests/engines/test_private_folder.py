@@ -188,7 +188,7 @@ except SystemExit as end:
 
 
 def test_a_process_that_ends_with_a_driver_at_work_leaves_nothing(tmp_path: Path) -> None:
-    """Found by the trial `kills`: one in 50 commands interrupted while a working database was opened left its folder."""
+    """One in 50 commands that were interrupted while a working database was opened had left its folder (`kills`)."""
     ended = subprocess.run([sys.executable, "-c", HANGING], env=environment({"TMPDIR": str(tmp_path)}), timeout=60)
     assert ended.returncode == 3
     assert not list(tmp_path.iterdir())
