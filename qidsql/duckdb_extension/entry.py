@@ -506,6 +506,11 @@ def _message(error: BaseException) -> str:
     """The error in one line, with option names as in SQL."""
     if isinstance(error, KeyboardInterrupt):
         return "qidsql: interrupted"
+    if isinstance(error, ImportError):  # loaded by another Python than that of its installation
+        return (
+            f"qidsql: the Python of this process ({sys.executable}) lacks {error.name}, which this function needs: "
+            f"install qidsql in it, or use those that need no Python, such as anonymity"
+        )
     if not isinstance(error, QidsqlError):  # its text can contain cell values
         return f"qidsql: {internal(error)}"
     return f"qidsql: {_one_line(error)}"

@@ -695,3 +695,25 @@ def test_the_footer_is_what_duckdb_reads() -> None:
     end = footer("linux_amd64")
     fields = [end[at : at + 32].rstrip(b"\0").decode() for at in range(0, 256, 32)]
     assert (len(end), fields[3], fields[5:]) == (512, "C_STRUCT", [C_API, "linux_amd64", "4"])
+
+
+LACKING = """
+import sys, duckdb
+sys.modules["sqlglot"] = None
+connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+connection.execute(f"LOAD '{sys.argv[1]}'")
+connection.execute(sys.argv[2])
+try:
+    connection.execute("FROM qidsql.verdict('people')")
+except duckdb.Error as error:
+    print(error)
+print(connection.execute("SELECT verdict FROM qidsql.anonymity('people', ['id'])").fetchall())
+"""
+
+
+def test_in_a_python_without_what_searches_need(extension: Path) -> None:
+    """As in another environment than that of the installation: not "internal error", and the other tier works."""
+    start = [sys.executable, "-c", LACKING, str(extension), PEOPLE]
+    said = subprocess.run(start, env=environment(), capture_output=True, text=True, check=True, timeout=300).stdout
+    assert f"qidsql: the Python of this process ({sys.executable}) lacks sqlglot" in said
+    assert "[('violation',)]" in said
