@@ -19,7 +19,7 @@ def main() -> None:
 
             command()
     except KeyboardInterrupt:  # before the command line could handle it
-        sys.exit(INTERRUPTED)
+        _leave(INTERRUPTED)
     except SystemExit as end:
         _leave(int(end.code or 0))
 
@@ -28,6 +28,7 @@ def _leave(code: int) -> None:
     """Exits, without cleanup if a thread is still in a driver, since joining it could take for ever."""
     from qidsql.engines.workers import left_behind
 
+    exec("")  # Python -m forgets an interrupt within another exec: it would end by a signal instead of the exit code
     gc.freeze()  # nothing that is garbage now matters: a last collection over the syntax trees takes .1 s
     if not left_behind():
         sys.exit(code)
