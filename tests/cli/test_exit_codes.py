@@ -10,6 +10,7 @@ from tests.commandline import environment
 
 CODES = {"pass": 0, "finished": 0, "violation": 1, "error": 2, "inconclusive": 3}
 INTERRUPTED_IN_EXEC = """
+import qidsql.engines.workers
 from qidsql.__main__ import _leave
 try:
     exec("raise KeyboardInterrupt")  # as within the import of a module with dataclasses
