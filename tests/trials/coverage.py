@@ -66,12 +66,13 @@ class Model:
         return {table for table in self.known if table not in self.left_out}
 
     def ran(self) -> None:
-        """What the history knows after a run: a table that is gone, or of which no column is left to audit, could not
-        be audited; what is not named is audited."""
+        """What the history knows after a run: a table could not be audited that is gone, of which no column is left to
+        audit, or with a new column that may be a named one, misspelt. What is not named is audited."""
         self.run_last = set()
         for table in self.audited() & set(self.there):
             named, columns = self.known[table] or set(), self.there[table]
-            if any(name in AUDITED or name not in named for name in columns):
+            misspelt = ALIKE & (named - columns.keys()) and ALIKE & (columns.keys() - named)
+            if not misspelt and any(name in AUDITED or name not in named for name in columns):
                 self.last[table] = dict(columns)
                 self.run_last.add(table)
 
@@ -92,6 +93,7 @@ class Model:
                     self.left_out.add(table)
 
 
+ALIKE = {"created_at", "updated_at"}  # one may be the other, misspelt
 AUDITED = ("birth_date", "zip", "sex", "city", "occupation")  # quasi-identifiers
 
 
