@@ -165,7 +165,11 @@ class Stopped(QidsqlError):
 
 
 class BudgetSpent(Stopped):
-    """A budget set by the caller is used up."""
+    """A budget set by the caller is used up, or a limit of a search is reached."""
+
+
+class OutOfTime(BudgetSpent):
+    """The seconds or bytes are used up: another attempt may get further, or less far."""
 
 
 class ConnectionLost(Stopped):

@@ -16,7 +16,7 @@ from typing import Annotated
 
 from qidsql.core.options import BUDGET
 from qidsql.declarations.options import Option
-from qidsql.errors import BudgetSpent, UsageError
+from qidsql.errors import BudgetSpent, OutOfTime, UsageError
 from qidsql.wording.texts import setting, size
 
 _END: ContextVar[float | None] = ContextVar("end of the time limit", default=None)
@@ -60,7 +60,7 @@ def earlier(one: float | None, other: float | None) -> float | None:
 def check_time(deadline: float | None) -> None:
     """Raise BudgetSpent if the time, of `time.monotonic`, is past; None is never."""
     if deadline is not None and time.monotonic() > deadline:
-        raise BudgetSpent("the time budget is used up")
+        raise OutOfTime("the time budget is used up")
 
 
 # A limit on the bytes that statements of a block read, at any depth: engines charge statements before they run.
@@ -96,7 +96,7 @@ def charge_bytes(wanted: int) -> None:
     """Count what is about to be read. Raises BudgetSpent if it exceeds a limit: then nothing is counted."""
     for each in _LIMITS.get():
         if each.used + wanted > each.most:
-            raise BudgetSpent(
+            raise OutOfTime(
                 f"the budget of {size(each.most)} ({setting('max_bytes')}) does not allow the next {size(wanted)}: "
                 f"{size(each.used)} are used"
             )

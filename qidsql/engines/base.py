@@ -298,6 +298,13 @@ class Engine(ABC):
         """
         return None
 
+    def file_hash(self, table: Table, key: bytes) -> str | None:
+        """A hash with a key of all bytes that decide about the rows of the table: equal ones are the same table.
+
+        None if it is not read from files alone, or these are large beside it. Sends no statement. Raises BudgetSpent.
+        """
+        return None
+
     def sees_one_state(self, table: Table) -> bool:
         """Whether all statements of an answer see the table in one state, each part of it."""
         return False

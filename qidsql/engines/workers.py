@@ -16,7 +16,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 
-from qidsql.errors import BudgetSpent
+from qidsql.errors import OutOfTime
 
 if TYPE_CHECKING:  # the command line imports `left_behind` and must not wait for SQL parsers
     from qidsql.sql.templates import Row
@@ -173,7 +173,7 @@ def next_wait(deadline: float | None) -> float:
     """The seconds to wait before the next check. Raises BudgetSpent at the deadline."""
     left = TICK if deadline is None else min(TICK, deadline - time.monotonic())
     if left <= 0:
-        raise BudgetSpent("the time budget is used up")
+        raise OutOfTime("the time budget is used up")
     return left
 
 

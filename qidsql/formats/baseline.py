@@ -39,11 +39,16 @@ def written(document: RunResult) -> Iterator[str]:
 def _small(table: TableRun) -> TableRun:
     found = tuple(each for each in table.findings if each.state is not FindingState.GONE)
     if table.audit is None:
-        return replace(table, findings=found, trend=(), fingerprint=None)
+        return _unmarked(table, findings=found, trend=())
     account = replace(table.audit.account, notes=(), policy=replace(table.audit.account.policy, origin=None))
     emptied: dict[str, Any] = {name: () for name in LISTS if getattr(table.audit, name)} | dict.fromkeys(FIGURES)
     small = replace(table.audit, account=account, **emptied)
-    return replace(table, audit=small, findings=found, trend=(), fingerprint=None)
+    return _unmarked(table, audit=small, findings=found, trend=())
+
+
+def _unmarked(table: TableRun, **changes: Any) -> TableRun:
+    """The table without fingerprints: no verdict stands by a file."""
+    return replace(table, fingerprint=None, file_fingerprint=None, **changes)
 
 
 def read_baseline(path: Path) -> RunResult:
@@ -53,7 +58,7 @@ def read_baseline(path: Path) -> RunResult:
         raise UsageError(f"{path} has no run of this version of qidsql; {EXPECTED}")
     try:
         found: RunResult = loaded(RunResult, document)
-        tables = PackedTables.of(replace(each, fingerprint=None, unchanged=None) for each in found.tables)
+        tables = PackedTables.of(_unmarked(each, unchanged=None) for each in found.tables)
     except (*MISMATCH, QidsqlError):
         raise UsageError(f"{path} is not as qidsql writes it; {EXPECTED}") from None
     return replace(found, tables=tables)

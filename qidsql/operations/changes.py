@@ -125,6 +125,8 @@ def verdict_with_exceptions(
 
 
 def _state(before: Measures, now: Measures) -> FindingState:
+    if before == now:  # most of a long list
+        return FindingState.UNCHANGED
     was, extent = Extent.of(before), Extent.of(now)
     if extent.worse_than(was):
         return FindingState.WORSE

@@ -37,7 +37,7 @@ from qidsql.operations.history.records import History, PastTable, RunSummary, Un
 from qidsql.operations.plan import PlannedTable, Resumption, SourcePlan, of_models, plan, selected, tables_of
 from qidsql.operations.policy_file import PolicyFile, TableEntry
 from qidsql.operations.table_run import Finding, TableRun, Unchanged, passes_with
-from qidsql.operations.unchanged import asked_of, complete_lists, fingerprint_of, stands
+from qidsql.operations.unchanged import asked_of, complete_lists, file_fingerprint_of, fingerprint_of, stands
 from qidsql.sql.relation import table_node
 from qidsql.wording.texts import POLICY_FILE, count, few, plural, written_as
 
@@ -286,14 +286,14 @@ class _Run:
                     reason=known.reason,
                     resumed=True,
                     fingerprint=known.fingerprint,
+                    file_fingerprint=known.file_fingerprint,
                     unchanged=known.unchanged,
                     audit=known.audit,
                 )
                 there = with_exceptions(as_found(known.findings), entry.exemptions, self.today)
                 return self._with_history(resumed, there, entry, before, run)
-            typed = None if described.kind == "file" else table_node(described.name).sql(engine.dialect.name)
             blank, result = self._result(
-                blank, engine, typed, policy, weights, entry.options.get("hierarchies"), before, run, stage
+                blank, engine, narrowed, policy, weights, entry.options.get("hierarchies"), before, run, stage
             )
         alone = as_found(before.findings) if blank.unchanged and before else findings(result, entry.source)
         found = with_exceptions(alone, entry.exemptions, self.today)
@@ -327,7 +327,7 @@ class _Run:
         self,
         blank: TableRun,
         engine: Engine,
-        typed: str | None,
+        described: Table,
         policy: Policy,
         weights: Mapping[str, int],
         hierarchies: str | None,
@@ -335,8 +335,9 @@ class _Run:
         run: str | None,
         stage: Callable[[str], None],
     ) -> tuple[TableRun, AuditResult]:
-        """The audit of a table, or the one before, of that run, if it stands; and the table with its fingerprint."""
+        """The audit of a table, or the one before, of that run, if it stands; and the table with its fingerprints."""
         spent, mark = Accounting(engine), None
+        typed = None if described.kind == "file" else table_node(described.name).sql(engine.dialect.name)
         asked, table = asked_of(engine, policy, weights), None if self.past.fresh else before
 
         def check(described: Table) -> None:
@@ -350,17 +351,21 @@ class _Run:
             if stands(table, mark):
                 raise _Stands
 
-        policy = self.budget.within(policy)
+        policy, whole = self.budget.within(policy), policy
         checked, most = bool(self.past.secret) and policy.max_statements != 1, policy.max_statements
+        by_files = file_fingerprint_of(engine, described, asked, self.past.secret) if checked else None
         if checked and most is not None:
             policy = replace(policy, max_statements=most - 1)
         request = replace(_request(typed, policy, weights), hierarchies=hierarchies, earlier=complete_lists(table))
         try:
+            if stands(table, by_files):
+                raise _Stands
             result = audit(engine, request, stage, check if checked else lambda described: None)
         except _NoFingerprint:
             result = audit(engine, request, stage)
         except _Stands:
             assert table is not None
+            mark = table.fingerprint
             result = cast(AuditResult, table.audit)
             spared = result.account.statements - spent.spent["statements"]
             since = table.unchanged or Unchanged(run=str(run), started=result.account.started, spared=spared)
@@ -369,7 +374,10 @@ class _Run:
                 replace(result, account=replace(result.account, **spent.spent)),
             )
         self.budget.used += spent.spent["statements"]
-        return replace(blank, fingerprint=mark), result
+        limited = not result.complete and whole.max_statements != most  # by what other tables of the run left
+        if result.cut_short or limited:
+            mark = by_files = None
+        return replace(blank, fingerprint=mark, file_fingerprint=by_files), result
 
     def _with_history(
         self, table: TableRun, found: Sequence[Finding], entry: TableEntry, before: TableRun | None, run: str | None

@@ -186,6 +186,7 @@ class TableRun:
     fingerprint: Annotated[
         str | None, OMITTED, "of all that was read, and how: where it is the same again, the verdict stands"
     ] = None
+    file_fingerprint: Annotated[str | None, OMITTED, "the same by all bytes of the files that hold the table"] = None
     unchanged: Annotated[Unchanged | None, OMITTED, "the audit whose verdict stands", SHOWN] = None
     audit: AuditResult | HiddenAudit | None = None
     findings: tuple[Finding, ...] = ()

@@ -108,6 +108,7 @@ def _result(draft: Draft, policy: Policy, accounting: Accounting, lost: Sequence
         assumptions=assumptions(policy, draft.columns, verdict),
         account=accounting.account(draft.table, policy, draft.rows, draft.sets_profiled, draft.unfinished, notes),
         interrupted=draft.interrupted,
+        cut_short=draft.cut_short,
     )
 
 
@@ -153,12 +154,12 @@ def _fill(
     except Stopped as stop:
         with suppress(Stopped):
             settle()
-        draft.leave(str(engine.stopped_by or stop))
+        draft.leave(str(engine.stopped_by or stop), engine.stopped_by or stop)
         draft.interrupted = isinstance(stop, Interrupted)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         with suppress(Stopped):
             settle()
-        draft.leave("interrupted")
+        draft.leave("interrupted", stop)
         draft.interrupted = True
 
 
@@ -198,7 +199,7 @@ def _examine(
             try:
                 _explain(*violating, table, policy, draft, on_stage, on_part)
             except StatementError as error:  # the verdict is proved; only the reasons stay incomplete
-                draft.leave(str(error))
+                draft.leave(str(error), error)
     finally:
         draft.sets_profiled = every.sets
 
@@ -234,7 +235,7 @@ def _explain(
     try:
         withhold(linking(limited, policy.below_k.linked, draft.histories), policy, whole, draft)
     except BudgetSpent as stop:
-        draft.leave(f"withholding columns: {stop}")
+        draft.leave(f"withholding columns: {stop}", stop)
         return
     from qidsql.commands.audit.remedies import compare_remedies  # where a table fails, so that loading stays fast
 
@@ -243,7 +244,7 @@ def _explain(
     try:
         compare_remedies(audited, table, policy, whole, draft)
     except (BudgetSpent, UsageError) as stop:  # such as too many values for codes
-        draft.leave(f"{COARSER}: {stop}")
+        draft.leave(f"{COARSER}: {stop}", stop)
 
 
 def _entities(draft: Draft, policy: Policy) -> int | None:

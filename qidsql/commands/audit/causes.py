@@ -84,6 +84,7 @@ def search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, p
     if criterion == policy.below_k and result.complete:
         _least_withheld(profiler, criterion, result, draft)
     if result.stopped is not None:
+        draft.end_by(result.stopped)
         draft.unfinished.append(f"{criterion.name}: {result.stopped}")
         if profiler.spent:
             raise result.stopped

@@ -160,6 +160,7 @@ class AuditResult(Result):
     assumptions: Annotated[tuple[str, ...], "assumptions behind the verdict", SHOWN]
     hierarchies: Annotated[str | None, OMITTED, "the folder or file that declares those of some columns", SHOWN] = None
     interrupted: Annotated[bool, UNWRITTEN] = False  # the user asked to stop
+    cut_short: Annotated[bool, UNWRITTEN] = False  # by what another audit may not meet
 
     @property
     def asked(self) -> tuple[str, ...]:

@@ -9,11 +9,14 @@ from qidsql.commands.audit.command import ColumnFinding, ColumnSetFinding, Perso
 from qidsql.commands.audit.effects import BlankCells, CoarserColumns, LeastWithheld, Withheld
 from qidsql.core.results import Disclosed
 from qidsql.core.tables import Table
+from qidsql.errors import BudgetSpent, OutOfTime, UsageError
 from qidsql.measures.histories import Histories, NumbersOfRows, Resolution, Unicity
 from qidsql.measures.profiles import ClassProfile, SizeBin
 from qidsql.measures.sampling import ClassEstimate
 from qidsql.profiling.known_rows import RowsOfPersons
 from qidsql.sql.templates import ColumnNames
+
+ENDS_ALIKE = (BudgetSpent, UsageError)
 
 
 @dataclass
@@ -49,13 +52,19 @@ class Draft:
     weights: Mapping[str, int] = field(default_factory=dict)  # of columns; 1 where there is none
     earlier: Mapping[str, Sequence[ColumnNames]] = field(default_factory=dict)  # complete lists of an earlier audit
     interrupted: bool = False
+    cut_short: bool = False  # by what another audit may not meet, such as the end of its seconds
 
     def facts(self) -> dict[str, Any]:
         """What is known now, to go back to by `vars(draft).update(facts)`."""
         return {name: [*value] if isinstance(value, list) else value for name, value in vars(self).items()}
 
-    def leave(self, reason: str) -> None:
-        """Note why the work ends here, and which parts are not done."""
+    def leave(self, reason: str, stop: BaseException | None = None) -> None:
+        """Note why the work ends here, by what stop, and which parts are not done."""
+        self.end_by(stop)
         undone = f"; not done: {', '.join(self.todo)}" if self.todo else ""
         if not any(reason in noted for noted in self.unfinished) or undone:
             self.unfinished.append(reason + undone)
+
+    def end_by(self, stop: BaseException | None) -> None:
+        """Note whether another audit would end at the same place: at a limit of a search, not of time."""
+        self.cut_short |= stop is not None and (not isinstance(stop, ENDS_ALIKE) or isinstance(stop, OutOfTime))

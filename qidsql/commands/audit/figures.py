@@ -84,7 +84,7 @@ def measure(
         if draft.histories is not None and draft.histories.smallest < policy.k:
             return audited, limited
     except StatementError as error:  # what was measured is proved
-        draft.leave(str(error))
+        draft.leave(str(error), error)
     return None
 
 

@@ -13,6 +13,7 @@ from typing import TypeVar, cast
 import duckdb
 from sqlglot import exp
 
+from qidsql.core.budget import bytes_limited
 from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
 from qidsql.core.results import Check, Examination, State
 from qidsql.core.tables import FILES, Column, Comparison, Condition, Table, TableName
@@ -25,7 +26,7 @@ from qidsql.engines.duckdb.dependences import MOST_READS, Reads, dependences, ge
 from qidsql.engines.duckdb.dialect import CAN_BE_SET, DUCKDB, SETTING, USUAL, bits_for, value_kind
 from qidsql.engines.duckdb.doctor import examine
 from qidsql.engines.duckdb.driver_errors import file_fault, translate
-from qidsql.engines.duckdb.files import DataFiles, how_read, in_place, path_list, versions
+from qidsql.engines.duckdb.files import DataFiles, FilesRead, how_read, in_place, path_list, versions
 from qidsql.engines.duckdb.measuring import MEASURED, Measuring, rests_on_files
 from qidsql.engines.duckdb.parquet_files import PLACE, columns_of_files, read_first_rows
 from qidsql.engines.duckdb.reading import read_files
@@ -68,6 +69,7 @@ WORKERS = 2  # DuckDB runs one statement on all cores; a second one uses what sm
 IN_MEMORY = 16  # bytes for each class and column, at the worst, while hash tables grow
 GROWN = 16  # times the bytes of a parquet file its classes take at most, about
 HELD, HOLDING = counter(1), Lock()  # numbers of tables of held rows, made one at a time: engines share a database
+LARGE_DATABASE = 1_000_000_000  # bytes of a database of which a table may be a small part
 SPILLS_WELL = 10  # times the memory: of 11 times it could spill, of 16 times not
 SPILLED = 8  # the same in the temporary folder: 5 to 6 of tables of 20 and 100 million rows and 10 columns
 IN_USE = (duckdb.ResourceInUseException,) if hasattr(duckdb, "ResourceInUseException") else ()  # from DuckDB 2.0 on
@@ -162,7 +164,7 @@ class DuckDBEngine(Engine):
         folder: PrivateFolder | None,
         files: Sequence[DataFiles] = (),
         writable: bool = False,
-        token: str | None = None,
+        read: FilesRead | None = None,
         beside: Beside | None = None,
         borrowed: bool = False,
     ) -> None:
@@ -180,7 +182,8 @@ class DuckDBEngine(Engine):
         self._in_place = in_place([*files, *(beside.files if beside is not None else ())])
         self._versions = versions(self._in_place)
         self.data_files = [path for each in files for path in each.paths]
-        self._token = token
+        self._read, self._token = read, read and read.token
+        self._hash: str | None = ""  # of a database file; empty: not computed
         self._tables: list[Row] | None = None
         self._texts: tuple[list[Row], dict[str, list[str]], Reads] | None = None  # of these rows
         self._grouping_bits = USUAL
@@ -252,6 +255,22 @@ class DuckDBEngine(Engine):
         if self._token is None or table.kind not in ("table", *FILES):
             return None
         return f"{self._token} {self.time_zone}"
+
+    def file_hash(self, table: Table, key: bytes) -> str | None:
+        """Of a database the whole file, once, while it keeps writers out; not of views and generated columns, which may
+        tell the day."""
+        if self._read is None or self.writable or bytes_limited():
+            return None
+        if table.kind in FILES:
+            own = [path for each in self.files for path in each.paths if each.table == table.name.name]
+            return self._read.hashed(own, key) if own else None
+        listed = (row for row in self._listed() if self._name(row) == table.name)
+        if table.kind != "table" or self.files or any(row[7] is not None for row in listed):
+            return None
+        if self._hash == "":
+            large = bytes_on_disk(self._read.paths) > LARGE_DATABASE
+            self._hash = None if large else self._read.hashed(self._read.paths, key)
+        return self._hash
 
     def sees_one_state(self, table: Table) -> bool:
         return True

@@ -8,13 +8,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeAlias
 
+from qidsql.core.budget import check_time, limit
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.errors import SourceError
 from qidsql.sql.templates import Row
 from qidsql.wording.texts import few
 
+PART = 1 << 20  # bytes read at a time
+MOST_HASHED = 100  # files of a source
 HEAD = 16 * 1024  # bytes at the start of a file that its token covers; in a DuckDB database they contain the headers
 KINDS = {
     ".parquet": "parquet",
@@ -194,6 +198,39 @@ def file_token(paths: Sequence[Path], options: Mapping[str, str]) -> str | None:
         )
         seen.update(head)
     return f"files {seen.hexdigest()}"
+
+
+class FilesRead:
+    """Files in the state in which they are when this is made, before they are read."""
+
+    def __init__(self, paths: Sequence[Path], options: Mapping[str, str] = MappingProxyType({})) -> None:
+        self.paths, self._options, self.token = paths, options, file_token(paths, options)
+
+    def hashed(self, paths: Sequence[Path], key: bytes) -> str | None:
+        """As `hash_of_files` of some of them; None if any is in another state by now, or they are many."""
+        if self.token is None or len(self.paths) > MOST_HASHED:
+            return None
+        found = hash_of_files(paths, key)
+        return found if file_token(self.paths, self._options) == self.token else None
+
+
+def hash_of_files(paths: Sequence[Path], key: bytes) -> str | None:
+    """A hash with a key of the names and all bytes of the files, and of which there are; None if one cannot be read.
+    Raises BudgetSpent."""
+    seen = hashlib.blake2b(key=key)
+    for path in paths:
+        seen.update(f"{path.absolute()};".encode(errors="surrogateescape"))
+        try:
+            with path.open("rb") as file:
+                while part := file.read(PART):
+                    check_time(limit())
+                    seen.update(part)
+                seen.update(f";{file.tell()};".encode())
+        except FileNotFoundError:  # usually a write-ahead log
+            continue
+        except OSError:
+            return None
+    return seen.hexdigest()
 
 
 def in_place(files: Sequence[DataFiles]) -> list[Path]:

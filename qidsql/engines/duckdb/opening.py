@@ -19,7 +19,7 @@ from qidsql.engines.duckdb.borrowed import BorrowedEngine
 from qidsql.engines.duckdb.dialect import CAN_BE_SET, DUCKDB, SETTING
 from qidsql.engines.duckdb.driver_errors import open_error, unparsed
 from qidsql.engines.duckdb.engine import DuckDBEngine
-from qidsql.engines.duckdb.files import DataFiles, allowed_paths, file_token, find_files, in_place
+from qidsql.engines.duckdb.files import DataFiles, FilesRead, allowed_paths, find_files, in_place
 from qidsql.engines.duckdb.frames import merged_columns, with_texts
 from qidsql.engines.duckdb.measuring import MEASURED
 from qidsql.engines.duckdb.progress_bar import without_progress_bar
@@ -53,9 +53,9 @@ def open_database(
     """
     paths = [path, path.with_name(f"{path.name}.wal"), *(beside.paths if beside else ())]
     no_pipes(paths, label)
-    token = file_token(paths, {})  # computed before reading, so that later changes show
-    use = (token, *sorted(options.items()), *sorted(beside.options.items() if beside else ()))
-    with _in_turn(path), _opening(label, None if writable or token is None else use) as folder:
+    read = FilesRead(paths)  # before reading, so that later changes show
+    use = (read.token, *sorted(options.items()), *sorted(beside.options.items() if beside else ()))
+    with _in_turn(path), _opening(label, None if writable or read.token is None else use) as folder:
         settings = _config(folder, options) | _measured(beside.files if beside else ())
 
         def prepare(connection: duckdb.DuckDBPyConnection) -> None:
@@ -66,7 +66,7 @@ def open_database(
                     folder.on_disk.held.enter_context(writers_kept_out(path))
 
         connection = _connected(partial(_connection, str(path), settings, read_only=not writable), prepare)
-        return DuckDBEngine(connection, label, folder, writable=writable, token=token, beside=beside)
+        return DuckDBEngine(connection, label, folder, writable=writable, read=read, beside=beside)
 
 
 def open_files(path: Path, label: str, options: Mapping[str, str], beside: Beside | None = None) -> DuckDBEngine:
@@ -80,7 +80,8 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
     of_reading = {"header", OPTION} if any(each.kind == "csv" for each in files) else {OPTION}
     reading = {name: value for name, value in options.items() if name in of_reading}
     missing = Marks.declared(reading.get(OPTION))
-    token = file_token([file for each in found for file in each.paths] + (beside.paths if beside else []), reading)
+    of_source = [file for each in found for file in each.paths]
+    state = FilesRead(of_source + (beside.paths if beside else []), reading)
     with _opening(label) as folder:
         settings = _config(folder, {name: value for name, value in options.items() if name not in reading})
         settings |= _measured([*files, *(beside.files if beside else ())])
@@ -112,7 +113,7 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
         connection = _connected(partial(_connection, ":memory:", settings) if in_memory else on_disk, read)
         readable = [file for each in files for file in allowed_paths(each)]
         _seal(connection, readable + (beside.allowed_paths if beside else []), folder)
-        engine = DuckDBEngine(connection, label, folder, files, token=token, beside=beside)
+        engine = DuckDBEngine(connection, label, folder, files, read=state, beside=beside)
         engine.notes, engine.unread, engine.later = notes, unread, later
         if reading:
             engine.read_with = "?" + "&".join(f"{name}={quote(text, safe=',:?*#/')}" for name, text in reading.items())
