@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 from qidsql.column_roles.resolution import given_columns
 from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.command import AuditRequest, AuditResult
+from qidsql.commands.audit.earlier import Earlier
 from qidsql.commands.table_search import Accounting
 from qidsql.core.budget import within, within_bytes
 from qidsql.core.policy import Policy, changed_settings, relaxed_settings
@@ -37,7 +38,7 @@ from qidsql.operations.history.records import History, PastTable, RunSummary, Un
 from qidsql.operations.plan import PlannedTable, Resumption, SourcePlan, of_models, plan, selected, tables_of
 from qidsql.operations.policy_file import PolicyFile, TableEntry
 from qidsql.operations.table_run import Finding, TableRun, Unchanged, passes_with
-from qidsql.operations.unchanged import asked_of, complete_lists, file_fingerprint_of, fingerprint_of, stands
+from qidsql.operations.unchanged import asked_of, file_fingerprint_of, fingerprint_of, stands
 from qidsql.sql.relation import table_node
 from qidsql.wording.texts import POLICY_FILE, count, few, plural, written_as
 
@@ -356,13 +357,13 @@ class _Run:
         by_files = file_fingerprint_of(engine, described, asked, self.past.secret) if checked else None
         if checked and most is not None:
             policy = replace(policy, max_statements=most - 1)
-        request = replace(_request(typed, policy, weights), hierarchies=hierarchies, earlier=complete_lists(table))
+        request = replace(_request(typed, policy, weights), hierarchies=hierarchies)
         try:
             if stands(table, by_files):
                 raise _Stands
-            result = audit(engine, request, stage, check if checked else lambda described: None)
+            result = audit(engine, request, stage, check if checked else lambda described: None, _earlier(table))
         except _NoFingerprint:
-            result = audit(engine, request, stage)
+            result = audit(engine, request, stage, earlier=_earlier(table))
         except _Stands:
             assert table is not None
             mark = table.fingerprint
@@ -464,6 +465,11 @@ def _request(table: str | None, policy: Policy, weights: Mapping[str, int]) -> A
     """The request for the audit of a table: its policy and the weights of its columns."""
     options = {each.name: getattr(policy, each.name) for each in fields(policy)}
     return AuditRequest(table, weights=weights, roles="none", **options)
+
+
+def _earlier(before: TableRun | None) -> Earlier:
+    """What the audit before found, if there was one."""
+    return Earlier.of(before.audit) if before is not None and isinstance(before.audit, AuditResult) else Earlier()
 
 
 def _failed(blank: TableRun, error: str) -> TableRun:

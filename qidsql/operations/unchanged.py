@@ -21,7 +21,6 @@ from qidsql.core.requirements import read_order
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
-from qidsql.measures.criteria import Key
 from qidsql.operations.table_run import TableRun
 from qidsql.sql.relation import fingerprint, relation
 from qidsql.version import __version__
@@ -60,17 +59,6 @@ def file_fingerprint_of(engine: Engine, table: Table, asked: list[Any], secret: 
 def _mark(rows: object, table: Table, asked: list[Any], secret: str) -> str:
     everything = [asked, repr(replace(table, estimated_rows=None)), rows]
     return hmac.new(secret.encode(), json.dumps(everything, default=str).encode(), "sha256").hexdigest()
-
-
-def complete_lists(before: TableRun | None) -> dict[str, list[tuple[str, ...]]]:
-    """The column sets of each search of an earlier audit that listed all of them, by its criterion.
-
-    Not keys, which pairs of rows decide for fewer statements than their list has sets.
-    """
-    if before is None or not isinstance(before.audit, AuditResult):
-        return {}
-    searches = [search for search in before.audit.searches if search.complete and search.criterion != Key().name]
-    return {each.criterion: [found.columns for found in before.audit.found_by(each)] for each in searches}
 
 
 def stands(before: TableRun | None, mark: str | None) -> bool:

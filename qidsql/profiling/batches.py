@@ -104,6 +104,7 @@ ProfileStatement: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]
 VALUES_TOGETHER = 32_000_000  # rows x columns of the column sets in one statement
 FINEST = 1_000_000  # classes of all columns of a statement, where the sets together take little memory
 COVERED = 40_000  # rows; of fewer, column sets from the classes of several columns are no cheaper than side by side
+FORESEEN = 64  # column sets in a statement, where no search decides which are asked next
 SAMPLE_SETS = 64  # column sets in one statement over a sample: drawing it costs more than profiling
 
 
@@ -151,6 +152,14 @@ class Batches:
             *(self._statement(class_profiles_by_finest, part) for part in finest),
             *(self._statement(class_profiles, part) for part in _parts(masks, self._together(masks, rows))),
         ]
+
+    def foreseen(self, masks: Sequence[int], rows: int | None) -> list[ProfileStatement]:
+        """Of many column sets of a small table, which wait for no answer; of a larger one none."""
+        if not masks or rows is None or rows > self.dialect.union_rows:
+            return []
+        widest = max(mask.bit_count() for mask in masks)
+        width = min(FORESEEN, VALUES_TOGETHER // max(1, rows * widest))
+        return [self._statement(class_profiles, part) for part in _parts(masks, width)]
 
     def of_packed(self, packed: PackedRows, masks: Sequence[int], rows: int | None) -> list[ProfileStatement]:
         """Of any column sets, from packed rows."""

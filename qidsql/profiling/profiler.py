@@ -35,7 +35,7 @@ from qidsql.sql.classes import (
 )
 from qidsql.sql.matching_rows import Domain, matching_profile, matching_sizes
 from qidsql.sql.relation import Relation, distinct_rows
-from qidsql.sql.templates import Statement
+from qidsql.sql.templates import ColumnNames, Statement
 from qidsql.wording.texts import count
 
 Answer = TypeVar("Answer")
@@ -250,6 +250,15 @@ class TableProfiler:
             alone = len(new) > 1 and all(mask.bit_count() == 1 for mask in new)
             self._run_profiles(self._single_statements(new) if alone else self._statements(new))
         return [self._known[mask] for mask in masks]
+
+    def foresee(self, sets: Sequence[ColumnNames]) -> None:
+        """Profile sets that are likely to be asked for, and the single columns, of a small table: many in a statement.
+        Of a larger one nothing. Raises as `profiles`."""
+        places = {name: 1 << place for place, name in enumerate(self.names)}
+        masks = [sum(places[name] for name in names) for names in sets if all(name in places for name in names)]
+        if masks and self.nulls is Nulls.EQUAL and self.entity is None:
+            new = [mask for mask in dict.fromkeys([*self._singles, *masks]) if mask not in self._known]
+            self._run_profiles(self._batches.foreseen(new, self.rows))
 
     def settles(self, mask: int) -> bool:
         """Whether the profile of the set is known, or follows from others. No statement."""

@@ -47,6 +47,16 @@ def certified(profiler: Profiler, criterion: Criterion, earlier: Sequence[int]) 
     return SearchResult(criterion, algorithm, found, True, profiler.columns, failing=tuple(search.failing))
 
 
+def largest_without(met: Sequence[int], columns: int) -> list[int]:
+    """The largest sets of so many columns that contain none of these, of too many only some.
+
+    >>> largest_without([0b011], 3)
+    [6, 5]
+    """
+    everything = (1 << columns) - 1
+    return [everything ^ mask for mask in islice(MinimalHittingSets(met), MOST_FAILING_SETS) if mask != everything]
+
+
 class _Mending:
     """`met` are the sets known to meet the criterion that contain no other, `failing` the largest known to fail; before
     anything is measured, what is expected."""
@@ -66,9 +76,7 @@ class _Mending:
         ]
 
     def largest(self) -> list[int]:
-        """The largest sets that contain none of `met`, of too many only some."""
-        outside = islice(MinimalHittingSets(self.met), MOST_FAILING_SETS)
-        return [self._everything ^ mask for mask in outside if mask != self._everything]
+        return largest_without(self.met, len(self._columns))
 
     def missing(self) -> list[int]:
         """The sets to measure next; none if the list is certified."""

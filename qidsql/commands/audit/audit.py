@@ -8,6 +8,7 @@ from qidsql.column_roles.resolution import Columns, given_columns
 from qidsql.commands.audit.causes import allow, search, withhold
 from qidsql.commands.audit.command import AuditRequest, AuditResult, ColumnFinding
 from qidsql.commands.audit.draft import Draft
+from qidsql.commands.audit.earlier import Earlier
 from qidsql.commands.audit.figures import estimated, findings_of, measure
 from qidsql.commands.audit.verdict import assumptions, verdict_on
 from qidsql.commands.table_search import Accounting, comparison_notes, order_notes, table_profiler, unknown_table
@@ -31,6 +32,7 @@ def audit(
     request: AuditRequest,
     on_stage: Callable[[str], None] = lambda stage: None,
     on_table: Callable[[Table], None] = lambda table: None,
+    earlier: Earlier | None = None,
 ) -> AuditResult:
     """Audit one table against a policy.
 
@@ -38,7 +40,8 @@ def audit(
     [Yuan & Wang, Corollary 1]; only if that fails, the minimal column sets to blame, then the effect of withholding
     columns. `on_stage` is called with a description of each stage, `on_table` with the table before the first statement
     on its rows, `request.on_part` with the result so far: when the verdict is known, and after each search. Among the
-    fewest columns to withhold, those of least weight are reported.
+    fewest columns to withhold, those of least weight are reported. What an `earlier` audit of the table found is
+    measured first, and only what no longer holds is searched: the result is the same.
 
     Scans: one counts rows and NULLs, which decides whether columns can be recognised as identifiers; one reads each
     column alone (in a row store all of them together, once for each session); one reads all audited columns together,
@@ -59,7 +62,7 @@ def audit(
 
     with within(policy.max_seconds), within_bytes(policy.max_bytes):
         while True:
-            draft = Draft(unknown_table(request.table), weights=request.column_weights, earlier=request.earlier)
+            draft = Draft(unknown_table(request.table), weights=request.column_weights, earlier=earlier or Earlier())
             draft.hierarchies = request.declared
             with engine.answer(), engine.on_credit():
                 _fill(engine, request, draft, on_stage, on_part, on_table)

@@ -24,7 +24,7 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.regions import Regions, regions_of
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.borders import borders
-from qidsql.search.certified import certified
+from qidsql.search.certified import certified, largest_without
 from qidsql.search.decided import decided
 from qidsql.search.difference_masks import AgreeingPairs
 from qidsql.search.greedy import greedy_minimal
@@ -71,7 +71,8 @@ def search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, p
         )
         return
     by_pairs = criterion.pairs_decide and profiler.entity is None and profiler.nulls is Nulls.EQUAL
-    result, early = _minimal_keys(profiler, policy) if by_pairs else _minimal_sets(profiler, criterion, policy, draft)
+    find = _minimal_keys if by_pairs else _minimal_sets
+    result, early = find(profiler, criterion, policy, draft)
     result = gate.column_sets(result, profiler, [1] * profiler.columns)
     if by_pairs:
         profiler.learn_keys([found.mask for found in result.found])
@@ -95,8 +96,15 @@ def _shown_first(found: Found) -> tuple[int, int, int, tuple[int, ...]]:
     return found.size, -found.profile.rows_below_k, -found.profile.classes, tuple(positions(found.mask))
 
 
-def _minimal_keys(profiler: TableProfiler, policy: Policy) -> tuple[SearchResult, tuple[Found, ...]]:
-    """All minimal keys; of a wide table those of so few columns that memory does not grow with their number."""
+def _minimal_keys(
+    profiler: TableProfiler, criterion: Criterion, policy: Policy, draft: Draft
+) -> tuple[SearchResult, tuple[Found, ...]]:
+    """All minimal keys; of a wide table those of so few columns that memory does not grow with their number.
+
+    By the list of an earlier audit, where all that certifies it is measured already; else by pairs of rows.
+    """
+    if result := _certified(profiler, criterion, policy, draft, measured=True):
+        return result, ()
     limited = policy.max_statements is None
     few = limited and COMPARISONS * 2 * (profiler.rows or 0) * profiler.columns > MAX_VALUES_FOR_PAIRS
     if few or not limited or profiler.columns <= WIDE:
@@ -153,12 +161,21 @@ def _minimal_sets(
     return borders(profiler, criterion, policy.max_size, limit=MAX_SETS, breadth=profiler.breadth), early
 
 
-def _certified(profiler: TableProfiler, criterion: Criterion, policy: Policy, draft: Draft) -> SearchResult | None:
-    """All minimal sets, where they are those of an earlier audit; None where they are not, or there was none."""
-    earlier, places = draft.earlier.get(criterion.name, ()), {name: 1 << p for p, name in enumerate(profiler.names)}
+def _certified(
+    profiler: TableProfiler, criterion: Criterion, policy: Policy, draft: Draft, measured: bool = False
+) -> SearchResult | None:
+    """All minimal sets, where they are about those of an earlier audit; None where they are not, or there was none.
+
+    `measured`: None also where a statement would be needed to tell.
+    """
+    earlier = draft.earlier.lists.get(criterion.name, ())
+    places = {name: 1 << place for place, name in enumerate(profiler.names)}
     if policy.max_size is not None or not all(name in places for names in earlier for name in names):
         return None
-    found = certified(profiler, criterion, [sum(places[name] for name in names) for names in earlier])
+    masks = [sum(places[name] for name in names) for names in earlier]
+    if measured and not (masks and all(map(profiler.settles, [*masks, *largest_without(masks, profiler.columns)]))):
+        return None
+    found = certified(profiler, criterion, masks)
     if found is None:
         allow(profiler, policy, criterion)  # as much for a search as without an earlier list
     return found

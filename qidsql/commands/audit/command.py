@@ -290,7 +290,6 @@ class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
     max_bytes: MaxBytes = None
     workspace: Workspace = False
     approximate: Approximate = None
-    earlier: Mapping[str, list[tuple[str, ...]]] = field(default_factory=dict, repr=False, compare=False)
     on_part: Callable[[AuditResult], None] | None = field(default=None, repr=False, compare=False)  # facts so far
 
     def check(self) -> None:

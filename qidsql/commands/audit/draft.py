@@ -1,11 +1,12 @@
 """The facts of an audit known so far, and the result they make."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from qidsql.commands.audit.command import ColumnFinding, ColumnSetFinding, Persons, SearchFinding
+from qidsql.commands.audit.earlier import Earlier
 from qidsql.commands.audit.effects import BlankCells, CoarserColumns, LeastWithheld, Withheld
 from qidsql.core.results import Disclosed
 from qidsql.core.tables import Table
@@ -14,7 +15,6 @@ from qidsql.measures.histories import Histories, NumbersOfRows, Resolution, Unic
 from qidsql.measures.profiles import ClassProfile, SizeBin
 from qidsql.measures.sampling import ClassEstimate
 from qidsql.profiling.known_rows import RowsOfPersons
-from qidsql.sql.templates import ColumnNames
 
 ENDS_ALIKE = (BudgetSpent, UsageError)
 
@@ -50,7 +50,7 @@ class Draft:
     notes: list[str] = field(default_factory=list)
     todo: list[str] = field(default_factory=list)  # parts that have not begun, in words
     weights: Mapping[str, int] = field(default_factory=dict)  # of columns; 1 where there is none
-    earlier: Mapping[str, Sequence[ColumnNames]] = field(default_factory=dict)  # complete lists of an earlier audit
+    earlier: Earlier = field(default_factory=Earlier)
     interrupted: bool = False
     cut_short: bool = False  # by what another audit may not meet, such as the end of its seconds
 

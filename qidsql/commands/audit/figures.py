@@ -45,6 +45,7 @@ def measure(
         return None
     every.compare_entities()
     try:
+        every.foresee(draft.earlier.sets)
         every.singles()
     finally:
         draft.columns = _with_profiles(draft.columns, every, nulls, policy)
