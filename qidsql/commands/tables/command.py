@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Annotated
 
 from qidsql.core.options import MaxSeconds, Schema
@@ -18,8 +19,8 @@ class TablesRequest:
 
     Only the catalog is read. One table is listed with its columns and their types. With `rank` two scans of each table
     count its rows and the persons who are alone with the quasi-identifiers that `init` would propose: where most people
-    are singled out, most is said of them and most can be joined, comes first. Tables about persons are read first; what
-    a budget does not reach is named.
+    are singled out, most is said of them and most can be joined, comes first; a third one finds few columns by which
+    somebody is alone. Tables about persons are read first. What a budget does not reach is named: `resume` reads it.
     """
 
     table: Annotated[
@@ -27,6 +28,10 @@ class TablesRequest:
     ] = None
     schema: Schema = None
     rank: Annotated[bool, Option("read each table, and list the riskiest first: to choose what to audit")] = False
+    resume: Annotated[
+        Path | None,
+        Option("the JSON of an earlier --rank that a budget ended: tables that it has counted are not read", "FILE"),
+    ] = None
     max_seconds: MaxSeconds = None
 
 
@@ -37,6 +42,7 @@ COMMAND = Command(
         "qidsql tables postgresql://auditor@db.example.org/clinic --schema public",
         "qidsql tables env:CLINIC_URL public.visits",
         "qidsql tables warehouse.duckdb --rank",
+        "qidsql tables env:CLINIC_URL --rank --max-seconds 600 --resume rank.json --output rank.json",
     ),
     exit_codes="0 listed, 2 error, 3 there is no table, or not all were reached",
     without=("dry_run", "show_sql"),
@@ -69,6 +75,9 @@ class TableCounts:
     joined: Annotated[tuple[str, ...], "tables with a key, or a column of the same name, that identifies in both"]
     persons: Annotated[int | None, "null: not counted, as nothing in the table may identify"] = None
     alone: Annotated[int | None, "persons who are alone with values of the quasi-identifiers"] = None
+    alone_by: Annotated[
+        tuple[str, ...] | None, OMITTED, "columns by which somebody is alone: the fewest, of rows with rare values"
+    ] = None
 
     @reported
     def risk(self) -> Annotated[int, "persons alone x (1 + sensitive columns) x (1 + tables that can be joined)"]:

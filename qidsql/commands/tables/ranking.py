@@ -9,38 +9,54 @@ from qidsql.column_roles.proposal import TableProposal
 from qidsql.column_roles.table_proposals import TableProposals
 from qidsql.commands.tables.command import ListedTable, TableCounts
 from qidsql.core.catalog import Catalog, CatalogTable
-from qidsql.core.tables import PolicyRole, Table, TableName
+from qidsql.core.tables import PolicyRole, Table, TableName, names_of
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, QidsqlError, StatementError, Stopped
 from qidsql.measures.profiles import ClassProfile
+from qidsql.search.hitting_sets import minimum_hitting_set
 from qidsql.sql.classes import TableOverview, class_profiles, entity_profile, table_overview
+from qidsql.sql.matching_rows import witness_rows
 from qidsql.sql.relation import relation, rows_with_a_value
 from qidsql.sql.templates import Statement
-from qidsql.wording.texts import plural
+from qidsql.wording.texts import count, plural
 
 Answer = TypeVar("Answer")
 
+TOGETHER = 50  # tables whose statements are asked at once: of these all is known before the next ones are read
 ALONE = 2  # k: whoever is below it is alone
+ROWS_COMPARED = 8  # rows that are compared with all others
+DIFFERENCES = 100_000  # that differ in other columns, at most
+LARGE = 1_000_000  # rows; of more, these are too many
 
 
 def ranked(
-    engine: Engine, catalog: Catalog, listed: Sequence[ListedTable], on_stage: Callable[[str], None]
+    engine: Engine,
+    catalog: Catalog,
+    listed: Sequence[ListedTable],
+    on_stage: Callable[[str], None],
+    counted: Sequence[ListedTable] = (),
 ) -> tuple[list[ListedTable], str]:
     """The tables with their counts, the riskiest first; those that were not read at the end, with the reason. And why
     the work ended before all were read; empty if it did not.
 
-    Two statements a table, on all sessions side by side: one scan for its rows and the columns that have nearly a value
-    for each of them, then the classes of the quasi-identifiers that `init` would propose. Tables about persons by the
-    names of their columns come first.
+    Three statements a table at most, on all sessions side by side: one scan for its rows and the columns that have
+    nearly a value for each of them, then the classes of the quasi-identifiers that `init` would propose, then, where
+    somebody is alone, a few such rows beside all classes. Tables about persons by the names of their columns come
+    first. None for a table that was `counted` earlier, with these columns.
     """
-    return _Ranking(engine, catalog, listed, on_stage).ranked()
+    return _Ranking(engine, catalog, listed, on_stage, counted).ranked()
 
 
 class _Ranking:
     """The ranking of the tables of one source."""
 
     def __init__(
-        self, engine: Engine, catalog: Catalog, listed: Sequence[ListedTable], on_stage: Callable[[str], None]
+        self,
+        engine: Engine,
+        catalog: Catalog,
+        listed: Sequence[ListedTable],
+        on_stage: Callable[[str], None],
+        counted: Sequence[ListedTable],
     ) -> None:
         self._engine, self._on_stage = engine, on_stage
         self._found = {each.table: each for each in listed}
@@ -48,8 +64,17 @@ class _Ranking:
         every = {each.name: proposals.of(each) for each in catalog.tables}
         self._proposed = {name: every[name] for name in self._found}
         self._joined = _joined(proposals, every)
+        self._take_over(counted)
         self._described: dict[TableName, Table] = {}
+        self._waiting: set[TableName] = set()
         self._listed = sorted((each for each in catalog.tables if each.name in self._found), key=self._promise)
+
+    def _take_over(self, counted: Sequence[ListedTable]) -> None:
+        earlier = {str(each.table): each for each in counted}  # a name in a document is without its database
+        for name, there in self._found.items():
+            each = earlier.get(str(name))
+            if each is not None and each.counts is not None and each.columns == there.columns:
+                self._found[name] = replace(there, counts=replace(each.counts, joined=self._joined[name]))
 
     def _promise(self, table: CatalogTable) -> tuple[bool, int]:
         """First those with most columns that may identify a person."""
@@ -60,15 +85,20 @@ class _Ranking:
     def ranked(self) -> tuple[list[ListedTable], str]:
         stopped = ""
         try:
-            self._on_stage(f"counting the rows of {plural(len(self._found), 'table')}")
-            self._ask(self._overviews(), self._counted)
-            asked = self._profiles()
-            self._on_stage(f"counting whom {plural(len(asked), 'table')} single out")
-            self._ask(asked, self._singled_out)
+            for start in range(0, len(self._listed), TOGETHER):
+                part = self._listed[start : start + TOGETHER]
+                so_far = f"{count(start)} of {plural(len(self._listed), 'table')} done"
+                self._on_stage(f"counting rows; {so_far}")
+                self._ask(self._overviews(part), self._counted)
+                self._on_stage(f"counting whom they single out; {so_far}")
+                self._ask(self._profiles(part), self._singled_out)
+                self._on_stage(f"looking for few columns that single somebody out; {so_far}")
+                self._ask(self._rare_rows(part), self._singled_out_by)
         except Stopped as stop:
             stopped = str(self._engine.stopped_by or stop)
             for name, each in self._found.items():
                 unread = each.counts is None or (self._may_identify(name) and each.counts.alone is None)
+                unread = unread or name in self._waiting
                 if unread and not each.obstacle:
                     self._found[name] = replace(each, obstacle=f"not reached: {stopped}")
         found = self._found.values()
@@ -79,10 +109,12 @@ class _Ranking:
         counts = self._found[name].counts
         return counts is not None and bool(counts.quasi_identifiers) and not self._proposed[name].of_things
 
-    def _overviews(self) -> dict[TableName, Statement[TableOverview]]:
+    def _overviews(self, part: Sequence[CatalogTable]) -> dict[TableName, Statement[TableOverview]]:
         """The statement that counts rows and values of each table; a table that cannot be read gets its obstacle."""
         asked = {}
-        for listed in self._listed:
+        for listed in part:
+            if self._found[listed.name].counts is not None:
+                continue
             try:
                 table = self._engine.describe_listed(listed)
             except Stopped:
@@ -96,6 +128,12 @@ class _Ranking:
                 rows = relation(self._engine.dialect, table, columns)
                 asked[listed.name] = table_overview(self._engine.dialect, rows, tuple(each.name for each in columns))
         return asked
+
+    def _described_as(self, listed: CatalogTable) -> Table:
+        """One that was counted before."""
+        if listed.name not in self._described:
+            self._described[listed.name] = self._engine.describe_listed(listed)
+        return self._described[listed.name]
 
     def _counted(self, name: TableName, overview: TableOverview) -> None:
         proposed = self._proposed[name]
@@ -119,14 +157,14 @@ class _Ranking:
             ),
         )
 
-    def _profiles(self) -> dict[TableName, Statement[list[ClassProfile]]]:
+    def _profiles(self, part: Sequence[CatalogTable]) -> dict[TableName, Statement[list[ClassProfile]]]:
         """The statement that counts the classes of each table about persons."""
         asked: dict[TableName, Statement[list[ClassProfile]]] = {}
-        for listed in self._listed:
+        for listed in part:
             counts = self._found[listed.name].counts
-            if counts is None or not self._may_identify(listed.name):
+            if counts is None or counts.alone is not None or not self._may_identify(listed.name):
                 continue
-            table, dialect = self._described[listed.name], self._engine.dialect
+            table, dialect = self._described_as(listed), self._engine.dialect
             names = (*counts.quasi_identifiers, *([counts.entity] if counts.entity else []))
             rows = relation(dialect, table, [table.column(each) for each in names])
             if counts.entity is None:
@@ -142,6 +180,32 @@ class _Ranking:
         assert each.counts is not None
         counts = replace(each.counts, alone=profile.rows_below_k, persons=profile.rows)
         self._found[name] = replace(each, counts=counts)
+
+    def _rare_rows(self, part: Sequence[CatalogTable]) -> dict[TableName, Statement[list[dict[int, int]]]]:
+        """The statement that compares a few rows with all others, of tables of rows that are not too many."""
+        asked, dialect = {}, self._engine.dialect
+        for listed in part:
+            counts = self._found[listed.name].counts
+            if counts is None or not counts.alone or counts.alone_by or counts.entity or counts.rows > LARGE:
+                continue
+            table = self._described_as(listed)
+            rows = relation(dialect, table, [table.column(each) for each in counts.quasi_identifiers])
+            asked[listed.name] = witness_rows(
+                dialect, rows, counts.quasi_identifiers, ALONE, ROWS_COMPARED, DIFFERENCES
+            )
+        self._waiting = set(asked)
+        return asked
+
+    def _singled_out_by(self, name: TableName, witnesses: list[dict[int, int]]) -> None:
+        """Whoever differs from each other row in one of the columns is alone with them."""
+        self._waiting.discard(name)
+        each = self._found[name]
+        assert each.counts is not None
+        names = each.counts.quasi_identifiers
+        found = (minimum_hitting_set([*filter(None, masks)], [1] * len(names)).mask for masks in witnesses)
+        fewest = min(found, key=lambda mask: (mask.bit_count(), mask), default=0)
+        if fewest:
+            self._found[name] = replace(each, counts=replace(each.counts, alone_by=names_of(fewest, names)))
 
     def _ask(self, asked: Mapping[TableName, Statement[Answer]], keep: Callable[[TableName, Answer], None]) -> None:
         """Asks all, and keeps each answer; a table whose statement fails gets the reason. Raises Stopped."""

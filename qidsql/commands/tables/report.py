@@ -42,8 +42,9 @@ def report(result: TablesResult) -> Report:
         return
     yield Sentence(
         "People alone: no other row, or person where a column tells them, has the same values in the columns that may "
-        "identify by their names. First is where people alone x (1 + sensitive columns) x (1 + tables that can be "
-        "joined) is largest. Roles are proposals; an audit proves, and this is no audit."
+        "identify by their names; by: few of these by which somebody is. First is where people alone x (1 + sensitive "
+        "columns) x (1 + tables that can be joined) is largest. Roles are proposals; an audit proves, and this is no "
+        "audit."
     )
     if any(each.counts and each.counts.risk for each in result.tables):
         yield _first_steps(result)
@@ -65,18 +66,25 @@ def _tables(result: TablesResult) -> Grid:
 def _ranking(result: TablesResult) -> Grid:
     heads = [
         *(Head("Table", text=True), Head("Rows"), Head("People alone"), Head("", text=True, leaves=1)),
-        *(Head("Sensitive", text=True, leaves=2), Head("Can be joined with", text=True, leaves=3)),
+        *(
+            Head("By", text=True, leaves=4),
+            Head("Sensitive", text=True, leaves=2),
+            Head("Can be joined with", text=True, leaves=3),
+        ),
     ]
     lines: list[list[str | Cell]] = []
     for table in result.tables[:TABLES_LISTED]:
         counts = table.counts
         if counts is None or counts.alone is None or counts.persons is None:
-            lines.append([str(table.table), "" if counts is None else count(counts.rows), *[""] * 4])
+            lines.append([str(table.table), "" if counts is None else count(counts.rows), *[""] * 5])
         else:
             alone = f"{count(counts.alone)} of {count(counts.persons)}"
             drawn = bar(counts.alone, counts.persons, 10, Tone.RISK)
             lines.append(
-                [str(table.table), count(counts.rows), alone, drawn, few(counts.sensitive, 3), few(counts.joined, 3)]
+                [
+                    *(str(table.table), count(counts.rows), alone, drawn, few(counts.alone_by or (), 3)),
+                    *(few(counts.sensitive, 3), few(counts.joined, 3)),
+                ]
             )
     return Grid(heads, lines)
 

@@ -1,17 +1,22 @@
 """The tables and columns of a source, from its catalog."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 from qidsql.commands.tables.command import ListedColumn, ListedTable, TablesRequest, TablesResult
 from qidsql.commands.tables.ranking import ranked
 from qidsql.core.catalog import CatalogTable
+from qidsql.core.files import read_json
 from qidsql.core.results import Verdict
 from qidsql.core.tables import fits
+from qidsql.declarations.results import MISMATCH, loaded
 from qidsql.engines.base import Engine
-from qidsql.errors import UnknownName
-from qidsql.wording.texts import count, few, plural
+from qidsql.errors import UnknownName, UsageError
+from qidsql.version import __version__
+from qidsql.wording.texts import count, few, plural, setting
 
 NAMED = 5  # tables in a sentence
+EXPECTED = "expected a file that qidsql tables --rank wrote with --output NAME.json"
 
 
 def tables(
@@ -19,10 +24,13 @@ def tables(
 ) -> TablesResult:
     """The tables and views that the user can see, with the names of their columns.
 
-    Two or three statements on the catalog; no table is read, but for two statements and scans of each if they are
+    Two or three statements on the catalog; no table is read, but for three statements of each at most if they are
     ranked. Names match in any letter case.
-    Raises UnknownName with near misses if a table, a pattern or a schema matches nothing, and StatementError.
+    Raises UsageError for a file that is no earlier result, UnknownName with near misses if a table, a pattern or a
+    schema matches nothing, and StatementError.
     """
+    if request.resume is not None and not request.rank:
+        raise UsageError(f"{setting('resume')} continues {setting('rank')}; add it")
     on_stage("reading the catalog")
     catalog = engine.catalog(request.schema)
     listed = sorted(catalog.tables, key=lambda table: table.name)
@@ -35,7 +43,7 @@ def tables(
             raise UnknownName("table", [wanted], engine.label, names)
     found, stopped = [_listed(table) for table in listed], ""
     if request.rank:
-        found, stopped = ranked(engine, catalog, found, on_stage)
+        found, stopped = ranked(engine, catalog, found, on_stage, _counted(request.resume, engine.label))
     reason = plural(len(listed), "table") if listed else "there is no table that this user can see"
     if request.rank and listed and not stopped:
         reason += f"; people are alone in {count(sum(bool(each.counts and each.counts.alone) for each in found))}"
@@ -49,6 +57,20 @@ def tables(
         engine=engine.version,
         tables=tuple(found),
     )
+
+
+def _counted(path: Path | None, source: str) -> tuple[ListedTable, ...]:
+    """The tables of an earlier result on this source, in a file. Raises UsageError."""
+    if path is None or not path.exists():  # the first of several attempts
+        return ()
+    document = read_json(path, EXPECTED)
+    try:
+        found: TablesResult = loaded(TablesResult, document)
+    except MISMATCH:
+        raise UsageError(f"{path} is not as qidsql writes it; {EXPECTED}") from None
+    if (found.qidsql, found.source) != (__version__, source):
+        raise UsageError(f"{path} is of another source or version of qidsql; {EXPECTED}, of this one")
+    return found.tables
 
 
 def _listed(table: CatalogTable) -> ListedTable:
