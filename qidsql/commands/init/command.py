@@ -90,8 +90,12 @@ class InitRequest:
 
 COMMAND = Command(
     InitRequest,
-    examples=("qidsql init clinic.duckdb   (then: qidsql run)",),
+    examples=(
+        "qidsql init clinic.duckdb   (then: qidsql run)",
+        "qidsql init clinic.duckdb --review --format dbt > models/roles.yml",
+    ),
     exit_codes="0 finished, 2 error",
+    formats=("terminal", "json", "html", "markdown", "dbt"),
     opens=True,
     without=("output", "dry_run", "workers", "snapshot"),
 )

@@ -14,6 +14,7 @@ from typing import Any
 
 import duckdb
 import pytest
+import yaml
 
 import qidsql as package
 from qidsql.column_roles.labels import read_labels
@@ -112,6 +113,22 @@ def test_labels_from_dbt(store: Store, tmp_path: Path, name: str, text: str) -> 
     (tmp_path / name).write_text(text)
     found = columns_of(proposed(store, dbt=tmp_path / name), "patients")
     assert found == {"x1": S, "x2": D, "x3": Q, "ssn": OTHER, "y": Q}
+
+
+def test_labels_for_dbt_are_read_as_the_same_roles(clinic: Path) -> None:
+    """Those in doubt are left to names, as before."""
+    written = inside("init", "clinic.duckdb", "--format", "dbt", cwd=clinic).out
+    models = yaml.safe_load(written)["models"]
+    (clinic / "schema.yml").write_text(written)
+    source = str(clinic / "clinic.duckdb")
+    alone = package.init(source, output=clinic / "one.toml")
+    again = package.init(source, output=clinic / "two.toml", dbt=clinic / "schema.yml")
+    for before, after in zip(alone.tables, again.tables, strict=True):
+        assert [each.role for each in before.columns] == [each.role for each in after.columns]
+        [model] = [each for each in models if each["name"] == before.table.name]
+        told = {each["name"] for each in model["columns"] if "config" in each}
+        assert told == {each.column for each in before.columns} - {each.column for each in before.doubtful}
+        assert {each.column for each in after.columns if "dbt" in each.reason} == told
 
 
 @pytest.mark.parametrize(
