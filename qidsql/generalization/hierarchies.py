@@ -21,7 +21,7 @@ level, the coarsest highest. So two values have the same label on a level if the
                            itself in its own type at level 0, its label as text, or '*' ('*' for NULL as well)
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -55,6 +55,7 @@ class Level:
     name: str
     label: sql.Label | None = None
     width: int = 0  # of an interval of numbers
+    key: sql.Label | None = None  # tells the labels apart as well, and is planned faster
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,14 @@ class ColumnHierarchy:
             return sql.listed_values(self.lines)
         return sql.labelled_values(dialect, table, self.column, [each.label for each in self.levels if each.label])
 
+    def told_apart(self, dialect: Dialect, table: Table, levels: Iterable[int]) -> str:
+        """The text of the query for the values with what tells the labels of these levels apart: l0, l1, ..."""
+        if self.listed:
+            return dialect.render(self.values(dialect, table))
+        keys = {level: self.levels[level - 1].key or self.levels[level - 1].label for level in levels}
+        given = {level: (key, bool(self.levels[level - 1].key)) for level, key in keys.items() if key}
+        return sql.values_told_apart(dialect, table, self.column, given)
+
     def at(self, levels: Sequence[int]) -> "ColumnHierarchy":
         """This hierarchy with some of its levels between the values and `*`, by number; figures are to be counted."""
         return replace(self, levels=tuple(self.levels[level - 1] for level in levels))
@@ -134,7 +143,8 @@ def _numbers(kind: ValueKind, longest: int) -> list[Level]:
     widths += [5, 10, 20, 50]
     widths += [first * 10**power for power in range(2, 8) for first in (1, 5)]
     widths = [width for width in widths if not longest or width <= max(50, 10**longest)]
-    return [Level(f"steps of {count(width)}", sql.by_width(width, whole, floating), width) for width in widths]
+    keys = {width: sql.steps_of(width) if whole else None for width in widths}
+    return [Level(f"steps of {count(w)}", sql.by_width(w, whole, floating), w, keys[w]) for w in widths]
 
 
 def _prefixes(length: int) -> list[Level]:
@@ -189,13 +199,21 @@ def hierarchies_of(
     `proposed`: the columns that get levels by their type and contents, by name; by default all. Raises UsageError (a
     declared one that does not fit its column: names the column and counts, no value), Stopped, StatementError.
     """
-    known = declared or {}
-    found = [known.get(column.name, ColumnHierarchy(column, (), "all or nothing")) for column in columns]
-    open_ = [
-        place
-        for place, each in enumerate(found)
-        if not each.source and (proposed is None or each.column.name in proposed)
-    ]
+    names = [column.name for column in columns] if proposed is None else proposed
+    return surveyed(ask, dialect, table, levels_of(ask, dialect, table, columns, declared or {}, names))
+
+
+def levels_of(
+    ask: Ask,
+    dialect: Dialect,
+    table: Table,
+    columns: Sequence[Column],
+    declared: Mapping[str, ColumnHierarchy],
+    proposed: Collection[str],
+) -> tuple[ColumnHierarchy, ...]:
+    """The same without their figures, and so without a check of the declared ones. Two statements at most."""
+    found = [declared.get(column.name, ColumnHierarchy(column, (), "all or nothing")) for column in columns]
+    open_ = [place for place, each in enumerate(found) if not each.source and each.column.name in proposed]
     kinds = {place: kind_of(found[place].column.type, dialect.recodable) for place in open_}
     long = [(place, found[place], kind) for place, kind in kinds.items() if kind in (*EXACT, ValueKind.TEXT)]
     lengths = ask([_lengths(dialect, table, long)])[0] if long else {}
@@ -205,8 +223,22 @@ def hierarchies_of(
     labels = ask([_labels(dialect, table, leveled)])[0] if leveled else {}
     for place, each in leveled:
         found[place] = each.at(_merging(each, labels[place]))
-    [counted] = ask([_survey(dialect, table, found)])
-    return tuple(_figured(each, place, counted) for place, each in enumerate(found))
+    return tuple(found)
+
+
+def surveyed(
+    ask: Ask, dialect: Dialect, table: Table, hierarchies: Sequence[ColumnHierarchy]
+) -> tuple[ColumnHierarchy, ...]:
+    """The hierarchies with their figures, checked. One statement. Raises as `hierarchies_of`."""
+    [counted] = ask([_survey(dialect, table, hierarchies)])
+    return tuple(_figured(each, place, counted) for place, each in enumerate(hierarchies))
+
+
+def can_have_levels(column: Column, values: int, dialect: Dialect) -> bool:
+    """Whether a column of so many values, or one less, can have levels by its type."""
+    kind = kind_of(column.type, dialect.recodable)
+    few = {ValueKind.WHOLE: FEW, ValueKind.TEXT: CODES - 1}
+    return kind is not None and values > few.get(kind, 1)
 
 
 def _figured(
@@ -273,18 +305,15 @@ def _labels(
 ) -> Statement[dict[int, list[int]]]:
     """How many labels each level of these columns has."""
     most = max(len(each.levels) for _, each in hierarchies)
-    parts: list[exp.Query] = []
-    for place, each in hierarchies:
-        names = [exp.column(f"l{level}") for level in range(len(each.levels) + 1)]
-        figures: list[exp.Expr] = [exp.Count(this=exp.Distinct(expressions=[name])) for name in names]
-        figures += [exp.Literal.number(0)] * (most - len(each.levels))
-        values = each.values(dialect, table).subquery("labelled", copy=False)
-        parts.append(exp.select(exp.Literal.number(place), *figures, copy=False).from_(values, copy=False))
+    parts = [
+        (place, len(each.levels), each.told_apart(dialect, table, range(1, len(each.levels) + 1)))
+        for place, each in hierarchies
+    ]
 
     def read(rows: list[Row]) -> dict[int, list[int]]:
         return {integer(place): list(map(integer, figures)) for place, *figures in rows}
 
-    return Statement(dialect.render(union_all(parts)), "labels of values", read, scans=len(parts))
+    return Statement(sql.labels_of_values(parts, most), "labels of values", read, scans=len(parts))
 
 
 def _lengths(

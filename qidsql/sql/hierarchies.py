@@ -3,7 +3,7 @@
 A label is a text, made by an expression of the column, or listed by a file. All statements count, or make codes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TypeAlias
 
@@ -91,6 +91,18 @@ def by_width(width: int, whole: bool, floating: bool = False) -> Label:
     return label
 
 
+@cache
+def steps_of(width: int) -> Label:
+    """Which interval of this width a whole number is in: the quotient, rounded down, of what divides towards 0."""
+
+    def step(value: exp.Expr) -> exp.Expr:
+        above = exp.IntDiv(this=value.copy(), expression=_number(width))
+        below = exp.IntDiv(this=exp.paren(value.copy() + 1), expression=_number(width)) - 1
+        return exp.Case(ifs=[exp.If(this=value.copy() < 0, true=below)], default=above)
+
+    return step
+
+
 def _floor(value: exp.Expr) -> exp.Expr:
     """The whole number below one of floating point, exactly; NULL for what is not a number, or too large."""
     near = exp.and_(value.copy() > -LARGEST, value.copy() < LARGEST)
@@ -166,6 +178,42 @@ def labelled_values(dialect: Dialect, table: Table, column: Column, labels: Sequ
         condition=condition(table),
         labels=made or [exp.column("original")],
     )
+
+
+def values_told_apart(dialect: Dialect, table: Table, column: Column, labels: Mapping[int, tuple[Label, bool]]) -> str:
+    """The text of `labelled_values` with these labels alone, by level; put together, as what-ifs ask it of many tables.
+    True: what is given is no label, but tells the labels apart."""
+    texts = [f"{_label_text(dialect, *label)} AS l{level}" for level, label in labels.items()]
+    parts = {
+        "original": dialect.render(value_to_label(dialect, column)),
+        "comparable": dialect.render(comparable(dialect, column, original(column), listed=False)),
+        "table": dialect.render(rows_node(table)),
+        "condition": dialect.render(condition(table)),
+        "labels": ", ".join(texts or ["original"]),
+    }
+    return put_together(_values(dialect), parts)
+
+
+@in_pieces
+def _values(_: Dialect) -> exp.Expr:
+    holes = marks("original", "comparable", "condition", "labels")
+    return fill("hierarchies/values", table=mark_of_table("table"), **holes)
+
+
+@lru_cache(maxsize=256)
+def _label_text(dialect: Dialect, label: Label, key: bool) -> str:
+    value = exp.column("original")
+    return dialect.render(label(value) if key else _labelled_original(dialect, label).copy())
+
+
+def labels_of_values(columns: Sequence[tuple[int, int, str]], most: int) -> str:
+    """The text of the query for how many labels each level of columns has: the number, then `most` + 1 figures.
+    Each column has a number, its levels and the query for its values with their labels."""
+    arms = []
+    for number, levels, values in columns:
+        figures = [f"COUNT(DISTINCT l{level})" for level in range(levels + 1)] + ["0"] * (most - levels)
+        arms.append(f"SELECT {number}, {', '.join(figures)} FROM ({values}) AS labelled")
+    return " UNION ALL ".join(arms)
 
 
 @lru_cache(maxsize=256)  # the same for every column: to build it costs more than to copy it
@@ -303,6 +351,42 @@ def rows_with_codes(
         coded = coded.subquery(f"d{place}", copy=False)
         query = query.join(coded, on=own.eq(exp.column("l0", table=f"d{place}")), join_type="left", copy=False)
     return query
+
+
+def classes_in_pieces(
+    dialect: Dialect,
+    table: Table,
+    columns: Sequence[Column],
+    words: Sequence[str],
+    others: Sequence[str],
+    joined: str,
+    sums: Sequence[str],
+) -> str:
+    """The text of the query for the classes of equal `words` of the audited rows, with `sums` of `others`: expressions
+    of o0, o1, ..., the columns, and of what is `joined` to them."""
+    rows = {
+        "originals": ", ".join(f"{dialect.identifier(each.name)} AS o{place}" for place, each in enumerate(columns)),
+        "table": dialect.render(rows_node(table)),
+        "condition": dialect.render(condition(table)),
+        "words": ", ".join(f"{word} AS w{number}" for number, word in enumerate(words)),
+        "others": ", ".join(others) or "1 AS one",
+    }
+    names = ", ".join(f"w{number}" for number in range(len(words)))
+    coded = put_together(_coded_rows(dialect), rows) + joined
+    parts = {"words": names, "sums": ", ".join(sums) or "1 AS one", "coded": f"({coded}) AS coded"}
+    return put_together(_coded_classes(dialect), parts)
+
+
+@in_pieces
+def _coded_rows(_: Dialect) -> exp.Expr:
+    return fill(
+        "hierarchies/coded_rows", table=mark_of_table("table"), **marks("originals", "condition", "words", "others")
+    )
+
+
+@in_pieces
+def _coded_classes(_: Dialect) -> exp.Expr:
+    return fill("hierarchies/coded_classes", coded=mark_of_table("coded"), **marks("words", "sums"))
 
 
 def coded_classes(rows: exp.Query, words: Sequence[str], sums: Sequence[str]) -> exp.Query:

@@ -20,7 +20,7 @@ from qidsql.core.tables import TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import StatementError
 from qidsql.measures.profiles import ClassSizes
-from qidsql.sql import classes, row_codes, row_pairs, templates
+from qidsql.sql import classes, hierarchies, remedies, row_codes, row_pairs, templates
 from qidsql.sql import relation as relations
 from qidsql.sql.classes import (
     class_profiles,
@@ -34,10 +34,11 @@ from qidsql.sql.classes import (
 )
 from qidsql.sql.copies import suppressed_by_counts, suppressed_by_plan
 from qidsql.sql.disclosure import disclosure
+from qidsql.sql.hierarchies import values_told_apart
 from qidsql.sql.matching_rows import Domain, matching_profile, witness_rows
 from qidsql.sql.population import survey_weights
-from qidsql.sql.relation import Relation, name_text, relation, rows_to_hold, sample
-from qidsql.sql.remedies import Merged, Remedy, blank, classes_after, coarser
+from qidsql.sql.relation import Relation, relation, rows_to_hold, sample
+from qidsql.sql.remedies import Blank, Coarser, Merged, Remedy, RemedyClasses, ValuesAtLevels
 from qidsql.sql.row_codes import Lanes, PackedRows, coded_copy, coded_rows, column_values, row_patterns
 from qidsql.sql.row_pairs import agreeing, agreeing_packed, pair_masks
 from qidsql.sql.templates import Row, Statement, _paths_to_holes
@@ -284,18 +285,16 @@ def values_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
     return Statement(column_values(engine.dialect, source, BOTH, KEY), "values", read)
 
 
-REMEDIES: list[Remedy] = [coarser((15,), []), coarser((12,), ["g"]), blank(K, (12,), [(3,)])]
-CODED = (  # a in bits 2 and 3, b in bits 0 and 1; NULL is 0
-    "SELECT 4 * CASE a WHEN 'x' THEN 1 WHEN 'y' THEN 2 WHEN 'z' THEN 3 ELSE 0 END + COALESCE(b, 0) AS w0, "
-    "COUNT(*) AS n, SUM(COALESCE(b, 0)) AS g FROM {} GROUP BY a, b"
-)
+REMEDIES: list[Remedy] = [Coarser({}), Coarser({1: 1}), Blank([1])]
 
 
 def remedies_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
-    """The classes as they are; without b, with the sums of it; and with b blank in the rows in classes below 3."""
-    classes = sqlglot.parse_one(CODED.format(name_text(engine.dialect, engine.describe("people").name)))
-    assert isinstance(classes, exp.Query)
-    return classes_after(engine.dialect, classes, REMEDIES, 1)
+    """The classes as they are, with one label for all values of b, and with b blank in the rows in classes below 3."""
+    table = engine.describe("people")
+    columns = table.resolve(["a", "b"])
+    text = values_told_apart(engine.dialect, table, columns[1], {1: (lambda value: value * 0, True)})
+    leveled = {1: ValuesAtLevels(text, [1], listed=False)}
+    return RemedyClasses(engine.dialect, table, columns, [4, 3], leveled).after(REMEDIES, K)
 
 
 QUESTIONS: dict[str, tuple[Question, object]] = {
@@ -395,7 +394,7 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
         remedies_of_a_and_b,
         [
             Merged({1: 1, 2: 2, 3: 1, 5: 1}, {1: [0], 2: [0], 3: [0], 5: [0]}),
-            Merged({2: 1, 3: 2, 5: 1}, {2: [0], 3: [5 + 3], 5: [10]}),
+            Merged({2: 1, 3: 2, 5: 1}, {2: [0], 3: [6], 5: [5]}),
             Merged({2: 1, 3: 2, 5: 1}, {2: [0], 3: [1 + 2], 5: [0]}),
         ],
     ),
@@ -711,6 +710,23 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("FROM classes)", "FROM classes WHERE NOT :column IS NULL)"),
         ],
     ),
+    "remedies/numbered_values": (
+        "remedies",
+        [
+            (":place AS BIGINT)", ":place AS BIGINT) * 0 + 1"),
+            ("* :start AS", "* 1 AS"),
+            ("SELECT DISTINCT", "SELECT"),
+            ("WHERE :condition", "WHERE :comparable > 'x'"),
+        ],
+    ),
+    "remedies/values_at_levels": (
+        "remedies",
+        [
+            (":place AS BIGINT)", ":place AS BIGINT) * 0 + 1"),
+            ("* :start AS", "* 0 AS"),
+            ("place, :levels", "2 * place AS place, :levels"),
+        ],
+    ),
     "remedies/class_sizes": (
         "remedies",
         [
@@ -803,6 +819,8 @@ def forget_texts() -> None:
         *(relations._frame, row_codes._frame, row_codes._codes),
         *(classes._sizes_frame, classes._finest_frame, classes._sets_frame),
         *(classes._sets_in_part_frame, classes._part_frame),
+        *(hierarchies._values, hierarchies._coded_rows, hierarchies._coded_classes),
+        *(remedies._class_sizes, remedies._numbered_values, remedies._values_at_levels),
     ):
         kept.cache_clear()
 

@@ -1,16 +1,14 @@
 """What one coarser column, or cells that are blank in the rows below k, would do: beside the withheld columns.
 
 A column that is coarser separates no more rows than the others do without it, so only columns whose withholding helps
-are tried. The classes are counted by codes, in one statement.
+are tried. One statement counts the classes after all remedies.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TypeAlias
-
-from sqlglot import exp
 
 from qidsql.commands.audit.causes import obstacles
 from qidsql.commands.audit.command import ColumnFinding
@@ -21,11 +19,11 @@ from qidsql.core.policy import Policy
 from qidsql.core.tables import Table
 from qidsql.errors import StatementError
 from qidsql.generalization.declared import declared_hierarchies
-from qidsql.generalization.hierarchies import Codes, hierarchies_of
+from qidsql.generalization.hierarchies import ColumnHierarchy, can_have_levels, levels_of, surveyed
 from qidsql.generalization.measures import SUPPRESS
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.sql.remedies import Masks, Merged, blank, classes_after, coarser
+from qidsql.sql.remedies import Blank, Coarser, Merged, Remedy, RemedyClasses, ValuesAtLevels
 
 LEVELED = 4  # columns that are made coarser alone, those whose withholding helps most
 LARGE = 100_000  # classes; of more, only FEW columns are tried
@@ -106,8 +104,8 @@ def _rank(option: CoarserColumns) -> tuple[bool, int, Fraction, tuple[int, ...]]
 
 
 class WhatIf:
-    """The codes of a table's columns, of which some have levels: declared at a place, or proposed. Three statements at
-    most, and for declared ones those of the catalog.
+    """A table's columns, of which some have levels: declared at a place, or proposed. Two statements at most, and for
+    declared ones those of the catalog and one more.
 
     Raises as `compare_remedies`.
     """
@@ -115,69 +113,76 @@ class WhatIf:
     def __init__(
         self, profiler: TableProfiler, table: Table, policy: Policy, leveled: Sequence[str], place: Path | None
     ) -> None:
-        self._profiler, self._policy = profiler, policy
+        self._profiler, self._table, self._policy = profiler, table, policy
         self._dialect, self._columns = profiler.engine.dialect, table.resolve(profiler.names)
-        declared = {} if place is None else declared_hierarchies(profiler.engine, table, self._columns, place)
-        known = {name: each for name, each in declared.items() if name in leveled}
-        hierarchies = hierarchies_of(profiler.ask, self._dialect, table, self._columns, known, leveled)
-        self._codes = Codes(self._dialect, table, hierarchies)
-        self._places = {column.name: place for place, column in enumerate(self._codes.columns)}
+        self._places = {column.name: number for number, column in enumerate(self._columns)}
+        self._values = [each.classes for each in profiler.singles()]
+        self._levels = self._hierarchies(list(dict.fromkeys(leveled)), place)
+
+    def _hierarchies(self, leveled: Sequence[str], place: Path | None) -> dict[str, ColumnHierarchy]:
+        """Those of the columns with levels. What declares one is checked."""
+        ask, dialect, table = self._profiler.ask, self._dialect, self._table
+        declared = {} if place is None else declared_hierarchies(self._profiler.engine, table, self._columns, place)
+        columns = [self._columns[self._places[name]] for name in leveled]
+        values = {name: self._values[self._places[name]] for name in leveled}
+        proposed = [each.name for each in columns if can_have_levels(each, values[each.name], dialect)]
+        found = levels_of(ask, dialect, table, columns, declared, proposed)
+        given = [each for each in found if each.source]
+        checked = {each.column.name: each for each in (surveyed(ask, dialect, table, given) if given else ())}
+        known = {each.column.name: checked.get(each.column.name, each) for each in found}
+        return {name: each for name, each in known.items() if each.levels and values[name] > 1}
 
     def height(self, name: str) -> int:
         """The level at which all values of a column are the same."""
-        return self._codes.columns[self._places[name]].height
+        if self._values[self._places[name]] < 2:
+            return 0
+        return 1 + (len(self._levels[name].levels) if name in self._levels else 0)
 
     def measured(
         self, whole: ClassProfile, columns: Sequence[ColumnFinding], nodes: Sequence[Node], blanked: Sequence[Names]
     ) -> tuple[list[CoarserColumns], list[BlankCells]]:
         """The table with columns at levels, for each of `nodes`, and with columns blank in the rows below k.
 
-        One statement. Raises Stopped, StatementError, also where the codes make other classes than the values do.
+        One statement. Raises Stopped, StatementError, also where the numbers of the values make other classes.
         """
-        codes, places = self._codes, self._places
-        asked = [coarser(self._mask(()), [])]
-        sums = dict.fromkeys((places[name], level) for node in nodes for name, level in node)
-        asked += [coarser(self._mask(node), [f"g_{places[name]}_{level}" for name, level in node]) for node in nodes]
-        for names in blanked:
-            gone = self._mask([(name, self.height(name)) for name in names])
-            asked.append(blank(self._policy.k, gone, [self._only(name) for name in names]))
-        scans = 1 + len(codes.columns)
-        statement = classes_after(self._dialect, codes.classes([*sums]), asked, scans)
-        [[as_it_is, *found]] = self._profiler.ask([statement])
+        places = self._places
+        asked: list[Remedy] = [
+            Coarser({}),
+            *(Coarser({places[name]: level for name, level in node}) for node in nodes),
+            *(Blank([places[name] for name in names]) for names in blanked),
+        ]
+        leveled = {
+            places[name]: self._at(name, nodes) for name in dict.fromkeys(name for node in nodes for name, _ in node)
+        }
+        classes = RemedyClasses(self._dialect, self._table, self._columns, self._values, leveled)
+        [[as_it_is, *found]] = self._profiler.ask([classes.after(asked, self._policy.k)])
         if self._profile(as_it_is) != replace(whole, disclosing=()):
-            raise StatementError("the rows changed while their hierarchies were read; try again")
+            raise StatementError("the rows changed while their levels were read; try again")
         most = ENOUGH if whole.share_below_k > ENOUGH else Fraction(0)
         options = [self._coarser(*each, columns, most) for each in zip(nodes, found, strict=False)]
         cells = [self._blank(*each, columns) for each in zip(blanked, found[len(nodes) :], strict=True)]
         return options, cells
 
-    def labelled(self, node: Node) -> exp.Query:
-        """The query for the rows with columns at levels, by labels."""
-        levels = [dict(node).get(name, 0) for name in self._places]
-        return self._codes.copy(levels, 0, self._columns)
-
-    def _mask(self, node: Iterable[tuple[str, int]]) -> Masks:
-        levels = dict(node)
-        return self._codes.mask([levels.get(name, 0) for name in self._places])
-
-    def _only(self, name: str) -> Masks:
-        """The bits of one column."""
-        return self._mask([(other, self.height(other)) for other in self._places if other != name])
+    def _at(self, name: str, nodes: Sequence[Node]) -> ValuesAtLevels:
+        """The values of a column at the levels that these nodes have."""
+        own = self._levels[name]
+        levels = sorted({level for node in nodes for other, level in node if other == name})
+        return ValuesAtLevels(own.told_apart(self._dialect, self._table, levels), levels, own.listed)
 
     def _profile(self, merged: Merged) -> ClassProfile:
         return ClassProfile.of_sizes(merged.sizes, self._policy.k)
 
     def _coarser(self, node: Node, merged: Merged, columns: Sequence[ColumnFinding], most: Fraction) -> CoarserColumns:
-        coded, profile = [self._codes.columns[self._places[name]] for name, _ in node], self._profile(merged)
+        profile = self._profile(merged)
         still = obstacles(self._policy, profile, columns)
         enough = len(self._policy.criteria) == 1 and profile.share_below_k <= most
         lost = Fraction(profile.rows_below_k * len(self._columns) if enough else 0)  # of these the copy has nothing
-        for place, column in enumerate(coded):
-            left = [each[place] for size, each in merged.lost.items() if not enough or size >= self._policy.k]
-            lost += Fraction(sum(left), column.leaves - 1)
+        for number, (name, _) in enumerate(node):
+            left = [each[number] for size, each in merged.lost.items() if not enough or size >= self._policy.k]
+            lost += Fraction(sum(left), self._values[self._places[name]] - 1)
         return CoarserColumns(
             columns=tuple(name for name, _ in node),
-            becomes=tuple(column.hierarchy.name(level) for column, (_, level) in zip(coded, node, strict=True)),
+            becomes=tuple(self._levels[name].levels[level - 1].name for name, level in node),
             levels=tuple(level for _, level in node),
             kept=1 - lost / (profile.rows * len(self._columns)),
             enough=enough,

@@ -16,12 +16,14 @@ from qidsql.commands.audit.command import AuditRequest, AuditResult, SearchFindi
 from qidsql.commands.audit.draft import Draft
 from qidsql.commands.audit.effects import BlankCells, CoarserColumns, unmeasured
 from qidsql.commands.audit.figures import estimate_by, findings_of, measure, overview_of
-from qidsql.commands.audit.remedies import WhatIf
+from qidsql.commands.audit.remedies import Node, WhatIf
 from qidsql.commands.audit.verdict import assumptions, judged
 from qidsql.commands.table_search import TableSearch
 from qidsql.commands.verify.column_sets import how_many_sets, masks_of
 from qidsql.commands.verify.command import Claim, Holds, held, same
 from qidsql.core.tables import positions
+from qidsql.generalization.declared import declared_hierarchies
+from qidsql.generalization.hierarchies import Codes, hierarchies_of
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.disclosing import disclosing
@@ -182,13 +184,26 @@ class AuditClaims:
             return Claim(claim, Holds.NO, "a column has other levels")
         whole = audited.profile(audited.everything)
         options, blank = what_if.measured(whole, columns, nodes, [each.columns for each in blanked])
-        by_labels = [self._of_labels(audited, what_if.labelled(node)) for node in nodes]
+        by_labels = [self._of_labels(audited, each) for each in self._labelled(audited, nodes, place)]
         figures: dict[str, tuple[object, object]] = {
             "coarser": (list(coarser), options),
             "blank": (list(blanked), blank),
             "classes by labels": ([each.profile for each in coarser], by_labels),
         }
-        return same(claim, figures, "counted by labels and by codes")
+        return same(claim, figures, "counted by labels and by numbers")
+
+    def _labelled(self, audited: TableProfiler, nodes: Sequence[Node], place: Path | None) -> Iterator[exp.Query]:
+        """The queries for the rows with columns at levels, by labels."""
+        engine, table, names = audited.engine, self._search.table, audited.names
+        columns = table.resolve(names)
+        declared = {} if place is None else declared_hierarchies(engine, table, columns, place)
+        leveled = {name for node in nodes for name, _ in node}
+        known = {name: each for name, each in declared.items() if name in leveled}
+        codes = Codes(
+            engine.dialect, table, hierarchies_of(audited.ask, engine.dialect, table, columns, known, leveled)
+        )
+        for node in nodes:
+            yield codes.copy([dict(node).get(name, 0) for name in names], 0, columns)
 
     def _of_labels(self, audited: TableProfiler, rows: exp.Query) -> ClassProfile:
         """The classes of rows with columns at levels, counted by their labels, without codes."""

@@ -151,6 +151,19 @@ def test_a_table_that_passes_or_that_withholding_does_not_help_costs_no_statemen
 
 
 @pytest.mark.engines("duckdb")
+def test_columns_that_can_have_no_levels_are_not_asked_for_any(store: Store) -> None:
+    """Few values by type: only the classes after blank cells are counted."""
+    rows = [(n % 5, "abc"[n % 3]) for n in range(150)] + [(5 + n, "a") for n in range(3)]
+    store.table("t", {"a": "INTEGER", "b": "VARCHAR(1)"}, rows)
+    purposes: list[str] = []
+    with store.connect() as engine:
+        engine.watchers.append(lambda executed: purposes.append(executed.purpose))
+        found = qidsql.audit(engine, "t", k=K, columns=["a", "b"], entity="row")
+    assert (found.verdict, found.coarser) == (Verdict.VIOLATION, ()) and found.blanked
+    assert [each for each in purposes if "values" in each or "remedies" in each] == ["classes after remedies"]
+
+
+@pytest.mark.engines("duckdb")
 @pytest.mark.parametrize(
     ("asked", "said"), [({"entity": "person"}, "by persons"), ({"nulls": "wildcard"}, "where a NULL matches anything")]
 )
