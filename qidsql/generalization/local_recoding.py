@@ -17,12 +17,14 @@ from qidsql.core.policy import Policy
 from qidsql.core.tables import Column, Comparison, Nulls, Table
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
-from qidsql.generalization.hierarchies import IN_A_FILE, TOP, CodedColumn, Codes
+from qidsql.generalization.hierarchies import IN_A_FILE, TOP, Ask, CodedColumn, Codes
+from qidsql.generalization.moves import Moves
 from qidsql.measures.disclosure_limits import FewValues
 from qidsql.sql import local_recoding as sql
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.hierarchies import rows_in_classes
 from qidsql.sql.local_recoding import Safety, Step
+from qidsql.sql.recoding_moves import LossOfColumn
 from qidsql.sql.relation import table_node
 from qidsql.sql.row_codes import BITS
 from qidsql.sql.templates import Row, Statement, integer
@@ -58,6 +60,7 @@ class LocalFigures:
     unsafe: Annotated[int, "classes that are not safe: one, if all rows together are not"]
     columns: tuple[ShownColumn, ...]
     kept: Annotated[Fraction, "of the detail (granularity)"]
+    moves: Annotated[int, "rounds in which rows moved to groups where they keep more"] = 0
 
 
 def safety_of(policy: Policy) -> Safety:
@@ -90,15 +93,53 @@ class LocalRecoding:
     ) -> None:
         self._dialect, self._table, self._codes, self._weights = dialect, table, codes, weights
         self._safety = safety_of(policy)
+        self._kept = False  # by the engine
         limited = [each.sensitive for each in policy.criteria if isinstance(each, FewValues)]
         self._counted = [*table.resolve([policy.entity] if policy.entity else []), *table.resolve(limited)]
         self._steps = [_steps(column) for column in codes.columns]
 
     def hold(self, engine: Engine, deadline: float | None) -> None:
-        """Let the engine keep the plan, if it can; else each statement makes it. Raises Stopped, StatementError."""
+        """Let the engine keep the plan; if it cannot, each statement makes it. Raises Stopped, StatementError."""
         held = engine.hold(self._dialect.render(self.plan), "plan of a recoding", deadline)
         if held is not None:
+            self._kept = True
             self.plan = exp.select("*").from_(table_node(held))
+
+    def improve(self, engine: Engine, ask: Ask, deadline: float | None, most: int | None = None) -> Iterator[int]:
+        """Rounds of moves, at most so many: the plan is the improved one after each. None where the engine does not
+        keep the plan, or where a group needs more than k rows. Raises as `Moves.plans`."""
+        if not (self._safety.plain and self._kept):
+            return
+        between, losses = self._between, []
+        for place, (steps, worth) in enumerate(zip(self._steps, self._worths, strict=True)):
+            if steps:
+                ladder = sql.Ladder(steps[0].word, [step.mask for step in steps])
+                at = [self._lost(place, step.level, worth) for step in steps]
+                losses.append(LossOfColumn(ladder, at, self._lost(place, self._codes.columns[place].height, worth)))
+        leaves = [f"g_{place}_{level}" for place, level in between]
+        classes = self._codes.classes(between)
+        moves = Moves(engine, ask, self._safety.k, self._words, classes, leaves, losses, SCALE * sum(self._weights))
+        for number, plan in enumerate(moves.plans(self.plan, deadline, most), start=1):
+            self.plan = plan
+            yield number
+
+    def _lost(self, place: int, level: int, worth: int) -> exp.Expr:
+        """What a class loses in a column at a level, of which a value that it is told apart from is worth so much."""
+        column = self._codes.columns[place]
+        if not level:
+            return exp.Literal.number(0)
+        leaves = exp.column("n") * (column.leaves - 1) if level == column.height else exp.column(f"g_{place}_{level}")
+        return leaves * worth
+
+    @property
+    def _worths(self) -> list[int]:
+        """What each other value of a column is worth, in whole numbers."""
+        return [SCALE * w // max(1, c.leaves - 1) for w, c in zip(self._weights, self._codes.columns, strict=True)]
+
+    @property
+    def _between(self) -> list[tuple[int, int]]:
+        """The levels that columns may show, but their values."""
+        return [(place, level) for place, steps in enumerate(self._steps) for level in _levels(steps) if level]
 
     @cached_property
     def plan(self) -> exp.Query:
@@ -141,9 +182,8 @@ class LocalRecoding:
         least what the cheapest of these cost. Where there are too many choices of levels, the columns are divided into
         groups, and each loses at least its own. One statement; rounded so that it stays a bound."""
         columns = self._codes.columns
-        worth = [SCALE * w // max(1, c.leaves - 1) for w, c in zip(self._weights, columns, strict=True)]
         choices = [
-            [self._choice(group, levels, worth) for levels in self._levels_of(group)] for group in self._groups()
+            [self._choice(group, levels, self._worths) for levels in self._levels_of(group)] for group in self._groups()
         ]
         between = [(place, level) for place, column in enumerate(columns) for level in range(1, column.height)]
         rows = sum(self._weights) * SCALE
@@ -178,15 +218,12 @@ class LocalRecoding:
         for place, level in zip(group, levels, strict=True):
             column = self._codes.columns[place]
             masks[column.word] |= column.mask(level)
-            if level and level == column.height:
-                loss = exp.Add(this=loss, expression=exp.column("n") * ((column.leaves - 1) * worth[place]))
-            elif level:
-                loss = exp.Add(this=loss, expression=exp.column(f"g_{place}_{level}") * worth[place])
+            if level:
+                loss = exp.Add(this=loss, expression=self._lost(place, level, worth[place]))
         return masks, exp.paren(loss)
 
     def figures(self) -> Statement[LocalFigures]:
         """What the plan shows. One statement; the classes stay in the engine."""
-        between = [(place, level) for place, steps in enumerate(self._steps) for level in _levels(steps) if level]
         columns = []
         for place, (column, steps) in enumerate(zip(self._codes.columns, self._steps, strict=True)):
             n = exp.column("n", table="plan")
@@ -197,7 +234,7 @@ class LocalRecoding:
             if steps:
                 columns.append((steps, n * (column.leaves - 1), at_steps))
         query = sql.plan_figures(
-            self._dialect, self.plan.copy(), self._words, self._safety, self._codes.classes(between), columns
+            self._dialect, self.plan.copy(), self._words, self._safety, self._codes.classes(self._between), columns
         )
         scans = 2 + 2 * len(columns)
         return Statement(self._dialect.render(query), "figures of a plan", self._read, scans=scans)

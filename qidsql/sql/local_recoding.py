@@ -75,7 +75,7 @@ class Safety:
 
 def rows_by_code(coded: exp.Query, words: int, safety: Safety, sensitive: Sequence[str]) -> exp.Query:
     """The query for the coded rows as a plan counts them. `coded`: so many words, person, the sensitive columns."""
-    columns = [*_names("w", words), *(["person"] if safety.persons else [])]
+    columns = [*word_names("w", words), *(["person"] if safety.persons else [])]
     ranked: list[exp.Expr] = [exp.column(name) for name in columns]
     for place, name in enumerate(sensitive):
         order = exp.Order(expressions=[exp.Ordered(this=exp.column(exp.to_identifier(name, quoted=True)))])
@@ -101,7 +101,7 @@ def local_plan(
     numbers, by showing the level of this mask of the ladder at this place, too. If all rows together are not safe,
     nothing is shown, and the plan is not.
     """
-    codes, masks = _names("w", words), _names("m", words)
+    codes, masks = word_names("w", words), word_names("m", words)
     nothing = [exp.alias_(big(0), mask) for mask in masks]
     if not ladders:
         return exp.select(*codes, *nothing, *safety.carried, "n").from_(rows.subquery("coded"))
@@ -115,17 +115,17 @@ def local_plan(
         state=state,
         masks=[exp.column(mask) for mask in masks],
         shown=[
-            exp.alias_(_both(code, mask), f"s{word}")
+            exp.alias_(bits_of_both(code, mask), f"s{word}")
             for word, (code, mask) in enumerate(zip(codes, masks, strict=True))
         ],
-        agreed=[exp.column(name) for name in _names("s", words)],
+        agreed=[exp.column(name) for name in word_names("s", words)],
         differing=[
             exp.alias_(exp.Sub(this=_bits("OR", code), expression=_bits("AND", code)), f"d{word}")
             for word, code in enumerate(codes)
         ],
         shared=_alike(words),
         people=safety.people(),
-        finest=[exp.alias_(_finest(ladders, word), f"f{word}") for word in range(words)],
+        finest=[exp.alias_(finest(ladders, word), f"f{word}") for word in range(words)],
         tight=[
             *(exp.column(code, table="state") for code in codes),
             *(exp.alias_(exp.column(f"f{word}", table="agreeing"), mask) for word, mask in enumerate(masks)),
@@ -134,7 +134,7 @@ def local_plan(
         same=exp.and_(
             *(exp.column(mask, table="state").eq(exp.column(mask, table="agreeing")) for mask in masks),
             *(
-                _both(exp.column(code, table="state"), exp.column(mask, table="state")).eq(
+                bits_of_both(exp.column(code, table="state"), exp.column(mask, table="state")).eq(
                     exp.column(f"s{word}", table="agreeing")
                 )
                 for word, (code, mask) in enumerate(zip(codes, masks, strict=True))
@@ -143,7 +143,7 @@ def local_plan(
         children=union_all(children).subquery("children_of_columns"),
         gains=union_all(gains).subquery("gains"),
         kept_back=safety.missed_by_others(dialect),
-        path=_both(_of_best(ladders, codes), exp.column("finer", table="best")),
+        path=bits_of_both(_of_best(ladders, codes), exp.column("finer", table="best")),
         finer_masks=[
             *(exp.column(code, table="tightened") for code in codes),
             *(_finer_mask(ladders, word, mask) for word, mask in enumerate(masks)),
@@ -170,24 +170,26 @@ def _children(dialect: Dialect, place: int, ladder: Ladder, safety: Safety) -> e
 
 def _alike(words: int) -> list[exp.Expr]:
     """What the rows of a group have in common: the masks, and their bits of the codes."""
-    masks = _names("m", words)
-    shown = [_both(code, mask) for code, mask in zip(_names("w", words), masks, strict=True)]
+    masks = word_names("m", words)
+    shown = [bits_of_both(code, mask) for code, mask in zip(word_names("w", words), masks, strict=True)]
     return [*map(exp.column, masks), *shown]
 
 
-def _finest(ladders: Sequence[Ladder], word: int) -> exp.Expr:
+def finest(ladders: Sequence[Ladder], word: int) -> exp.Expr:
     """The masks of all levels on which a group agrees."""
     found: exp.Expr = big(0)
     for ladder in ladders:
         if ladder.word == word:
-            ifs = [exp.If(this=_both(f"d{word}", mask).eq(0), true=big(mask)) for mask in reversed(ladder.masks)]
+            ifs = [exp.If(this=bits_of_both(f"d{word}", mask).eq(0), true=big(mask)) for mask in reversed(ladder.masks)]
             found = exp.BitwiseOr(this=found, expression=exp.Case(ifs=ifs, default=big(0)))
     return found
 
 
 def _finer(ladder: Ladder) -> exp.Expr:
     """The mask of the next level that rows with this mask do not show yet."""
-    ifs = [exp.If(this=_both(f"m{ladder.word}", mask).neq(big(mask)), true=big(mask)) for mask in ladder.masks[:-1]]
+    ifs = [
+        exp.If(this=bits_of_both(f"m{ladder.word}", mask).neq(big(mask)), true=big(mask)) for mask in ladder.masks[:-1]
+    ]
     return exp.paren(exp.Case(ifs=ifs, default=big(ladder.masks[-1]))) if ifs else big(ladder.masks[-1])
 
 
@@ -220,7 +222,7 @@ def _finer_mask(ladders: Sequence[Ladder], word: int, mask: str) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=goes, true=finer)], default=own.copy())
 
 
-def _both(one: exp.Expr | str, other: exp.Expr | str | int) -> exp.Expr:
+def bits_of_both(one: exp.Expr | str, other: exp.Expr | str | int) -> exp.Expr:
     """The bits of both."""
     this = exp.column(one) if isinstance(one, str) else one
     mask = big(other) if isinstance(other, int) else exp.column(other) if isinstance(other, str) else other
@@ -231,7 +233,8 @@ def _bits(which: str, column: str) -> exp.Expr:
     return exp.Anonymous(this=f"BIT_{which}", expressions=[exp.column(column)])
 
 
-def _names(letter: str, words: int) -> list[str]:
+def word_names(letter: str, words: int) -> list[str]:
+    """The columns of so many words."""
     return [f"{letter}{word}" for word in range(words)]
 
 
@@ -305,7 +308,7 @@ def plan_figures(
         shared=_alike(words),
         safe=safety.met(dialect),
         words=_words(words),
-        same=_same("classes", words),
+        same=same_codes("classes", words),
         classes=classes.subquery("classes"),
         figures=[*shown, *lost],
     )
@@ -316,20 +319,20 @@ def least_row_losses(
 ) -> exp.Query:
     """The query for the rows and the least that they lose, by groups of columns. Each choice of levels has the masks of
     the words that decide its classes, and what a class loses then."""
-    names = [exp.column(name) for name in _names("w", words)]
+    codes = [exp.column(name) for name in word_names("w", words)]
     choices = []
     for place, group in enumerate(groups):
         for masks, loss in group:
-            masked = [_both(exp.column(f"w{word}"), mask) for word, mask in enumerate(masks)]
+            masked = [bits_of_both(exp.column(f"w{word}"), mask) for word, mask in enumerate(masks)]
             row = masked[0] if words == 1 else exp.Tuple(expressions=[each.copy() for each in masked])
             choices.append(
                 fill_query(
-                    "local_recoding/bound_choice", place=place, words=names, masked=masked, row=row, loss=loss, k=k
+                    "local_recoding/bound_choice", place=place, words=codes, masked=masked, row=row, loss=loss, k=k
                 )
             )
     return fill_query(
         "local_recoding/bound",
-        words=names,
+        words=codes,
         choices=union_all(choices).subquery("each_choice"),
         classes=classes.subquery("classes_of_rows"),
     )
@@ -337,7 +340,7 @@ def least_row_losses(
 
 def shows(steps: Sequence[Step], step: Step) -> exp.Expr:
     """Whether a row of a plan shows this step of a column."""
-    return _both(exp.column(f"m{step.word}", table="plan"), steps[-1].mask).eq(big(step.mask))
+    return bits_of_both(exp.column(f"m{step.word}", table="plan"), steps[-1].mask).eq(big(step.mask))
 
 
 def recoded_rows(plan: exp.Query, words: int, coded: exp.Query, cells: Sequence[exp.Expr]) -> exp.Query:
@@ -346,16 +349,16 @@ def recoded_rows(plan: exp.Query, words: int, coded: exp.Query, cells: Sequence[
         "local_recoding/copy",
         plan=plan.subquery("made"),
         words=_words(words),
-        same=_same("coded", words),
+        same=same_codes("coded", words),
         coded=coded.subquery("coded"),
         copied=list(cells),
     )
 
 
 def _words(words: int) -> list[exp.Expr]:
-    return [exp.column(name) for name in (*_names("w", words), *_names("m", words))]
+    return [exp.column(name) for name in (*word_names("w", words), *word_names("m", words))]
 
 
-def _same(table: str, words: int) -> exp.Expr:
+def same_codes(table: str, words: int) -> exp.Expr:
     """Whether the codes of a row are those of a line of the plan."""
-    return exp.and_(*(exp.column(c, table=table).eq(exp.column(c, table="plan")) for c in _names("w", words)))
+    return exp.and_(*(exp.column(c, table=table).eq(exp.column(c, table="plan")) for c in word_names("w", words)))

@@ -769,6 +769,7 @@ ELSEWHERE = {
     "local_recoding",
     "history",
     "postgres",
+    "recoding_moves",
     "regions",
     "releases",
     "relation/fingerprint",

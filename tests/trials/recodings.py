@@ -139,7 +139,7 @@ def check(case: Case, result: ProtectResult, copy: Sequence[Record]) -> None:
     assert result.bound is not None
     assert result.recoded.kept <= result.bound
     assert result.bound >= most_kept(case)
-    if prod(case.height(place) + 2 for place in range(len(case.names))) <= CHOICES:  # else by groups of columns
+    if prod(len(column.levels) for column in result.recoded.columns) <= CHOICES:  # else by groups of columns
         assert result.bound - most_kept(case) < Fraction(1, 1 << 20)
 
 

@@ -30,13 +30,18 @@ def frontier_of_levels(
 
 
 def frontier_of_values(
-    protection: TableProtection, codes: Codes, policy: Policy, on_stage: Callable[[str], None]
+    protection: TableProtection, codes: Codes, policy: Policy, moves: bool, on_stage: Callable[[str], None]
 ) -> Iterator[FrontierPoint]:
-    """What a plan keeps for each k: one statement each. Raises Stopped, StatementError."""
+    """What a plan keeps for each k, with `moves` of rows or without. Raises Stopped, StatementError."""
+    engine, profiler = protection.engine, protection.profiler
     for each in sorted({policy.k, *OTHERS}):
         on_stage(f"k = {each} of the frontier")
         own = replace(policy, k=each)
-        recoding = LocalRecoding(protection.engine.dialect, protection.table, codes, protection.weights, own)
-        [found] = protection.profiler.ask([recoding.figures()])
+        recoding = LocalRecoding(engine.dialect, protection.table, codes, protection.weights, own)
+        if moves:
+            recoding.hold(engine, profiler.deadline)
+        [found] = profiler.ask([recoding.figures()])
         safe = found.rows and not found.unsafe
+        if moves and safe and [*recoding.improve(engine, profiler.ask, profiler.deadline)]:
+            [found] = profiler.ask([recoding.figures()])
         yield FrontierPoint(k=each, kept=found.kept if safe else None, rows_left_out=0 if safe else None)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -31,6 +32,7 @@ from qidsql.errors import BudgetSpent, UsageError
 from qidsql.generalization.hierarchies import Codes
 from qidsql.generalization.levels import MOST, FoundLevels, Levels, PricedNode, Search, search_of
 from qidsql.generalization.local_recoding import LocalFigures, LocalRecoding
+from qidsql.generalization.moves import STATEMENTS
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.protection.copies import GivenBack, ProtectedCopy, rows_of_query
@@ -181,15 +183,11 @@ class _Protection:
 
     def _draw(self, points: Iterator[FrontierPoint]) -> None:
         """Collect what is kept for other k, as far as a budget gets without what the copy needs."""
-        profiler, deadline = self._protection.profiler, self._protection.search_deadline(1)
-        wanted = self._protection.copy is not None or self._request.script is not None or self._queried
+        deadline = self._protection.search_deadline(1)
         with self._beside("the frontier"):
             for point in points:
                 self._frontier.append(point)
-                if wanted and profiler.statements_left < OF_A_COPY:
-                    raise BudgetSpent("the statements that are left are those of the copy")
-                if wanted and deadline is not None and time.monotonic() > deadline:
-                    raise BudgetSpent("the time that is left is that of the copy")
+                self._left_for_more(deadline)
 
     @staticmethod
     def _best(search: Search, deadline: float | None) -> PricedNode | None:
@@ -225,23 +223,25 @@ class _Protection:
 
     def _by_values(self, codes: Codes) -> ProtectResult:
         """The plan by local recoding, row by row."""
-        protection, policy = self._protection, self._request.policy
+        protection, request, policy = self._protection, self._request, self._request.policy
         dialect, table = self._engine.dialect, protection.table
         recoding = LocalRecoding(dialect, table, codes, protection.weights, policy)
         self._on_stage("recoding row by row")
-        if protection.copy is not None:
+        if request.script is None and not self._queried:  # what is printed makes its plan anew, in one statement
             recoding.hold(self._engine, protection.profiler.deadline)
         [found] = protection.profiler.ask([recoding.figures()])
         self._rows = found.rows
         if not found.rows or found.unsafe:
             return self._result()
         self._recoded = found
+        if request.script is None and not self._queried:
+            found = self._recoded = self._improved(recoding, found)
         if self._bounded:
             self._on_stage("finding what no plan exceeds")
             with self._beside("the bound"):
                 [self._bound] = protection.profiler.ask([recoding.bound()])
         if self._request.frontier:
-            self._draw(frontier_of_values(protection, codes, policy, self._on_stage))
+            self._draw(frontier_of_values(protection, codes, policy, bool(found.moves), self._on_stage))
         columns = recoding.published(protection.columns, found)
         if self._request.script is not None:
             made = recoding_rows(protection, recoding, found, self._request.script)
@@ -251,6 +251,28 @@ class _Protection:
             query = recoding.copy(protection.copied, found)
             self._write(protection.copy, query, columns, found.rows, lambda: self._given_back(recoding, found))
         return self._result()
+
+    def _improved(self, recoding: LocalRecoding, found: LocalFigures) -> LocalFigures:
+        """The plan after moves of rows, as far as a budget gets without what the copy needs."""
+        profiler, deadline, moves = self._protection.profiler, self._protection.search_deadline(1), 0
+        self._on_stage("moving rows to groups where they keep more")
+        with self._beside("the improvement of the plan"):
+            rounds = recoding.improve(self._engine, profiler.ask, profiler.deadline)
+            while self._left_for_more(deadline, STATEMENTS) and (number := next(rounds, 0)):
+                moves = number
+        if not moves:
+            return found
+        [better] = profiler.ask([recoding.figures()])
+        return replace(better, moves=moves)
+
+    def _left_for_more(self, deadline: float | None, statements: int = 0) -> bool:
+        """Whether a budget has more than the copy needs, and so many statements. Raises BudgetSpent if not."""
+        wanted = self._protection.copy is not None or self._request.script is not None or self._queried
+        if self._protection.profiler.statements_left < OF_A_COPY * wanted + statements:
+            raise BudgetSpent("the statements that are left are those of the copy")
+        if wanted and deadline is not None and time.monotonic() > deadline:
+            raise BudgetSpent("the time that is left is that of the copy")
+        return True
 
     def _given_back(self, recoding: LocalRecoding, found: LocalFigures) -> tuple[GivenBack, ...]:
         """The coarser cells whose values other columns of the copy give back."""

@@ -38,7 +38,9 @@ def report(result: ProtectResult) -> Report:
         plan = result.recoded
         rows.add("Kept", f"{percent(plan.kept)} of the detail (granularity), of every row")
         smallest = f"the smallest of {plural(plan.smallest, 'row')}"
-        rows.add("Plan", f"{plural(plan.classes, 'class', 'classes')}, {smallest}; found top-down, not proved the best")
+        then = f", then {plural(plan.moves, 'round')} of moves of rows" if plan.moves else ""
+        how = f"found top-down{then}, not proved the best"
+        rows.add("Plan", f"{plural(plan.classes, 'class', 'classes')}, {smallest}; {how}")
         if result.bound is not None:
             rows.add("Bound", f"no plan keeps more than {percent(result.bound)} of the detail")
     elif result.coarsest:

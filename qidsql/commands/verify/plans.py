@@ -7,6 +7,7 @@ values is carried out again by its own rule.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import islice
@@ -238,6 +239,11 @@ class PlanClaims:
             )
             yield Claim("no coarser values help", held(bool(found.unsafe) or not found.rows), why)
             return
+        if claimed.recoded.moves:
+            engine, profiler = protection.engine, protection.profiler
+            [moves] = [*recoding.improve(engine, profiler.ask, profiler.deadline, claimed.recoded.moves)][-1:] or [0]
+            [found] = profiler.ask([recoding.figures()])
+            found = replace(found, moves=moves)
         figures = {
             **{name: (value, getattr(found, name)) for name, value in vars(claimed.recoded).items()},
             "kept": (claimed.kept, found.kept),
@@ -248,7 +254,7 @@ class PlanClaims:
             [bound] = protection.profiler.ask([recoding.bound()])
             yield same("no plan keeps more than its bound", {"bound": (claimed.bound, bound)}, COUNTED)
         if claimed.frontier:
-            yield self._of_frontier(frontier_of_values(protection, codes, policy, self._on_stage))
+            yield self._of_frontier(frontier_of_values(protection, codes, policy, bool(found.moves), self._on_stage))
         if claimed.sql is not None or claimed.script:
             recoding = LocalRecoding(protection.engine.dialect, protection.table, codes, protection.weights, policy)
             yield self._of_script(lambda script: recoding_rows(protection, recoding, found, script))
