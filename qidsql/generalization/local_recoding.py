@@ -31,6 +31,7 @@ from qidsql.sql.templates import Row, Statement, integer
 from qidsql.wording.texts import setting
 
 CHOICES = 128  # of levels of a group of columns, for a bound
+ROWS_BOUNDED = 125_000  # rows; of more, a bound takes longer than the plan
 SCALE = 1 << 24  # what a cell is worth, in whole numbers: sums of all rows fit into 63 bits
 
 

@@ -12,22 +12,29 @@ from qidsql.measures.disclosure_limits import DisclosureLimit, DistantInOrder, l
 from qidsql.profiling.batches import ProfileStatement
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.disclosure import disclosing_profile, disclosure, texts_among, values_outside
-from qidsql.sql.relation import relation
+from qidsql.sql.relation import Relation, relation
 from qidsql.wording.texts import plural, setting
 
 
 class DisclosingProfiler(TableProfiler):
     """Profiles the same columns over the same rows, on the same budget; each profile has the figures of the limits.
 
-    One statement per column set, with a scan for each limit.
+    One statement per column set, with a scan for each limit. `source`: other rows with these columns, instead of the
+    table's.
     """
 
-    def __init__(self, profiler: TableProfiler, table: Table, limits: Sequence[DisclosureLimit]) -> None:
+    def __init__(
+        self,
+        profiler: TableProfiler,
+        table: Table,
+        limits: Sequence[DisclosureLimit],
+        source: Relation | None = None,
+    ) -> None:
         sensitive = [table.column(each.sensitive).name for each in limits]
         entity = (profiler.entity,) if profiler.entity else ()
         names = dict.fromkeys((*profiler.names, *entity, *sensitive))
         columns = [table.column(name).learned if name in sensitive else table.column(name) for name in names]
-        source = relation(profiler.engine.dialect, table, columns)
+        source = source or relation(profiler.engine.dialect, table, columns)
         super().__init__(
             profiler.engine, source, profiler.names, profiler.k, profiler.entity, profiler.rows, nulls=profiler.nulls
         )

@@ -12,13 +12,14 @@ from sqlglot import exp
 
 from qidsql.core.tables import Column, Comparison, Table
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.hierarchies import classes_in_pieces, comparable
-from qidsql.sql.relation import condition, rows_node
+from qidsql.sql.hierarchies import Label, audited, classes_in_pieces, comparable, labelled, original, value_to_label
+from qidsql.sql.relation import ALIAS, Relation, condition, relation, rows_node
 from qidsql.sql.row_codes import BITS, Lanes
 from qidsql.sql.templates import (
     Row,
     Statement,
     fill,
+    fill_query,
     in_pieces,
     integer,
     mark,
@@ -193,6 +194,32 @@ class RemedyClasses:
         lanes = [self._lanes.lanes[place] for place in remedy.columns]
         filled = [f"CASE WHEN (w{lane.word} & {lane.codes}) = 0 THEN 0 ELSE n END" for lane in lanes]
         return [f"CASE WHEN n < {k} THEN {' + '.join(filled)} ELSE 0 END"]
+
+
+def coarser_rows(dialect: Dialect, table: Table, columns: Sequence[Column], labels: Mapping[str, Label]) -> Relation:
+    """The audited rows with these columns, some by their labels, the others in their comparable form."""
+    cells = []
+    for column in columns:
+        cell = dialect.comparable(original(column), column.comparison)
+        if column.name in labels:
+            cell = labelled(dialect, value_to_label(dialect, column), labels[column.name])
+        cells.append(exp.alias_(cell, exp.to_identifier(column.name, quoted=True)))
+    return Relation(audited(table, *cells).subquery(ALIAS), computed=True)
+
+
+def blank_rows(
+    dialect: Dialect, table: Table, columns: Sequence[Column], searched: Sequence[str], blank: Sequence[str], k: int
+) -> Relation:
+    """The audited rows with these columns, of which `blank` ones are NULL in the rows in classes below k of the
+    `searched` ones."""
+    source = relation(dialect, table, columns)
+    cells = []
+    for column in columns:
+        own = exp.column(exp.to_identifier(column.name, quoted=True))
+        large = exp.If(this=exp.column("class_size") >= k, true=own.copy())
+        cells.append(exp.alias_(exp.Case(ifs=[large]), own.this.copy()) if column.name in blank else own)
+    rows = fill_query("remedies/blank_rows", relation=source.node, columns=source.columns(searched), cells=cells)
+    return Relation(rows.subquery(ALIAS), computed=True)
 
 
 @in_pieces

@@ -38,7 +38,7 @@ from qidsql.sql.hierarchies import values_told_apart
 from qidsql.sql.matching_rows import Domain, matching_profile, witness_rows
 from qidsql.sql.population import survey_weights
 from qidsql.sql.relation import Relation, relation, rows_to_hold, sample
-from qidsql.sql.remedies import Blank, Coarser, Merged, Remedy, RemedyClasses, ValuesAtLevels
+from qidsql.sql.remedies import Blank, Coarser, Merged, Remedy, RemedyClasses, ValuesAtLevels, blank_rows
 from qidsql.sql.row_codes import Lanes, PackedRows, coded_copy, coded_rows, column_values, row_patterns
 from qidsql.sql.row_pairs import agreeing, agreeing_packed, pair_masks
 from qidsql.sql.templates import Row, Statement, _paths_to_holes
@@ -297,6 +297,13 @@ def remedies_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
     return RemedyClasses(engine.dialect, table, columns, [4, 3], leveled).after(REMEDIES, K)
 
 
+def rows_with_b_blank(engine: Engine, source: Relation) -> Statement[Any]:
+    """The classes of a and b, and b blank in the rows in classes below 3 of both."""
+    table = engine.describe("people")
+    rows = blank_rows(engine.dialect, table, table.resolve(["a", "b"]), ["a", "b"], ["b"], K)
+    return class_profiles(engine.dialect, rows, [BOTH], K)
+
+
 QUESTIONS: dict[str, tuple[Question, object]] = {
     **disclosure_limit_mutants.questions(ROWS),
     **household_mutants.questions(ROWS),
@@ -389,6 +396,10 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
             for number, (a, b, _) in enumerate(ROWS)
             if number > 0
         ],
+    ),
+    "blank": (
+        rows_with_b_blank,
+        [profile_of([(a, b if AB.count((a, b)) >= K else None) for a, b in AB], K)],
     ),
     "remedies": (
         remedies_of_a_and_b,
@@ -709,6 +720,10 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("SELECT DISTINCT", "SELECT"),
             ("FROM classes)", "FROM classes WHERE NOT :column IS NULL)"),
         ],
+    ),
+    "remedies/blank_rows": (
+        "blank",
+        [("PARTITION BY :columns", "PARTITION BY 1"), ("COUNT(*) OVER", "COUNT(*) * 0 OVER")],
     ),
     "remedies/numbered_values": (
         "remedies",

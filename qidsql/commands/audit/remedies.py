@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from qidsql.commands.audit.causes import obstacles
 from qidsql.commands.audit.command import ColumnFinding
@@ -21,9 +21,11 @@ from qidsql.errors import StatementError
 from qidsql.generalization.declared import declared_hierarchies
 from qidsql.generalization.hierarchies import ColumnHierarchy, can_have_levels, levels_of, surveyed
 from qidsql.generalization.measures import SUPPRESS
+from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
 from qidsql.measures.profiles import ClassProfile
+from qidsql.profiling.disclosing import DisclosingProfiler
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.sql.remedies import Blank, Coarser, Merged, Remedy, RemedyClasses, ValuesAtLevels
+from qidsql.sql.remedies import Blank, Coarser, Merged, Remedy, RemedyClasses, ValuesAtLevels, blank_rows, coarser_rows
 
 LEVELED = 4  # columns that are made coarser alone, those whose withholding helps most
 LARGE = 100_000  # classes; of more, only FEW columns are tried
@@ -34,11 +36,13 @@ ESTIMATED = 2  # times as many, where the share is an estimate
 
 Node: TypeAlias = tuple[tuple[str, int], ...]  # columns, each with the level that it gets
 Names: TypeAlias = tuple[str, ...]
+Option = TypeVar("Option", CoarserColumns, BlankCells)
 
 
 def compare_remedies(profiler: TableProfiler, table: Table, policy: Policy, whole: ClassProfile, draft: Draft) -> None:
     """Note what becomes of the rows below k if columns get coarser, and if those to withhold are only blank where a row
-    is below k. Four statements at most, none where withholding helps no row, nor for persons.
+    is below k. Three statements at most, and with limits on disclosure one for each remedy that is shown; none where
+    withholding helps no row, nor for persons.
 
     Raises UsageError (codes that are too long), Stopped, StatementError.
     """
@@ -58,13 +62,15 @@ def compare_remedies(profiler: TableProfiler, table: Table, policy: Policy, whol
     if not (nodes or cells):
         return
     options, blanked = what_if.measured(whole, draft.columns, nodes, cells)
-    draft.coarser = _best([each for each in options if each.profile.rows_below_k < whole.rows_below_k])
-    draft.blanked = tuple(
+    better = _best([each for each in options if each.profile.rows_below_k < whole.rows_below_k])
+    filled = [
         each
         for each in blanked
         if each.profile.rows_below_k < whole.rows_below_k
         and each.kept > 1 - Fraction(len(each.columns), profiler.columns)  # else it is as withheld
-    )
+    ]
+    draft.coarser = tuple(what_if.with_limits(each, draft.columns) for each in better)
+    draft.blanked = tuple(what_if.with_limits(each, draft.columns) for each in filled)
 
 
 def _helping(whole: ClassProfile, draft: Draft) -> dict[str, Fraction]:
@@ -162,6 +168,30 @@ class WhatIf:
         options = [self._coarser(*each, columns, most) for each in zip(nodes, found, strict=False)]
         cells = [self._blank(*each, columns) for each in zip(blanked, found[len(nodes) :], strict=True)]
         return options, cells
+
+    def with_limits(self, option: Option, columns: Sequence[ColumnFinding]) -> Option:
+        """The same with the figures of the policy's limits on disclosure, unless a file lists its levels. One statement
+        if there are any. Raises as `measured`."""
+        limits: Sequence[DisclosureLimit] = limits_among(self._policy.criteria)
+        if not limits:
+            return option
+        names = dict.fromkeys((*self._profiler.names, *(self._table.column(each.sensitive).name for each in limits)))
+        needed = [self._table.column(name) for name in names]
+        needed = [each if each.name in self._places else each.learned for each in needed]
+        if isinstance(option, BlankCells):
+            searched, k = self._profiler.names, self._policy.k
+            source = blank_rows(self._dialect, self._table, needed, searched, option.columns, k)
+        else:
+            levels = zip(option.columns, option.levels, strict=True)
+            labels = {name: self._levels[name].levels[level - 1].label for name, level in levels}
+            known = {name: label for name, label in labels.items() if label is not None}
+            if len(known) < len(labels):
+                return option
+            source = coarser_rows(self._dialect, self._table, needed, known)
+        limited = DisclosingProfiler(self._profiler, self._table, limits, source)
+        profile = limited.profile(limited.everything)
+        still = obstacles(self._policy, profile, columns)
+        return replace(option, profile=profile, still=still, passes=not still)
 
     def _at(self, name: str, nodes: Sequence[Node]) -> ValuesAtLevels:
         """The values of a column at the levels that these nodes have."""

@@ -31,7 +31,7 @@ from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, UsageError
 from qidsql.generalization.hierarchies import Codes
 from qidsql.generalization.levels import MOST, FoundLevels, Levels, PricedNode, Search, search_of
-from qidsql.generalization.local_recoding import LocalFigures, LocalRecoding
+from qidsql.generalization.local_recoding import ROWS_BOUNDED, LocalFigures, LocalRecoding
 from qidsql.generalization.moves import STATEMENTS
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
@@ -236,7 +236,7 @@ class _Protection:
         self._recoded = found
         if request.script is None and not self._queried:
             found = self._recoded = self._improved(recoding, found)
-        if self._bounded:
+        if self._bounded and found.rows <= ROWS_BOUNDED:
             self._on_stage("finding what no plan exceeds")
             with self._beside("the bound"):
                 [self._bound] = protection.profiler.ask([recoding.bound()])

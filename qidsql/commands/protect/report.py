@@ -9,7 +9,7 @@ from qidsql.commands.protect.way import Way, nobody_found
 from qidsql.core.copies import Script, names_a_file
 from qidsql.core.options import fraction
 from qidsql.core.results import Verdict
-from qidsql.generalization.local_recoding import LocalFigures
+from qidsql.generalization.local_recoding import ROWS_BOUNDED, LocalFigures
 from qidsql.generalization.measures import SUPPRESS, Measure
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.protection.copies import as_sentence
@@ -43,6 +43,8 @@ def report(result: ProtectResult) -> Report:
         rows.add("Plan", f"{plural(plan.classes, 'class', 'classes')}, {smallest}; {how}")
         if result.bound is not None:
             rows.add("Bound", f"no plan keeps more than {percent(result.bound)} of the detail")
+        elif plan.rows > ROWS_BOUNDED:
+            rows.add("Bound", f"none: it is not counted of more than {plural(ROWS_BOUNDED, 'row')}")
     elif result.coarsest:
         rows.add("Plan", "the coarsest: each cell of these columns becomes *, in every row")
     elif result.rows_left_out is not None:

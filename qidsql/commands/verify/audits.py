@@ -5,6 +5,7 @@ none of them miss it: every other set contains a listed one, or is part of one o
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations, islice
 from math import comb
 from pathlib import Path
@@ -184,11 +185,13 @@ class AuditClaims:
             return Claim(claim, Holds.NO, "a column has other levels")
         whole = audited.profile(audited.everything)
         options, blank = what_if.measured(whole, columns, nodes, [each.columns for each in blanked])
+        options = [what_if.with_limits(each, columns) for each in options]
+        blank = [what_if.with_limits(each, columns) for each in blank]
         by_labels = [self._of_labels(audited, each) for each in self._labelled(audited, nodes, place)]
         figures: dict[str, tuple[object, object]] = {
             "coarser": (list(coarser), options),
             "blank": (list(blanked), blank),
-            "classes by labels": ([each.profile for each in coarser], by_labels),
+            "classes by labels": ([replace(each.profile, disclosing=()) for each in coarser], by_labels),
         }
         return same(claim, figures, "counted by labels and by numbers")
 

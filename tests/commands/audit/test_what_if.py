@@ -150,6 +150,36 @@ def test_a_table_that_passes_or_that_withholding_does_not_help_costs_no_statemen
     assert not {"labels of values", "levels of values", "classes after remedies"} & set(purposes)
 
 
+@TWO_ENGINES
+def test_limits_on_disclosure_are_measured_as_in_a_table_of_such_values(store: Store, tmp_path: Path) -> None:
+    """Of the remedies that are shown: the same figures as an audit of a table with these labels, or blank cells."""
+    rows = [(20 + n * n % 45, "abc"[n % 3], "xyz"[n * n % 3]) for n in range(600)] + [
+        (70 + n, "a", "x" if n else None) for n in range(3)
+    ]
+    types = {"age": "INTEGER", "ward": "VARCHAR(1)", "illness": "VARCHAR(1)"}
+    store.table("t", types, rows)
+    sizes = Counter(row[:2] for row in rows)
+    blank = [(None if sizes[row[:2]] < K else row[0], *row[1:]) for row in rows]
+    store.table("after_blank", types, blank)
+    asked: dict[str, Any] = {"k": K, "columns": ["age", "ward"], "sensitive": ["illness"], "entity": "row"}
+    limits: dict[str, Any] = {"l_diversity": 2, "t_closeness": "0.3"}
+    found = qidsql.audit(store.url, "t", **asked, **limits)
+    assert found.coarser and found.blanked
+    for number, coarser in enumerate(found.coarser):
+        assert coarser.columns == ("age",)
+        width = int(coarser.becomes[0].split()[-1])
+        store.table(f"after{number}", types, [(row[0] // width, *row[1:]) for row in rows])
+        after = qidsql.audit(store.url, f"after{number}", **asked, **limits)
+        assert coarser.profile == after.profile and coarser.profile.disclosing
+        assert coarser.passes == (after.verdict is Verdict.PASS) and bool(coarser.still) != coarser.passes
+    after = qidsql.audit(store.url, "after_blank", **asked, **limits)
+    assert [each.profile for each in found.blanked if each.columns == ("age",)] == [after.profile]
+    place = tmp_path / "audit.json"
+    given = ("audit", store.url, "t", "--k", str(K), "-c", "age", "-c", "ward", "--sensitive", "illness", "--l", "2")
+    inside(*given, "--entity", "row", "--output", str(place))
+    assert inside("verify", str(place), store.url).code == 0
+
+
 @pytest.mark.engines("duckdb")
 def test_columns_that_can_have_no_levels_are_not_asked_for_any(store: Store) -> None:
     """Few values by type: only the classes after blank cells are counted."""
