@@ -33,6 +33,7 @@ from qidsql.sql import hierarchies as sql
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.row_codes import BITS
 from qidsql.sql.templates import Row, Statement, integer, union_all
+from qidsql.sql.text_dates import FORMATS, TextFormat, text_month, text_quarter, text_years
 from qidsql.wording.texts import count, plural
 
 Ask: TypeAlias = Callable[[Sequence[Statement[Any]]], list[Any]]
@@ -151,12 +152,24 @@ def _prefixes(length: int) -> list[Level]:
     return [Level(f"first {plural(n, 'character')}", sql.by_prefix(n, length)) for n in range(length - 1, 0, -1)]
 
 
-def _candidates(hierarchy: ColumnHierarchy, dialect: Dialect, lengths: tuple[int, int, int]) -> ColumnHierarchy:
+def _text_dates(formats: Sequence[TextFormat]) -> list[Level]:
+    """The levels of texts that are dates in these formats; of two, nobody can tell a month from a day."""
+    written = formats[0]
+    months = [Level("month", text_month(written)), Level("quarter", text_quarter(written))]
+    years = [Level("year" if n == 1 else f"steps of {n} years", text_years(written, n)) for n in (1, 5, 10)]
+    return years if len(formats) > 1 else [*months, *years]
+
+
+def _candidates(hierarchy: ColumnHierarchy, dialect: Dialect, lengths: tuple[int, ...]) -> ColumnHierarchy:
     """The hierarchy with every level that its column could have."""
     column, kind = hierarchy.column, kind_of(hierarchy.column.type, dialect.recodable)
     if kind in (ValueKind.DATE, ValueKind.TIMESTAMP):
         return replace(hierarchy, levels=tuple(_dates(column, kind is ValueKind.TIMESTAMP)), why="dates")
-    values, shortest, longest = lengths
+    values, shortest, longest, *dates = lengths
+    formats = [each for each, found in zip(FORMATS, dates, strict=False) if found == values]
+    if formats and values >= CODES:
+        why = f"texts that are dates ({' or '.join(each.name for each in formats)})"
+        return replace(hierarchy, levels=tuple(_text_dates(formats)), why=why)
     if kind in (*EXACT, ValueKind.FLOAT):
         return replace(hierarchy, levels=tuple(_numbers(kind, longest)), why="numbers")
     if kind is ValueKind.TEXT and values >= CODES and shortest == longest and SHORTEST <= longest <= LONGEST:
@@ -318,29 +331,34 @@ def _labels(
 
 def _lengths(
     dialect: Dialect, table: Table, columns: Sequence[tuple[int, ColumnHierarchy, ValueKind]]
-) -> Statement[dict[int, tuple[int, int, int]]]:
-    """For each of these columns how many values it has if they are texts, and the characters of the shortest and the
-    longest one."""
+) -> Statement[dict[int, tuple[int, ...]]]:
+    """For each of these columns how many values it has if they are texts, the characters of the shortest and longest
+    one, and how many of the texts are dates in each format, where the engine knows dates."""
     parts: list[exp.Query] = []
+    texts = any(kind is ValueKind.TEXT for *_, kind in columns)
+    formats = FORMATS if texts and any(kind is ValueKind.DATE for kind, _ in dialect.recodable) else ()
     for place, each, kind in columns:
-        value: exp.Expr = sql.original(each.column)
-        number: exp.Expr = exp.Literal.number(0)
-        if kind is ValueKind.TEXT:
-            number = exp.Count(this=exp.Distinct(expressions=[value.copy()]))
-        else:
-            value = exp.Cast(this=value, to=dialect.type(dialect.text))
-        length = exp.Length(this=value)
-        figures = (
-            number,
-            exp.Min(this=length),
-            exp.Max(this=length.copy()),
-        )
-        parts.append(sql.audited(table, exp.Literal.number(place), *figures))
+        own, text, number = sql.original(each.column), kind is ValueKind.TEXT, exp.Literal.number(place)
+        value = own if text else exp.Cast(this=own, to=dialect.type(dialect.text))
+        length, zero = exp.Length(this=value), exp.Literal.number(0)
+        figures: list[exp.Expr] = [exp.Count(this=own.copy()) if text else zero.copy()]
+        figures += [exp.Min(this=length), exp.Max(this=length.copy())]
+        figures += [_those(written.of(own)) if text else zero.copy() for written in formats]
+        if not text:
+            parts.append(sql.audited(table, number, *figures))
+            continue
+        values = sql.audited(table, own.copy()).distinct()
+        parts.append(exp.select(number, *figures).from_(values.subquery("found")))
 
-    def read(rows: list[Row]) -> dict[int, tuple[int, int, int]]:
-        return {integer(place): (integer(n), integer(least), integer(most)) for place, n, least, most in rows}
+    def read(rows: list[Row]) -> dict[int, tuple[int, ...]]:
+        return {integer(place): tuple(map(integer, figures)) for place, *figures in rows}
 
     return Statement(dialect.render(union_all(parts)), "lengths of values", read, scans=len(columns))
+
+
+def _those(condition: exp.Expr) -> exp.Expr:
+    """How many rows meet a condition."""
+    return exp.Count(this=exp.Case(ifs=[exp.If(this=condition, true=exp.Literal.number(1))]))
 
 
 # Codes.

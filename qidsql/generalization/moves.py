@@ -23,7 +23,7 @@ FEWEST = 10  # masks; where a round compares fewer, it moves too few rows
 USED = 100  # masks in use, those of most rows
 USED_LATER = 40  # the same after the first round, beside others
 NEIGHBOURS = 150  # masks with one column a level finer or coarser than these
-LEAST = 2_000  # a round that gains less than the so manieth part of all detail is the last
+LEAST = 500  # a round that gains less than the so manieth part of all detail is the last
 
 Mask = tuple[Words, int, int, int]  # with its rows, codes, and what they lose
 

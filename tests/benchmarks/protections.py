@@ -142,8 +142,8 @@ def main(arguments: Sequence[str] = ()) -> None:
             "peer_cpu": round(beside, 2),
             "ratio": round(own / beside, 2),
         }
-    if "--record" in given:
-        record(kept)
+        if "--record" in given:
+            record(kept)
 
 
 def _source(row: Row, folder: Path) -> tuple[str, str]:
