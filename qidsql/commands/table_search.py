@@ -225,6 +225,8 @@ def confirmed(verdict: Verdict, reason: str, left_out: Sequence[LeftOut]) -> tup
 
 Resolve: TypeAlias = Callable[[Table], Columns]
 
+ROWS_COUNTED = "rows are counted here"  # how the reason begins why persons are not
+
 
 class TableSearch:
     """One search of one table. Reads the catalog on creation and sends no statement on its own.
@@ -281,7 +283,7 @@ class TableSearch:
                 raise Unconfirmed(f"{rows_of_persons(found[0])}. {say_what(found[0] if by_persons else None)}")
         elif repeats(self.profiler, self.table, entity):
             raise Unconfirmed(
-                f"rows are counted here, and {entity} repeats or has NULLs: several rows of a person would pass "
+                f"{ROWS_COUNTED}, and {entity} repeats or has NULLs: several rows of a person would pass "
                 f"for several persons. Take a view with one row for each person, or withhold columns "
                 f"({setting('by')} columns), which counts persons. {say_what(None)}"
             )

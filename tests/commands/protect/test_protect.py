@@ -446,6 +446,7 @@ def test_rows_of_persons_with_several_end_without_a_plan(people: Store) -> None:
         found = qidsql.protect(engine, "people", by="levels", entity="age")
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "age repeats or has NULLs" in " ".join(found.account.unfinished)
+    assert found.reason.startswith("rows are counted here, and age repeats or has NULLs")
 
 
 @pytest.mark.engines("sqlite")
