@@ -133,6 +133,8 @@ def main(arguments: Sequence[str] = ()) -> None:
         named = row.peer.partition(" ")[0] if row.peer.startswith("anjana") else row.peer
         line = f"{own:.2f} | {row.allowed} | {run.seconds:.1f} | {run.megabytes} | {run.statements} | {run.verdict}"
         print(f"| {row.name} | {line} | {named} | {beside:.2f} | {own / beside:.2f} |", flush=True)
+        if run.verdict != "finished":
+            continue  # a run that was ended early costs less than the work
         most = f", at most {row.allowed}" if row.allowed else f", beside {named}"
         kept[f"{row.name}{most}"] = {
             "cpu": round(own, 2),
