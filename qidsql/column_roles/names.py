@@ -135,7 +135,8 @@ def _readings(joined: str) -> Iterable[tuple[bool, Concept, int]]:
     if concept := terms.get(joined) or terms.get(joined.removesuffix("s")):
         yield True, concept, len(joined)
         return
-    for length in range(len(joined) - 2, PART - 1, -1):  # German compounds: the last part counts
+    longest = max(map(len, terms))
+    for length in range(min(longest, len(joined) - 2), PART - 1, -1):  # German compounds: the last part counts
         for part in (joined[-length:], joined[:length]):
             if part not in _listed("never_a_part") and (concept := terms.get(part)):
                 yield False, concept, length

@@ -1,5 +1,6 @@
 """The roles that names suggest on the headers of public tables, and names that were decided wrongly before."""
 
+import time
 from importlib import resources
 
 import pytest
@@ -60,6 +61,13 @@ def test_what_others_see_is_audited(name: str) -> None:
 def test_a_code_counts_only_as_the_whole_name() -> None:
     assert proposed("health_center_city") == ("quasi-identifier", False)
     assert proposed("emergency_contact_phone") == ("direct identifier", False)
+
+
+def test_a_name_of_200_kilobytes_is_read_at_once() -> None:
+    """Parts of a name that are longer than any term were looked up too: ten seconds."""
+    started = time.process_time()
+    assert proposed("k" * 200_000 + "nummer")
+    assert time.process_time() - started < 1
 
 
 def test_the_table_of_the_manual_is_what_the_command_prints() -> None:

@@ -19,6 +19,7 @@ from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine, ExecutedStatement
 from qidsql.engines.connect import connect
 from qidsql.engines.duckdb.engine import DuckDBEngine
+from qidsql.engines.duckdb.reading import BLOCK
 from qidsql.errors import QidsqlError, SourceError, StatementError
 from qidsql.sql.relation import table_node
 from tests.commandline import refused
@@ -93,6 +94,20 @@ def test_a_value_far_down_that_is_of_no_type(tmp_path: Path) -> None:
     source = written(tmp_path / "t.csv", "a\n" + "".join(f"{i}\n" for i in range(1, 60_001)) + "unknown\n")
     assert types(source) == {"a": "VARCHAR"}
     assert classes(source, "a") == 60_001
+
+
+def test_columns_of_a_wide_file_are_typed_like_those_of_a_narrow_one(tmp_path: Path) -> None:
+    """More columns than one statement takes: its time grows with the square of their number."""
+    path, columns = tmp_path / "wide.csv", 2 * BLOCK + 1
+    header = ",".join(f"c{place}" for place in range(columns))
+    first, last = ("1," * (columns - 1) + "x" for _ in range(2))
+    last = last.replace("1", "007", 1)  # far down, in the first column
+    path.write_text("\n".join([header, *[first] * 1_500, last, ""]))
+    found = types(str(path))
+    assert [*found] == header.split(",")
+    assert found.pop("c0") == found.pop(f"c{columns - 1}") == "VARCHAR"
+    assert {*found.values()} == {"BIGINT"}
+    assert classes(str(path), "c0") == 2
 
 
 @pytest.mark.exhaustive

@@ -24,6 +24,8 @@ TYPES = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "DATE", "TIME", "TIMESTAMP", 
 # Those whose equal values are always written alike, as 0.0 and -0.0 are not.
 WRITTEN_ALIKE = ("BIGINT", "UBIGINT", "HUGEINT", "DATE", "TIMESTAMP", "BOOLEAN")
 FIRST = 1_000  # rows that show which columns are worth converting as they are read
+BLOCK = 250  # columns of a statement: DuckDB's time to bind it grows with their square
+TEXTS = "temp.main.qidsql_texts"
 
 
 def read_files(
@@ -58,18 +60,26 @@ def _read_typed(reader: FileReader, table: str, found: Contents) -> set[str]:
     kinds = {name: each[0] for name, each in found.types.items() if each and each[0] in WRITTEN_ALIKE}
     if not kinds:
         return set()
-    texts = f"({found.query}) AS texts"
-    every = {name: f"COALESCE(BOOL_AND({_unchanged(name, kind)}), TRUE)" for name, kind in kinds.items()}
-    parts = {"unchanged": ", ".join(every.values()), "texts": texts}
-    [[first]] = reader.execute(put_together(_first_texts(DUCKDB), parts))
-    assert isinstance(first, list)
-    typed = {name: kind for (name, kind), unchanged in zip(kinds.items(), first, strict=True) if unchanged}
-    if not typed:
-        return set()
+    texts, wide = f"({found.query}) AS texts", len(kinds) > BLOCK
+    limit = "" if wide else f" LIMIT {FIRST}"
+    reader.execute(f"CREATE OR REPLACE TEMP TABLE {TEXTS} AS SELECT * FROM {texts}{limit}")
+    typed: dict[str, str] = {}
+    for start in range(0, len(kinds), BLOCK):
+        some = list(kinds)[start : start + BLOCK]
+        shown = ", ".join(f"COALESCE(BOOL_AND({_unchanged(name, kinds[name])}), TRUE)" for name in some)
+        [[unchanged]] = reader.execute(f"SELECT LIST_VALUE({shown}) FROM {TEXTS}")
+        assert isinstance(unchanged, list)
+        typed |= {name: kinds[name] for name, each in zip(some, unchanged, strict=True) if each}
+    every = {name: DUCKDB.identifier(name) for name in reader.columns(f"FROM {TEXTS}")}
+    values = ", ".join(_converted(name, typed[name]) if name in typed else column for name, column in every.items())
+    if wide and typed:
+        reader.execute(f"CREATE TABLE {table} AS SELECT {values} FROM {TEXTS}")
+    reader.execute(f"DROP TABLE {TEXTS}")
+    if wide or not typed:
+        return set(typed)
     flag = DUCKDB.identifier(f"{max(found.types, key=len)}_unchanged")  # the name of no column
-    values = ", ".join(_converted(name, kind) for name, kind in typed.items())
-    unchanged = " AND ".join(_unchanged(name, kind) for name, kind in typed.items())
-    reader.execute(f"CREATE TABLE {table} AS SELECT * REPLACE ({values}), {unchanged} AS {flag} FROM {texts}")
+    all_unchanged = " AND ".join(_unchanged(name, kind) for name, kind in typed.items())
+    reader.execute(f"CREATE TABLE {table} AS SELECT {values}, {all_unchanged} AS {flag} FROM {texts}")
     [[changed]] = reader.execute(f"SELECT COUNT(*) FROM {table} WHERE NOT {flag}")
     if integer(changed):
         reader.execute(f"DROP TABLE {table}")
@@ -86,11 +96,6 @@ def _unchanged(name: str, kind: str) -> str:
 def _converted(name: str, kind: str) -> str:
     column = DUCKDB.identifier(name)
     return f"TRY_CAST({column} AS {kind}) AS {column}"
-
-
-@in_pieces
-def _first_texts(_: Dialect) -> exp.Expr:
-    return fill("duckdb/first_texts", texts=mark_of_table("texts"), most=FIRST, **marks("unchanged"))
 
 
 def _give_types(reader: FileReader, table: str, types: Mapping[str, Sequence[str]]) -> None:
