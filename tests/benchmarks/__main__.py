@@ -3,6 +3,8 @@
     python -m tests.benchmarks [ROW ...] [--large] [--repeat 3] [--record]
     python -m tests.benchmarks vocabulary      instead: how far names give roles, on 40 public tables
     python -m tests.benchmarks postgres [ROW]  instead: a warehouse, beside one GROUP BY of all columns
+    python -m tests.benchmarks sail            instead: calls and rounds of an audit on a Spark Connect server
+    python -m tests.benchmarks growth          instead: the powers of rows and columns by which an audit's CPU grows
     python -m tests.benchmarks prompt [ROW]    instead: answers at a SQL prompt, beside DuckDB's own statements
 
 ROW is part of the name of a row; `--large` adds tables of 20 and 100 million rows (5 GB of disk). A ratio is qidsql's
@@ -13,6 +15,10 @@ plain SQL   Python, `import duckdb`, a COUNT of the classes of all columns and o
 python      the interpreter's start
 HPIValid    Desbordante's search for all minimal keys, the loading of the csv included (`pip install desbordante`)
 pyCANON     its k-anonymity of the same columns, the loading by pandas included (`pip install pycanon`)
+qidsql      another command of qidsql, for what one option costs
+
+Recorded beside each row are its limits: the CPU seconds of one COUNT of the classes of all columns, and of audits those
+of `verify`, which asks for the statements that prove the result alone. goals.py has what rows were to reach.
 
 `--record` keeps the figures in recorded.json, beside this file, from which `python -m tests.figures` makes the manual's
 page of figures. Without it, a row whose ratio is more than a fifth above
@@ -20,6 +26,7 @@ the one recorded beside the same peer is reported as worse.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -36,9 +43,10 @@ from typing import Any
 
 import duckdb
 
-from tests.benchmarks import postgres, prompt
+from tests.benchmarks import growth, postgres, prompt, sail
 from tests.benchmarks.recorded import record, recorded
 from tests.benchmarks.searches import dense, random, uniform
+from tests.benchmarks.suppress import CLINIC
 from tests.benchmarks.uniques import wilson_like
 from tests.benchmarks.vocabulary import table_of_manual
 from tests.commandline import environment
@@ -57,6 +65,7 @@ for chosen in [", ".join(names), *names]:
     classes = f"SELECT COUNT(*) AS n FROM {relation} GROUP BY {chosen}"
     connection.execute(f"SELECT COUNT(*), MIN(n) FROM ({classes})").fetchall()
 """
+ONE_SCAN = PLAIN.replace('[", ".join(names), *names]', '[", ".join(names)]')
 HPIVALID = """
 import sys
 import desbordante
@@ -82,6 +91,7 @@ class Measured:
     megabytes: int
     statements: int | None = None
     verdict: str = ""
+    document: str = ""  # its JSON
 
 
 @dataclass(frozen=True)
@@ -136,6 +146,59 @@ def given_census() -> None:
     command = [sys.executable, str(MAKE_TABLES), ".", "census", "--rows", "1000000"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     Path("census.parquet").rename("t.parquet")
+
+
+def voters() -> str:
+    """Twenty columns of 2 to 150,000 values, skewed, up to half of them NULL."""
+    sizes = (2, 3, 4, 6, 8, 10, 13, 17, 25, 40, 60, 90, 150, 366, 700, 1_500, 4_000, 12_000, 40_000, 150_000)
+    columns = (
+        f"CASE WHEN {uniform(place + 50)} >= {place * 7 % 11 / 20} THEN "
+        f"floor({size} * pow({uniform(place)}, 1.5))::INTEGER END AS c{place}"
+        for place, size in enumerate(sizes)
+    )
+    return f"SELECT {', '.join(columns)} FROM range(200000) AS numbers(i)"
+
+
+def with_a_duplicate() -> None:
+    """Writes dense.csv, and t.csv which has its first row twice."""
+    duckdb.execute(f"COPY ({dense()}) TO 'dense.csv' (HEADER)")
+    csv(f"{dense()} UNION ALL (SELECT * FROM ({dense()}) WHERE c0 + c1 + c2 + c3 >= 0 LIMIT 1)")()
+
+
+def more_columns(columns: int) -> Callable[[], None]:
+    """Writes t.parquet and t.duckdb: Wilson's shape with more columns."""
+
+    def make() -> None:
+        wilson_like(Path("wilson.parquet"))
+        more = (f"floor({3 + p % 9} * pow({uniform(p)}, 2))::INTEGER AS x{p}" for p in range(columns - 19))
+        rows = "SELECT *, row_number() OVER () AS i FROM 'wilson.parquet'"
+        select = f"SELECT * EXCLUDE i, {', '.join(more)} FROM ({rows})"
+        parquet(select)()
+        table(select)()
+
+    return make
+
+
+def clinic8() -> None:
+    with duckdb.connect("t.duckdb") as connection:
+        connection.execute("SELECT setseed(0.5)")
+        connection.execute(f"CREATE TABLE t AS SELECT * EXCLUDE (month, kind) FROM ({CLINIC.format(rows=1_000_000)})")
+
+
+def wide_csv() -> None:
+    """Writes t.csv, 200 x 10,000, and t.duckdb, 200 x 100 of it."""
+    with Path("t.csv").open("w") as file:
+        for row in range(-1, 200):
+            cells = (f"c{place}" if row < 0 else str(row * place * 7919 % 101 % 5) for place in range(10_000))
+            print(",".join(cells), file=file)
+    table("SELECT COLUMNS('^c\\d\\d?$') FROM 't.csv'")()
+
+
+def long_key() -> None:
+    with Path("t.json").open("w") as file:
+        for row in range(20):
+            print(json.dumps({"a": row % 3, "b": row % 2, "k" * 200_000: row % 4}), file=file)
+    table("SELECT i % 3 AS a, i % 2 AS b, i % 4 AS c FROM range(20) AS numbers(i)")()
 
 
 def visits(rows: int) -> str:
@@ -220,6 +283,47 @@ ROWS = [
         many(100, 6, 300),
         beside=("t.duckdb", "t0"),
     ),
+    Row(
+        "audit visits 5M x 12 parquet", ("audit", "t.parquet"), parquet(postgres.visits(5_000_000, Path())), beside=FILE
+    ),
+    Row(
+        "keys --distinct 0.9 --all visits 1M x 12",
+        ("keys", *T, "--all", "--distinct", "0.9"),
+        table(postgres.visits(1_000_000, Path())),
+        beside=T,
+    ),
+    Row("keys --all voters 200,000 x 20", ("keys", "t.csv", "--all"), csv(voters()), "HPIValid", ("t.csv",)),
+    Row(
+        "keys --all --all-classes dense and one duplicate",
+        ("keys", "t.csv", "--all", "--all-classes"),
+        with_a_duplicate,
+        "qidsql",
+        ("keys", "dense.csv", "--all"),
+    ),
+    Row("uniques 11,204 x 24", ("uniques", "t.parquet", "--max-seconds", "120"), more_columns(24), beside=FILE),
+    Row("uniques --max-size 4 11,204 x 30", ("uniques", "t.parquet", "--max-size", "4"), more_columns(30), beside=FILE),
+    Row(
+        "uniques --max-size 4 visits 1M x 12",
+        ("uniques", *T, "--max-size", "4"),
+        table(postgres.visits(1_000_000, Path())),
+        beside=T,
+    ),
+    *(
+        Row(
+            f"protect --by cells --k 2 {name}",
+            ("protect", "--by", "cells", "--against", "released-rows", *T, "--k", "2"),
+            make,
+            beside=T,
+        )
+        for name, make in (("11,204 x 30", more_columns(30)), ("clinic 1M x 8", clinic8))
+    ),
+    Row(
+        "audit --max-size 1 csv 200 x 10,000",
+        ("audit", "t.csv", "--max-size", "1", "--max-seconds", "120"),
+        wide_csv,
+        beside=T,
+    ),
+    Row("audit json with a key of 200 kB", ("audit", "t.json"), long_key, beside=T),
     *(
         Row(
             f"audit parquet {millions}M x 10, {limit}",
@@ -259,7 +363,8 @@ def measured(command: Sequence[str], codes: Sequence[int] = (0,)) -> Measured:
             raise RuntimeError(errors.read().decode()[-300:])
         found = Measured(usage.ru_utime + usage.ru_stime, seconds, usage.ru_maxrss // 1024)
         if command[-1] == "json":
-            document: dict[str, Any] = json.load(out)
+            found.document = out.read().decode()
+            document: dict[str, Any] = json.loads(found.document)
             found.statements = document.get("account", document).get("statements")
             found.verdict = document["verdict"]
     return found
@@ -269,6 +374,8 @@ def peer(row: Row) -> tuple[str, tuple[str, ...]]:
     """The peer's name and command; plain SQL where it is not installed."""
     if row.peer == "python":
         return row.peer, (sys.executable, *row.beside)
+    if row.peer == "qidsql":
+        return f"qidsql {' '.join(row.beside)}", (*QIDSQL, *row.beside)
     for name, package, program in ("HPIValid", "desbordante", HPIVALID), ("pyCANON", "pycanon", PYCANON):
         if row.peer == name and find_spec(package):
             return name, (sys.executable, "-c", program, *row.beside)
@@ -283,7 +390,7 @@ def measure(row: Row, repeat: int) -> tuple[Measured, str, Measured]:
     theirs: list[Measured] = []
     for _ in range(repeat):
         ours.append(measured(command, VERDICTS))
-        theirs.append(measured(beside))
+        theirs.append(measured(beside, VERDICTS))
         if ours[-1].cpu > 20:
             break  # long enough to be repeatable by itself
     return _median(ours), name, _median(theirs)
@@ -305,7 +412,10 @@ def main() -> None:
         print(table_of_manual())
         return
     if options.rows[:1] == ["postgres"]:
-        postgres.main(options.rows[1:])
+        postgres.main(options.rows[1:], options.record)
+        return
+    if options.rows in (["sail"], ["growth"]):
+        (sail if options.rows == ["sail"] else growth).main(options.record)
         return
     if options.rows[:1] == ["prompt"]:
         prompt.main(options.rows[1:])
@@ -346,6 +456,7 @@ def _line(row: Row, repeat: int) -> tuple[str, dict[str, Any]]:
         try:
             _apart(row.make)
             ours, name, theirs = measure(row, repeat)
+            limits = _limits(row, ours.document)
         except RuntimeError as error:
             return f"| {row.name} | failed: {' '.join(str(error).split())} | | | | | | |", {}
         finally:
@@ -355,12 +466,28 @@ def _line(row: Row, repeat: int) -> tuple[str, dict[str, Any]]:
     figures = f"{ours.cpu:.2f} | {ours.seconds:.2f} | {ours.megabytes} | {ours.statements or ''}{verdict}"
     return f"| {row.name} | {figures} | {name} | {theirs.cpu:.2f} | {theirs.megabytes} | {ratio:.2f} |", {
         "cpu": round(ours.cpu, 2),
+        "seconds": round(ours.seconds, 2),
         "megabytes": ours.megabytes,
         "statements": ours.statements,
         "peer": name,
         "peer_cpu": round(theirs.cpu, 2),
         "ratio": round(ratio, 2),
+        **limits,
     }
+
+
+def _limits(row: Row, document: str) -> dict[str, float]:
+    """The CPU seconds of one COUNT of the classes of all columns, and of an audit's proof: those of `verify`."""
+    if row.peer == "python":
+        return {}
+    source = row.beside if row.peer == "plain SQL" else T
+    found = {"scan": round(measured((sys.executable, "-c", ONE_SCAN, *source)).cpu, 2)}
+    if row.arguments[0] == "audit":
+        Path("audit.json").write_text(document)
+        with contextlib.suppress(RuntimeError):  # a result that cannot be verified, such as an inconclusive one
+            proof = measured((*QIDSQL, "verify", "audit.json", *row.arguments[1:2]), VERDICTS)
+            found["proof"] = round(proof.cpu, 2)
+    return found
 
 
 if __name__ == "__main__":

@@ -220,6 +220,9 @@ def _recognised(finding: ColumnFinding, profile: ClassProfile | None, policy: Po
 # An audit by a sample of the classes: two scans of a table that is too large to be audited exactly.
 
 
+SPARING = 16  # of so many classes one is sampled at least, or counting all takes about as long (Postgres: half as long)
+
+
 def estimated(
     profiler: TableProfiler, request: AuditRequest, draft: Draft, on_stage: Callable[[str], None] = lambda stage: None
 ) -> bool:
@@ -240,6 +243,9 @@ def estimated(
     if share == 1:
         draft.notes.append(f"{count(draft.rows)} rows are too few for an estimate of this error: counted exactly")
         return False
+    if share < SPARING:
+        exact = f"{setting('only')} counts all exactly"
+        draft.notes.append(f"one class in {count(share)} takes about as long as all of them: {exact}")
     estimate_by(share, overview, profiler, request.policy, draft, on_stage)
     return True
 

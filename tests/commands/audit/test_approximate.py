@@ -102,6 +102,14 @@ def test_no_violation_seen_is_inconclusive(tmp_path: Path) -> None:
     assert "up to" in found.reason and "audit without" in found.reason
 
 
+def test_a_sample_of_nearly_all_classes_says_that_it_spares_nothing(tmp_path: Path) -> None:
+    file = people(tmp_path, 40_000)
+    for error, notes in ((0.1, 1), (0.3, 0)):
+        found = qidsql.audit(file, k=5, approximate=error, columns=["sex", "same"])
+        assert found.estimate is not None and (found.estimate.share < 16) == bool(notes)
+        assert sum("only counts all exactly" in note for note in found.account.notes) == notes
+
+
 def test_the_report(tmp_path: Path) -> None:
     file = people(tmp_path, 20_000)
     outcome = inside("audit", file, "--k", "15", "--approximate", "20%")
