@@ -42,6 +42,7 @@ Answer = TypeVar("Answer")
 
 LARGE = 1_000_000  # rows; above, an extra scan that may avoid grouping whole rows pays
 MANY_SETS = 256  # column sets in one call; above, finding columns with the same classes pays
+WIDE, WIDE_ROWS = 1_000, 100_000  # columns that take long to name, 6 ms for each table of 10,000 in a statement; rows
 VALUES_PER_SECOND = 50_000_000  # that a session groups, roughly
 ENTITIES = 50_000  # rows; of fewer, it hardly matters whether entities or rows are counted
 MOST_FAILURES = 4  # statements that had no room, before the set is given up
@@ -583,7 +584,8 @@ class TableProfiler:
 
     def _single_statements(self, masks: Sequence[int]) -> list[ProfileStatement]:
         by_class = self.entity is None and self.nulls is Nulls.EQUAL  # what one scan for many sets can count
-        together = by_class and self._batches.scans_together
+        wide = self.columns >= WIDE and (self.rows or 0) <= WIDE_ROWS and bool(self.engine.dialect.grouping_arguments)
+        together = by_class and (self._batches.scans_together or (wide and not self.source.is_sample))
         return self._batches.of_singles(masks) if together else self._statements(masks)
 
     def _statements(self, masks: Sequence[int]) -> list[ProfileStatement]:
