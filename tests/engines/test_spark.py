@@ -41,6 +41,7 @@ from qidsql.sql.relation import Relation, relation, sample
 from qidsql.sql.row_codes import coded_copy
 from qidsql.sql.row_pairs import agreeing, pair_masks
 from tests.commandline import environment, finished, inside
+from tests.commandline import qidsql as qidsql_process
 from tests.definitions import profile_of
 from tests.exhaustive import always
 from tests.hostile_names import GIVEN
@@ -484,6 +485,12 @@ def test_a_server_that_is_not_there() -> None:
     outcome = inside("audit", f"sc://127.0.0.1:{port}", "t")
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.count("\n") == 1 and "no Spark Connect server answers" in outcome.err
+
+
+def test_tls_to_a_server_without_it_is_said_in_one_line() -> None:
+    """In a process of its own: gRPC wrote lines of its own to stderr."""
+    outcome = qidsql_process("audit", f"{spark_url()}/;use_ssl=true", "t")
+    assert outcome.code == 2 and outcome.err.count("\n") == 1 and "does not speak TLS" in outcome.err
 
 
 def test_a_server_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,8 @@ def unreachable(error: grpc.RpcError, label: str) -> QidsqlError:
     code = error.code()
     if code is Code.UNAUTHENTICATED or code is Code.PERMISSION_DENIED:
         return SourceError(f"{label} does not let this user in; set the token, and use_ssl=true if the server needs it")
+    if "WRONG_VERSION_NUMBER" in (error.details() or ""):
+        return SourceError(f"{label} does not speak TLS; leave out use_ssl, or have the server or a proxy encrypt")
     if code is Code.UNAVAILABLE:
         return SourceError(f"no Spark Connect server answers at {label}; is it running, and is the port right?")
     if code is Code.DEADLINE_EXCEEDED:

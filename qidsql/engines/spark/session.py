@@ -4,7 +4,6 @@ Every call has a time limit and can be cancelled from another thread. While a st
 server is asked for a sign of life every few seconds: a server that hangs is noticed like one that is gone.
 """
 
-import os
 import threading
 import uuid
 from collections.abc import Iterator
@@ -117,8 +116,6 @@ def _pool() -> descriptor_pool.DescriptorPool:
     pool.Add(file)
     return pool
 
-
-os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # else the library writes to stderr
 
 CONNECTING = 10.0  # seconds
 PULSE = 4.0  # seconds between two checks that the server is alive
