@@ -65,7 +65,7 @@ def printed(
 def refuse_files(table: Table) -> None:
     """Raises UsageError for a file, which no statement copies."""
     if table.kind in FILES:
-        raise UsageError(f"a {table.kind} takes no statements; --into writes a copy of it")
+        raise UsageError(f"a {table.kind} takes no statements; protect the file itself: --into writes a copy of it")
 
 
 def until_stopped(work: Callable[[], Kind], result: Callable[[str], Kind]) -> Kind:

@@ -90,6 +90,7 @@ class Engine(ABC):
     workspace = False  # whether `make_working_copy` is allowed
     writable = False  # one session in one transaction, which is rolled back without `commit`
     writes_files = False  # a protected copy of its tables can be a file of this machine
+    copied_instead = "a copy of its tables is a table there"  # where it writes none
     data_files: Sequence[Path] = ()  # the files read, if the source is files
     label_beside = ""  # the second source, for messages, if there is one
     read_with = ""  # the options behind the label that decide how files are read

@@ -178,10 +178,10 @@ def planned_copy(engine: Engine, table: Table, copied: Sequence[Column], typed: 
 
     Raises UsageError (the source itself, a name that is taken, no name), SourceError.
     """
-    if table.kind in FILES or (engine.writes_files and names_a_file(typed)):
+    if engine.writes_files and (table.kind in FILES or names_a_file(typed)):
         return _file_copy(engine, table, copied, typed, replace)
     if names_a_file(typed):
-        raise UsageError(f"--into {typed}: the copy of a table of {engine.label} is a table there, and not a file")
+        raise UsageError(f"--into {typed}: {engine.label} writes no files; {engine.copied_instead}")
     if not engine.writable:
         raise SourceError(f"{engine.label} was not opened for writing: qidsql.connect(SOURCE, writable=True)")
     name = new_table_name(engine, table, typed)

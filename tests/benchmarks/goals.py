@@ -28,7 +28,7 @@ UNITS = {
 POSTGRES = (
     "`verify`, which asks for the proof alone, costs about as much: every listed set has exact figures, one scan each. "
     "Tried: more sets in one scan (`finest_share` 2 or 32 instead of 8: 35.9 and 35.2 CPU s of the server at 1M, not "
-    "36.3), work_mem of 64 MB (36.5). Coarser values are compared since the goal was set: about 11 of the 36."
+    "36.3), work_mem of 64 MB (36.5). Coarser values are compared since the goal was set."
 )
 GOALS = [
     Goal(
@@ -111,7 +111,7 @@ GOALS = [
         "calls",
         "75 before. Tried: 4 sessions instead of 2 (39 in sequence), 8 sessions (44, and 71 statements). Some 15 calls "
         "go by before the first scan: Sail takes each setting in a call, and after a restart forgets them without a "
-        "word, so that answers are followed by a question. Half of the rounds are of withheld columns, coarser values.",
+        "word, so that answers are followed by a question. ",
     ),
     Goal("Sail: audit clinic 1M x 9", 6, "rounds", "21 before; 12 with 4 or 8 sessions; see calls."),
     Goal("audit 5 rows", 4, "ratio"),

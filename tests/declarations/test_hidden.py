@@ -88,7 +88,8 @@ def test_what_an_audit_hides() -> None:
             "resolutions",
             "coarser",
             "blanked",
+            "cut_short",
         ),
     }
-    assert kept_back(TableRun) == {"audit", "findings", "trend", "fingerprint"}
+    assert kept_back(TableRun) == {"audit", "findings", "trend", "fingerprint", "file_fingerprint"}
     assert kept_back(RunResult) == {"min_count", "tables"}

@@ -406,6 +406,8 @@ def test_what_it_cannot_do_is_refused(people: str) -> None:
             connect(spark_url(), **options)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="only read"):
         qidsql.protect(spark_url(), people, k=2, into="other", by="cells", against="released-rows")
+    with pytest.raises(UsageError, match="writes no files; it is only read; export the rows to parquet"):
+        qidsql.protect(spark_url(), people, k=2, into="other.parquet", by="levels")
 
 
 def test_types_without_equality(server: SparkSession) -> None:

@@ -57,7 +57,7 @@ def test_the_copy_of_a_table_can_be_a_file(store: Store, tmp_path: Path) -> None
     path = tmp_path / "copy.parquet"
     options: dict[str, Any] = {"k": 3, "sensitive": "diagnosis", "into": str(path)}
     if store.name == "postgres":
-        with pytest.raises(UsageError, match="is a table there, and not a file"):
+        with pytest.raises(UsageError, match="writes no files; a copy of its tables is a table there"):
             qidsql.protect(store.url, "people", **options, by="cells")
         return
     verbs: dict[str, dict[str, Any]] = {"matching": {}, "protect": {"by": "values"}}

@@ -103,6 +103,7 @@ class SparkEngine(Engine):
 
     dialect = SPARK
     export_format = "parquet"
+    copied_instead = "it is only read; export the rows to parquet, and protect that file here"
     dear_snapshot = True
 
     def __init__(self, server: Address, workers: int, statement_seconds: int) -> None:
@@ -453,7 +454,7 @@ class SparkEngine(Engine):
             return False
 
     def _only_read(self, *_: Any, **__: Any) -> NoReturn:
-        raise UsageError(f"{self.label} is a Spark server, which is only read; --into takes a file")
+        raise UsageError(f"{self.label} is a Spark server: {self.copied_instead}")
 
     import_file = existing_kind = working_copy_name = finish_working_copy = _only_read
 
@@ -498,7 +499,7 @@ class SparkEngine(Engine):
 def connect(text: str, options: ConnectOptions) -> SparkEngine:
     """An engine on a server. Raises SourceError, UsageError, StatementError, Interrupted, BudgetSpent."""
     if options.writable or options.workspace:
-        raise UsageError("a Spark server is only read: leave out --workspace; --into takes a file")
+        raise UsageError("a Spark server is only read: leave out --workspace and --into")
     return SparkEngine(address(text), 1 if options.gentle else options.workers, options.statement_seconds)
 
 
