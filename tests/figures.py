@@ -48,7 +48,7 @@ def _benchmarks() -> Iterable[tuple[str, ...]]:
     for name, row in recorded().items():
         if "peer" not in row:
             continue
-        own = f"{row['cpu']:.2f}", str(row["megabytes"]), str(row["statements"] or "")
+        own = f"{row['cpu']:.2f}", str(row.get("megabytes", "")), str(row.get("statements") or "")
         yield name, *own, row["peer"], f"{row['peer_cpu']:.2f}", f"{row['ratio']:.2f}", row["date"]
 
 

@@ -418,7 +418,7 @@ def main() -> None:
         (sail if options.rows == ["sail"] else growth).main(options.record)
         return
     if options.rows[:1] == ["prompt"]:
-        prompt.main(options.rows[1:])
+        prompt.main(options.rows[1:], options.record)
         return
     earlier = recorded()
     print(

@@ -1,6 +1,6 @@
 """What an answer at a SQL prompt takes, in CPU seconds, beside DuckDB's own statements in the same process.
 
-python -m tests.benchmarks prompt [ROW ...]
+python -m tests.benchmarks prompt [ROW ...] [--record]
 
 A verdict, first and repeated, is beside the statements that count the same; what needs no Python is beside one GROUP BY
 of the same columns, on two million rows. The columns are shown and compared as the functions do it, by their text, too,
@@ -14,10 +14,12 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import duckdb
 
 from qidsql.engines.duckdb.macros import duckdb_macros
+from tests.benchmarks.recorded import record
 from tests.commandline import environment
 from tests.duckdb_hosts import build
 
@@ -68,13 +70,16 @@ def in_process(kind: str, *statements: str) -> float:
     return float(subprocess.run(command, env=compiled, capture_output=True, text=True, check=True).stdout)
 
 
-def beside(name: str, ours: Callable[[], float], peer: Callable[[], float], repeat: int) -> None:
-    """Measures both by turns, and prints the row."""
+def beside(name: str, ours: Callable[[], float], peer: Callable[[], float], repeat: int) -> dict[str, Any]:
+    """Measures both by turns, and prints the row, which it returns."""
     taken, by_peer = (median(each) for each in zip(*((ours(), peer()) for _ in range(repeat)), strict=True))
     print(f"| {name} | {taken:.3f} | {by_peer:.3f} | {taken / by_peer:.2f} |", flush=True)
+    figures = {"cpu": round(taken, 3), "peer_cpu": round(by_peer, 3), "ratio": round(taken / by_peer, 2)}
+    return {f"at a prompt: {name}": {"peer": "the same counts", **figures}}
 
 
-def main(rows: Sequence[str], repeat: int = 5) -> None:
+def main(rows: Sequence[str], keep: bool = False, repeat: int = 5) -> None:
+    found: dict[str, dict[str, Any]] = {}
     print("| at a prompt | CPU s | peer's CPU s | ratio |\n|---|---|---|---|")
     connection = duckdb.connect()
     connection.execute(duckdb_macros()).execute(VISITS)
@@ -88,7 +93,7 @@ def main(rows: Sequence[str], repeat: int = 5) -> None:
         load = f"LOAD '{build(Path(folder))}'"
         for kind in ("first", "warm"):
             if not rows or f"{kind} verdict" in rows:
-                beside(
+                found |= beside(
                     f"{kind} verdict",
                     lambda kind=kind: in_process(kind, load, VERDICT),  # type: ignore[misc]
                     lambda kind=kind: in_process(kind, *COUNTS),  # type: ignore[misc]
@@ -96,4 +101,6 @@ def main(rows: Sequence[str], repeat: int = 5) -> None:
                 )
     for name, (call, peer) in STATEMENTS.items():
         if not rows or name in rows:
-            beside(name, lambda call=call: spent(f"FROM {call}"), lambda peer=peer: spent(peer), repeat)  # type: ignore[misc]
+            found |= beside(name, lambda call=call: spent(f"FROM {call}"), lambda peer=peer: spent(peer), repeat)  # type: ignore[misc]
+    if keep:
+        record(found)
