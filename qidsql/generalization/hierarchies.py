@@ -27,7 +27,7 @@ from typing import Any, TypeAlias
 
 from sqlglot import exp
 
-from qidsql.core.tables import Column, Table, ValueKind, kind_of
+from qidsql.core.tables import Column, Table, TableName, ValueKind, kind_of
 from qidsql.errors import UsageError
 from qidsql.sql import hierarchies as sql
 from qidsql.sql.dialects import Dialect
@@ -37,6 +37,7 @@ from qidsql.sql.text_dates import FORMATS, TextFormat, text_month, text_quarter,
 from qidsql.wording.texts import count, plural
 
 Ask: TypeAlias = Callable[[Sequence[Statement[Any]]], list[Any]]
+Hold: TypeAlias = Callable[[str, str], TableName | None]  # the rows of a query, and what for; as Engine.hold
 
 TOP = "*"
 WITHHELD = "withheld"  # the level of `*` by name

@@ -15,9 +15,8 @@ from sqlglot import exp
 
 from qidsql.core.policy import Policy
 from qidsql.core.tables import Column, Comparison, Nulls, Table
-from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
-from qidsql.generalization.hierarchies import IN_A_FILE, TOP, Ask, CodedColumn, Codes
+from qidsql.generalization.hierarchies import IN_A_FILE, TOP, Ask, CodedColumn, Codes, Hold
 from qidsql.generalization.moves import Moves
 from qidsql.measures.disclosure_limits import FewValues
 from qidsql.sql import local_recoding as sql
@@ -99,14 +98,14 @@ class LocalRecoding:
         self._counted = [*table.resolve([policy.entity] if policy.entity else []), *table.resolve(limited)]
         self._steps = [_steps(column) for column in codes.columns]
 
-    def hold(self, engine: Engine, deadline: float | None) -> None:
+    def hold(self, hold: Hold) -> None:
         """Let the engine keep the plan; if it cannot, each statement makes it. Raises Stopped, StatementError."""
-        held = engine.hold(self._dialect.render(self.plan), "plan of a recoding", deadline)
+        held = hold(self._dialect.render(self.plan), "plan of a recoding")
         if held is not None:
             self._kept = True
             self.plan = exp.select("*").from_(table_node(held))
 
-    def improve(self, engine: Engine, ask: Ask, deadline: float | None, most: int | None = None) -> Iterator[int]:
+    def improve(self, hold: Hold, ask: Ask, most: int | None = None) -> Iterator[int]:
         """Rounds of moves, at most so many: the plan is the improved one after each. None where the engine does not
         keep the plan, or where a group needs more than k rows. Raises as `Moves.plans`."""
         if not (self._safety.plain and self._kept):
@@ -119,8 +118,9 @@ class LocalRecoding:
                 losses.append(LossOfColumn(ladder, at, self._lost(place, self._codes.columns[place].height, worth)))
         leaves = [f"g_{place}_{level}" for place, level in between]
         classes = self._codes.classes(between)
-        moves = Moves(engine, ask, self._safety.k, self._words, classes, leaves, losses, SCALE * sum(self._weights))
-        for number, plan in enumerate(moves.plans(self.plan, deadline, most), start=1):
+        whole = SCALE * sum(self._weights)
+        moves = Moves(self._dialect, hold, ask, self._safety.k, self._words, classes, leaves, losses, whole)
+        for number, plan in enumerate(moves.plans(self.plan, most), start=1):
             self.plan = plan
             yield number
 

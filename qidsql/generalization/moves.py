@@ -10,8 +10,8 @@ from itertools import islice
 
 from sqlglot import exp
 
-from qidsql.engines.base import Engine
-from qidsql.generalization.hierarchies import Ask
+from qidsql.generalization.hierarchies import Ask, Hold
+from qidsql.sql.dialects import Dialect
 from qidsql.sql.recoding_moves import LossOfColumn, RoundsOfMoves, Words, masks_in_use, start_of_moves, step_shown
 from qidsql.sql.relation import table_node
 from qidsql.sql.templates import Row, Statement, integer
@@ -34,7 +34,8 @@ class Moves:
 
     def __init__(
         self,
-        engine: Engine,
+        dialect: Dialect,
+        hold: Hold,
         ask: Ask,
         k: int,
         words: int,
@@ -43,11 +44,11 @@ class Moves:
         losses: Sequence[LossOfColumn],
         whole: int,
     ) -> None:
-        self._engine, self._ask, self._k, self._words = engine, ask, k, words
+        self._dialect, self._hold, self._ask, self._k, self._words = dialect, hold, ask, k, words
         self._classes, self._leaves, self._losses, self._whole = classes, leaves, losses, whole
         self._ladders = [each.ladder for each in losses]
 
-    def plans(self, plan: exp.Query, deadline: float | None, most: int | None = None) -> Iterator[exp.Query]:
+    def plans(self, plan: exp.Query, most: int | None = None) -> Iterator[exp.Query]:
         """The plan after each round, at most `most`, until one gains little. None where there are too many rows. Two
         statements a round, and two before. Raises Stopped, StatementError, AccessError."""
         masks = self._in_use(plan, exp.Literal.number(0))
@@ -58,12 +59,12 @@ class Moves:
         if room < FEWEST or most == 0 or {mask for mask, *_ in masks} <= {finest}:
             return
         start = start_of_moves(plan, self._words, self._classes, self._leaves, self._losses)
-        state = self._held(self._engine.dialect.render(start), deadline)
-        rounds = RoundsOfMoves(self._engine.dialect, self._words, self._k, self._leaves, self._losses)
+        state = self._held(self._dialect.render(start))
+        rounds = RoundsOfMoves(self._dialect, self._words, self._k, self._leaves, self._losses)
         before, rows = None, sum(rows for _, rows, *_ in masks)
         for number in range(ROUNDS if most is None else min(most, ROUNDS)):
             tried = self._tried([mask for mask, *_ in masks], bool(number))[:room]
-            state = self._held(rounds.text(self._engine.dialect.render(state), tried), deadline)
+            state = self._held(rounds.text(self._dialect.render(state), tried))
             masks = self._in_use(state, exp.Sum(this=exp.column("loss")))
             lost = sum(loss for *_, loss in masks)
             yield exp.select(*self._names, "n").from_(state.subquery("moved"))
@@ -75,8 +76,8 @@ class Moves:
     def _names(self) -> list[str]:
         return [f"{letter}{word}" for letter in "wm" for word in range(self._words)]
 
-    def _held(self, query: str, deadline: float | None) -> exp.Select:
-        held = self._engine.hold(query, "moves of rows in a plan", deadline)
+    def _held(self, query: str) -> exp.Select:
+        held = self._hold(query, "moves of rows in a plan")
         assert held is not None, "the engine kept the plan"
         return exp.select("*").from_(table_node(held))
 
@@ -89,7 +90,7 @@ class Moves:
             return sorted(found, key=lambda each: (-each[1], each[0]))  # type: ignore[arg-type]
 
         query = masks_in_use(plan.copy(), self._words, loss)
-        found: list[Mask] = self._ask([Statement(self._engine.dialect.render(query), "masks of a plan", read)])[0]
+        found: list[Mask] = self._ask([Statement(self._dialect.render(query), "masks of a plan", read)])[0]
         return found
 
     def _tried(self, used: Sequence[Words], later: bool) -> list[Words]:

@@ -15,7 +15,7 @@ from operator import and_, or_
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from qidsql.core.tables import Nulls, names_of, positions
+from qidsql.core.tables import Nulls, TableName, names_of, positions
 from qidsql.engines.base import Engine
 from qidsql.errors import OutOfRoom, SnapshotLost, StatementError, StatementFailed
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes, bin_starts
@@ -522,6 +522,11 @@ class TableProfiler:
         Raises Stopped, StatementError, AccessError.
         """
         return self._run(statements)
+
+    def hold(self, query: str, purpose: str) -> TableName | None:
+        """As `Engine.hold`, within the budget. Raises Stopped, StatementError, AccessError."""
+        self._meter.check(1, 0)
+        return self.engine.hold(query, purpose, self.deadline)
 
     def planned_first(self) -> list[Statement[Any]]:
         """The statements that `counts`, `singles` and `sizes` of all columns would send.

@@ -22,7 +22,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "keys": {"all": True, "violates": 3},
     "protect_columns": {"violates": 3, "exact": True},
     "uniques": {"k": 3},
-    "protect": {"k": 2, "by": "values", "keep_identifiers": True},
+    "protect": {"k": 2, "by": "levels", "keep_identifiers": True},  # a prompt keeps no plan, so nothing moves by values
     "protect_cells": {"k": 2, "keep_identifiers": True},
     "protect_turns": {"k": 2},
     "risk": {"k": 3},

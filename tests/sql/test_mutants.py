@@ -723,7 +723,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     ),
     "remedies/blank_rows": (
         "blank",
-        [("PARTITION BY :columns", "PARTITION BY 1"), ("COUNT(*) OVER", "COUNT(*) * 0 OVER")],
+        [("PARTITION BY :columns", "PARTITION BY 1"), ("COUNT(*) OVER", "9 + COUNT(*) OVER")],
     ),
     "remedies/numbered_values": (
         "remedies",

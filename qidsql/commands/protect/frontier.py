@@ -39,9 +39,9 @@ def frontier_of_values(
         own = replace(policy, k=each)
         recoding = LocalRecoding(engine.dialect, protection.table, codes, protection.weights, own)
         if moves:
-            recoding.hold(engine, profiler.deadline)
+            recoding.hold(profiler.hold)
         [found] = profiler.ask([recoding.figures()])
         safe = found.rows and not found.unsafe
-        if moves and safe and [*recoding.improve(engine, profiler.ask, profiler.deadline)]:
+        if moves and safe and [*recoding.improve(profiler.hold, profiler.ask)]:
             [found] = profiler.ask([recoding.figures()])
         yield FrontierPoint(k=each, kept=found.kept if safe else None, rows_left_out=0 if safe else None)

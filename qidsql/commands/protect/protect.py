@@ -228,7 +228,7 @@ class _Protection:
         recoding = LocalRecoding(dialect, table, codes, protection.weights, policy)
         self._on_stage("recoding row by row")
         if request.script is None and not self._queried:  # what is printed makes its plan anew, in one statement
-            recoding.hold(self._engine, protection.profiler.deadline)
+            recoding.hold(protection.profiler.hold)
         [found] = protection.profiler.ask([recoding.figures()])
         self._rows = found.rows
         if not found.rows or found.unsafe:
@@ -257,7 +257,7 @@ class _Protection:
         profiler, deadline, moves = self._protection.profiler, self._protection.search_deadline(1), 0
         self._on_stage("moving rows to groups where they keep more")
         with self._beside("the improvement of the plan"):
-            rounds = recoding.improve(self._engine, profiler.ask, profiler.deadline)
+            rounds = recoding.improve(profiler.hold, profiler.ask)
             while self._left_for_more(deadline, STATEMENTS) and (number := next(rounds, 0)):
                 moves = number
         if not moves:

@@ -228,7 +228,7 @@ class PlanClaims:
         policy = claimed.account.policy
         recoding = LocalRecoding(protection.engine.dialect, protection.table, codes, protection.weights, policy)
         self._on_stage("recoding row by row")
-        recoding.hold(protection.engine, protection.profiler.deadline)
+        recoding.hold(protection.profiler.hold)
         [found] = protection.profiler.ask([recoding.figures()])
         self.rows = found.rows
         yield same("it is about all rows of the table", {"rows": (claimed.account.rows, found.rows)}, COUNTED)
@@ -240,8 +240,8 @@ class PlanClaims:
             yield Claim("no coarser values help", held(bool(found.unsafe) or not found.rows), why)
             return
         if claimed.recoded.moves:
-            engine, profiler = protection.engine, protection.profiler
-            [moves] = [*recoding.improve(engine, profiler.ask, profiler.deadline, claimed.recoded.moves)][-1:] or [0]
+            profiler = protection.profiler
+            [moves] = [*recoding.improve(profiler.hold, profiler.ask, claimed.recoded.moves)][-1:] or [0]
             [found] = profiler.ask([recoding.figures()])
             found = replace(found, moves=moves)
         figures = {
