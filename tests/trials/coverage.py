@@ -281,4 +281,4 @@ class _History:
         return "VARCHAR" if "CHAR" in kind and self.store.name == "duckdb" else kind
 
 
-TRIALS = Trials("histories of catalogs (create, drop, rename, add, retype) and what runs report", 400, 3, histories)
+TRIALS = Trials("histories of catalogs (create, drop, rename, add, retype) and what runs report", 400, 2, histories)
