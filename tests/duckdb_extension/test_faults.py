@@ -511,7 +511,7 @@ def test_loading_waits_for_nothing_heavy(host: Host) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("rounds", always(2, longer=[10]))
+@pytest.mark.parametrize("rounds", always(2, longer=[6]))
 def test_starts_and_exits(host: Host, rounds: int) -> None:
     for _ in range(rounds):
         if isinstance(host, Module):

@@ -26,7 +26,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("points", always(longer=[30]))
+@pytest.mark.parametrize("points", always(longer=[20]))
 def test_killed_at_random_points(tmp_path: Path, points: int) -> None:
     """One history through all of them. The moments are spread over the time that a whole run takes."""
     with DuckDBStore(tmp_path / "people.duckdb") as store:
