@@ -148,11 +148,13 @@ GOALS = [
             "diversity by entity": "a person has the values of all their rows, which are joined to all their classes: "
             "14 million pairs here, 1.7 s; a class is one column of a macro, another 2.5. Tried: numbers by joins "
             "instead of windows (3.9 s for the statement, not 2.9), a materialized part (3.4).",
-            "closeness": "the shares of the table are joined to those of each class.",
+            "closeness": "the cells of classes and values are a third of it; the shares of the table are joined to "
+            "those of each class. Nothing else was tried.",
             "risks": "as profile.",
             "sizes": "as profile.",
-            "matches": "both tables are grouped, and joined by columns that may be NULL.",
-            "columns": "columns that a macro does not know by name are turned into rows: 12 million cells as texts.",
+            "matches": "as profile, for each of the two tables; their join costs little.",
+            "columns": "columns that a macro does not know by name are turned into rows: 12 million cells as texts. "
+            "Tried: UNPIVOT (0.94 s, not 1.13, but it leaves NULLs out), a histogram of each column (1.7 s).",
         }.items()
     ),
 ]
