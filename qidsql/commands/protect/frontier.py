@@ -33,11 +33,11 @@ def frontier_of_values(
     protection: TableProtection, codes: Codes, policy: Policy, moves: bool, on_stage: Callable[[str], None]
 ) -> Iterator[FrontierPoint]:
     """What a plan keeps for each k, with `moves` of rows or without. Raises Stopped, StatementError."""
-    engine, profiler = protection.engine, protection.profiler
+    profiler = protection.profiler
     for each in sorted({policy.k, *OTHERS}):
         on_stage(f"k = {each} of the frontier")
         own = replace(policy, k=each)
-        recoding = LocalRecoding(engine.dialect, protection.table, codes, protection.weights, own)
+        recoding = LocalRecoding(protection.engine.dialect, protection.table, codes, protection.weights, own)
         if moves:
             recoding.hold(profiler.hold)
         [found] = profiler.ask([recoding.figures()])

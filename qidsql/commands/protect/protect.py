@@ -187,7 +187,7 @@ class _Protection:
         with self._beside("the frontier"):
             for point in points:
                 self._frontier.append(point)
-                self._left_for_more(deadline)
+                self._check_left(deadline)
 
     @staticmethod
     def _best(search: Search, deadline: float | None) -> PricedNode | None:
@@ -223,18 +223,19 @@ class _Protection:
 
     def _by_values(self, codes: Codes) -> ProtectResult:
         """The plan by local recoding, row by row."""
-        protection, request, policy = self._protection, self._request, self._request.policy
+        protection, policy = self._protection, self._request.policy
         dialect, table = self._engine.dialect, protection.table
         recoding = LocalRecoding(dialect, table, codes, protection.weights, policy)
         self._on_stage("recoding row by row")
-        if request.script is None and not self._queried:  # what is printed makes its plan anew, in one statement
+        held = self._request.script is None and not self._queried  # what is printed makes its plan anew
+        if held:
             recoding.hold(protection.profiler.hold)
         [found] = protection.profiler.ask([recoding.figures()])
         self._rows = found.rows
         if not found.rows or found.unsafe:
             return self._result()
         self._recoded = found
-        if request.script is None and not self._queried:
+        if held:
             found = self._recoded = self._improved(recoding, found)
         if self._bounded and found.rows <= ROWS_BOUNDED:
             self._on_stage("finding what no plan exceeds")
@@ -257,22 +258,22 @@ class _Protection:
         profiler, deadline, moves = self._protection.profiler, self._protection.search_deadline(1), 0
         self._on_stage("moving rows to groups where they keep more")
         with self._beside("the improvement of the plan"):
-            rounds = recoding.improve(profiler.hold, profiler.ask)
-            while self._left_for_more(deadline, STATEMENTS) and (number := next(rounds, 0)):
+            self._check_left(deadline, STATEMENTS)
+            for number in recoding.improve(profiler.hold, profiler.ask):
                 moves = number
+                self._check_left(deadline, STATEMENTS)
         if not moves:
             return found
         [better] = profiler.ask([recoding.figures()])
         return replace(better, moves=moves)
 
-    def _left_for_more(self, deadline: float | None, statements: int = 0) -> bool:
-        """Whether a budget has more than the copy needs, and so many statements. Raises BudgetSpent if not."""
+    def _check_left(self, deadline: float | None, statements: int = 0) -> None:
+        """Raises BudgetSpent if a budget has no more than the copy needs, and so many statements."""
         wanted = self._protection.copy is not None or self._request.script is not None or self._queried
         if self._protection.profiler.statements_left < OF_A_COPY * wanted + statements:
             raise BudgetSpent("the statements that are left are those of the copy")
         if wanted and deadline is not None and time.monotonic() > deadline:
             raise BudgetSpent("the time that is left is that of the copy")
-        return True
 
     def _given_back(self, recoding: LocalRecoding, found: LocalFigures) -> tuple[GivenBack, ...]:
         """The coarser cells whose values other columns of the copy give back."""
