@@ -134,8 +134,8 @@ DOCTOR = Command(ShellDoctorRequest, examples=("qidsql shell doctor",), exit_cod
 
 def doctor_extension(request: ShellDoctorRequest) -> None:
     """Lists the checks. Raises SourceError."""
-    from qidsql.duckdb_extension.doctor import examine
     from qidsql.duckdb_extension.hosts import find_hosts
+    from qidsql.duckdb_extension.install import examine
 
     incomplete = False
     for check in examine(find_hosts(request.shell)):
@@ -161,7 +161,7 @@ MACROS = Command(
 
 def macros(request: MacrosRequest) -> None:
     """Writes the script. Raises UsageError."""
-    from qidsql.engines.duckdb.macros import duckdb_macros
+    from qidsql.engines.duckdb.host import duckdb_macros
 
     write_output(duckdb_macros(), request.output)
 
@@ -212,7 +212,7 @@ SIGN = Command(
 def sign(request: SignRequest) -> None:
     """Signs the extensions, and prints the SQL that uses the repository. Raises SourceError, UsageError."""
     from qidsql.duckdb_extension.hosts import find_hosts
-    from qidsql.duckdb_extension.signing import repository_sql, sign_repository
+    from qidsql.duckdb_extension.install import repository_sql, sign_repository
 
     if request.key is None or request.to is None:
         raise UsageError("a repository needs --key FILE and --to FOLDER")

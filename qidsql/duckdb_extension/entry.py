@@ -15,7 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from qidsql.duckdb_extension.capi import Api
-from qidsql.duckdb_extension.checks import checks_in, checks_query, listed_query
+from qidsql.duckdb_extension.connection import LogicalType, argument, put_rows, texts_of
 from qidsql.duckdb_extension.functions import (
     FUNCTIONS,
     GUARD,
@@ -32,18 +32,16 @@ from qidsql.duckdb_extension.functions import (
     in_sql,
 )
 from qidsql.duckdb_extension.guard import NAME as GUARD_NAME
-from qidsql.duckdb_extension.guard import Guard
-from qidsql.duckdb_extension.interrupts import TICK, raising_interrupts
+from qidsql.duckdb_extension.guard import Guard, checks_in, checks_query, listed_query
 from qidsql.duckdb_extension.queries import as_typed
-from qidsql.duckdb_extension.searching import ARGUMENTS as SEARCHED
-from qidsql.duckdb_extension.searching import INTERRUPTIBLE, KEPT, AwaitedQuery, Result, Work
-from qidsql.duckdb_extension.searching import NAME as SEARCHED_NAME
-from qidsql.duckdb_extension.values import LogicalType, argument, put_rows, texts_of
+from qidsql.duckdb_extension.waiting import ARGUMENTS as SEARCHED
+from qidsql.duckdb_extension.waiting import INTERRUPTIBLE, KEPT, TICK, AwaitedQuery, Result, Work, raising_interrupts
+from qidsql.duckdb_extension.waiting import NAME as SEARCHED_NAME
 from qidsql.errors import Interrupted, QidsqlError, SourceError, UsageError, internal
 
 if TYPE_CHECKING:
     from qidsql.engines.duckdb.embedded import HostEngine
-    from qidsql.engines.embedding import Caller, CatalogCache
+    from qidsql.engines.duckdb.host import Caller, CatalogCache
     from qidsql.engines.postgres.attached import AttachedEngine
 
 QUESTION = 4 + len(SESSION)  # the parameters of the guard's function
@@ -137,8 +135,7 @@ class _Process:
         """Registers the functions, and the macros, with a database. Raises SourceError."""
         from qidsql.duckdb_extension import protected
         from qidsql.duckdb_extension.connection import Connection
-        from qidsql.engines.duckdb.macros import duckdb_macros
-        from qidsql.engines.embedding import HostError
+        from qidsql.engines.duckdb.host import HostError, duckdb_macros
 
         # a database can be where a closed one was, and number its statements alike
         self._searches = {each: kept for each, kept in self._searches.items() if kept.place[0] != str(instance)}
@@ -216,7 +213,7 @@ class _Process:
         self, instance: int, table: str, where: str, beside: str, path: str, zone: str, statement: str
     ) -> str:
         from qidsql.duckdb_extension.connection import Connection
-        from qidsql.engines.embedding import Caller
+        from qidsql.engines.duckdb.host import Caller
 
         connection = Connection(self.api, instance)
         return self._guard.question(connection, table, where, beside, Caller(path, zone), statement)
@@ -246,7 +243,7 @@ class _Process:
         from qidsql.duckdb_extension import protected
         from qidsql.duckdb_extension.connection import Connection
         from qidsql.engines.duckdb.embedded import engine_for
-        from qidsql.engines.embedding import Caller
+        from qidsql.engines.duckdb.host import Caller
 
         self._close_in_time()
         engine = engine_for([table], Connection(self.api, instance), Caller(path, zone), _new_cache())
@@ -265,7 +262,7 @@ class _Process:
 
     def bind(self, info: int) -> None:
         """Reads and checks the arguments before anything runs."""
-        from qidsql.engines.embedding import Caller
+        from qidsql.engines.duckdb.host import Caller
 
         api = self.api
         self._sweep()
@@ -323,7 +320,7 @@ class _Process:
     def _drop_views(self, instance: int) -> None:
         """Drops the views that no statement needs any more, while one is bound: the instance may be gone later."""
         from qidsql.duckdb_extension.connection import Connection
-        from qidsql.engines.embedding import HostError
+        from qidsql.engines.duckdb.host import HostError
 
         connection = Connection(self.api, instance)
         for view in self._stale.pop(instance, []):
@@ -522,7 +519,7 @@ def _one_line(error: QidsqlError) -> str:
 
 def _known(connection: Any, expression: str) -> str:
     """The expression, or an empty text where this DuckDB lacks its function."""
-    from qidsql.engines.embedding import HostError
+    from qidsql.engines.duckdb.host import HostError
 
     try:
         connection.execute(f"SELECT {expression}")
@@ -532,7 +529,7 @@ def _known(connection: Any, expression: str) -> str:
 
 
 def _new_cache() -> "CatalogCache":
-    from qidsql.engines.embedding import CatalogCache
+    from qidsql.engines.duckdb.host import CatalogCache
 
     return CatalogCache()
 

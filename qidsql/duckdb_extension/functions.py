@@ -10,7 +10,6 @@ from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from qidsql.duckdb_extension.checks import MANY
 from qidsql.duckdb_extension.figures import (
     CELLS,
     GRAPH,
@@ -38,6 +37,7 @@ from qidsql.duckdb_extension.figures import (
     verdict_rows,
     with_what_is_undone,
 )
+from qidsql.duckdb_extension.guard import MANY
 from qidsql.duckdb_extension.guard import NAME as GUARD_NAME
 from qidsql.duckdb_extension.queries import as_typed
 from qidsql.errors import Interrupted, UsageError

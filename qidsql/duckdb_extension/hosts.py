@@ -9,9 +9,46 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 
-from qidsql.duckdb_extension.build import NAME
+from qidsql.duckdb_extension.compiling import compile_stub, compiler
 from qidsql.errors import SourceError, UsageError
 from qidsql.sql.templates import fill
+from qidsql.version import __version__
+
+# Builds the file that DuckDB loads: the compiled stub with a footer of metadata.
+
+
+NAME = "qidsql.duckdb_extension"
+C_API = "v1.2.0"  # the oldest version of the C API that the stub supports
+SIGNATURE = 256  # bytes at the end; zeros if not signed
+
+
+def build_extension(folder: Path, platform: str) -> Path:
+    """Compiles the extension for a DuckDB platform (linux_amd64) in a folder. Raises SourceError."""
+    path = folder / NAME
+    compiled = _compiled(folder)
+    path.write_bytes(compiled + footer(platform))
+    return path
+
+
+def footer(platform: str) -> bytes:
+    """The end of an extension file: eight fields of 32 bytes in reverse order, and space for the signature."""
+    fields = ["4", platform, C_API, __version__, "C_STRUCT", "", "", ""]
+    return b"".join(field.encode().ljust(32, b"\0") for field in reversed(fields)) + bytes(SIGNATURE)
+
+
+def _compiled(folder: Path) -> bytes:
+    if sys.platform == "win32":
+        raise SourceError("the extension does not run on Windows yet; the macros do: qidsql shell macros")
+    library = folder / "stub.so"
+    if problem := compile_stub(library):
+        if compiler() is None:
+            problem += ", which builds the extension; install one (Debian: apt install gcc)"
+        raise SourceError(f"{problem}, or use the macros, which need none: qidsql shell macros")
+    try:
+        return library.read_bytes()
+    finally:
+        library.unlink()
+
 
 VERSION = re.compile(r"v?(\d+)\.(\d+)\.\d+")
 CLIENT = "any client"  # of a version: Node, JDBC, R, another Python

@@ -1,11 +1,17 @@
 """Installs the extension for the DuckDBs of this user."""
 
+import hashlib
+import json
+import os
+import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from shutil import which
 
-from qidsql.duckdb_extension.build import NAME, build_extension
-from qidsql.duckdb_extension.hosts import CLIENT, Host, extension_folder
+from qidsql.duckdb_extension.compiling import compiler
+from qidsql.duckdb_extension.hosts import CLIENT, NAME, SIGNATURE, Host, build_extension, extension_folder
 from qidsql.duckdb_extension.settings import SUFFIX, Settings, user_settings
 from qidsql.errors import SourceError
 from qidsql.sql import quoted
@@ -103,3 +109,145 @@ def _write(settings: Settings, path: Path) -> None:
         settings.write(path)
     except OSError as error:
         raise SourceError(f"{path} cannot be written ({error.strerror})") from None
+
+
+# Creates a repository of signed extensions, which DuckDB 2.0 and later load without -unsigned.
+
+
+HASHED_PART = 1 << 20  # bytes per hashed part
+METADATA = ".well-known/duckdb-extension-repo.json"  # where DuckDB looks for the keys of a repository
+
+
+def sign_repository(folder: Path, key: Path, hosts: Sequence[Host]) -> list[Path]:
+    """Writes a signed extension for each host with DuckDB 2.0 or later to a repository folder; returns the files.
+
+    `key` is an RSA key of 2048 bits in PEM. Raises SourceError.
+    """
+    wanted = [host for host in hosts if int(host.version.removeprefix("v").split(".")[0]) >= 2]
+    if not wanted:
+        raise SourceError("signed repositories need DuckDB 2.0 or later, which was not found")
+    settings = Settings.of_this_python()
+    paths = []
+    for version, platform in dict.fromkeys((host.version, host.platform) for host in wanted):
+        path = folder / version / platform / NAME
+        write_extension(path, platform, settings)
+        path.with_name(path.name + SUFFIX).unlink()  # not copied by DuckDB; the user's settings are used instead
+        content = path.read_bytes()[:-SIGNATURE]
+        path.write_bytes(content + signature(content, key))
+        paths.append(path)
+    metadata = folder / METADATA
+    metadata.parent.mkdir(exist_ok=True)
+    metadata.write_text(
+        json.dumps({"version": 1, "signature_keys": [public_key(key)]}, indent=2) + "\n", encoding="utf-8"
+    )
+    settings.write(user_settings())
+    return paths
+
+
+def signature(content: bytes, key: Path) -> bytes:
+    """DuckDB's signature of a file without its last 256 bytes: PKCS #1 v1.5 over the SHA-256 of the SHA-256s of its
+    parts. Raises SourceError.
+    """
+    hashes = b"".join(
+        hashlib.sha256(content[at : at + HASHED_PART]).digest() for at in range(0, len(content), HASHED_PART)
+    )
+    signed = _openssl(["dgst", "-sha256", "-sign", str(key)], hashes)
+    if len(signed) != SIGNATURE:
+        raise SourceError(f"{key} must be an RSA key of {8 * SIGNATURE} bits: openssl genrsa -out key.pem 2048")
+    return signed
+
+
+def public_key(key: Path) -> str:
+    """The public key in PEM. Raises SourceError."""
+    return _openssl(["rsa", "-in", str(key), "-pubout"], b"").decode().strip()
+
+
+def repository_sql(folder: Path, key: Path) -> str:
+    """The SQL to run once in DuckDB 2.0; later the last statement is enough."""
+    where = quoted(str(folder.resolve()))
+    return (
+        f"SET allow_extension_repositories = 'allowed';\n"
+        f"CREATE EXTENSION REPOSITORY qidsql WITH PREFIX {where} USING PUBLIC KEY '{public_key(key)}';\n"
+        f"INSTALL qidsql FROM qidsql;\n"
+        f"LOAD qidsql FROM qidsql;  -- in later sessions this alone\n"
+    )
+
+
+def _openssl(arguments: list[str], given: bytes) -> bytes:
+    openssl = which("openssl")
+    if openssl is None:
+        raise SourceError("signing needs the program openssl, which is not on the PATH")
+    done = subprocess.run([openssl, *arguments], input=given, capture_output=True, check=False)
+    if done.returncode:
+        raise SourceError(f"openssl could not use the key {arguments[-1] if 'dgst' in arguments else arguments[2]}")
+    return done.stdout
+
+
+# Checks the installation of the extension: what is installed, what is missing, and how to fix it.
+
+
+CHECK = "LOAD qidsql; SELECT description FROM qidsql.help() WHERE description LIKE 'All others need Python%'"
+
+
+@dataclass(frozen=True, slots=True)
+class InstallationCheck:
+    """The result of one check. `good` is None for information."""
+
+    good: bool | None
+    text: str
+
+
+def examine(hosts: Sequence[Host]) -> Iterator[InstallationCheck]:
+    """Runs all checks; loads the extension in every host that has it."""
+    if found := compiler():
+        yield InstallationCheck(True, f"C compiler: {found}")
+    else:
+        yield InstallationCheck(None, "no C compiler (cc, gcc, clang), which installing again would need")
+    own = Settings.of_this_python()
+    problems = own.problems()
+    yield from (InstallationCheck(False, problem) for problem in problems)
+    if not problems:
+        yield InstallationCheck(True, f"Python started in shells: {own.python}, with {own.libpython}")
+    for name in ("PYTHONHOME", "PYTHONPATH"):
+        if os.environ.get(name):
+            yield InstallationCheck(None, f"{name} is set; the Python started in a shell ignores it")
+    for host in hosts:
+        yield from _examine_host(host)
+    if all(host.shell is None for host in hosts):
+        yield InstallationCheck(None, "no DuckDB shell: pip install duckdb-cli, or https://duckdb.org/install")
+    yield _postgres(hosts)
+
+
+def _examine_host(host: Host) -> Iterator[InstallationCheck]:
+    if not host.extension.is_file():
+        yield InstallationCheck(False, f"{host}: not installed; run: qidsql shell install")
+        return
+    settings = Settings.read(host.extension.with_name(host.extension.name + SUFFIX))
+    if settings is None:
+        yield InstallationCheck(False, f"{host}: {host.extension.name}{SUFFIX} is missing; run: qidsql shell install")
+        return
+    for problem in settings.problems() if host.shell else ():
+        yield InstallationCheck(False, f"{host}: {problem}")
+    try:
+        why = host.run(CHECK).strip()  # why there is no Python, else nothing
+    except SourceError as error:
+        yield InstallationCheck(False, f"{host}: {error}")
+        return
+    if why:
+        yield InstallationCheck(False, f"{host}: {why}")
+        return
+    yield InstallationCheck(True, f"{host}: LOAD qidsql works ({host.extension})")
+
+
+def _postgres(hosts: Sequence[Host]) -> InstallationCheck:
+    """A note on tables of an attached Postgres."""
+    folders = {extension_folder() / host.version / host.platform for host in hosts}
+    there = any((folder / "postgres_scanner.duckdb_extension").is_file() for folder in folders)
+    return InstallationCheck(
+        None,
+        "tables of an attached Postgres are audited inside it by qidsql.audit, qidsql.keys and the others; "
+        "qidsql.profile, .violations and .columns would fetch their rows: use qidsql shell postgres there"
+        if there
+        else "DuckDB's postgres extension is not installed here, so no Postgres can be attached: INSTALL postgres, or "
+        "audit there: qidsql audit postgresql://..., and qidsql shell postgres for psql",
+    )

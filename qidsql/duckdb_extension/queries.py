@@ -4,13 +4,13 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from qidsql.engines.duckdb.macros import PART
+from qidsql.engines.duckdb.host import PART
 from qidsql.errors import UsageError
 from qidsql.sql import quoted
 
 if TYPE_CHECKING:
     from qidsql.engines.duckdb.embedded import HostEngine
-    from qidsql.engines.embedding import Caller, HostConnection
+    from qidsql.engines.duckdb.host import Caller, HostConnection
 
 QUERY = re.compile(r"(?is)\s*(?:\(|(?:select|from|with|values|table|pivot|unpivot)\s)")
 FILE = re.compile(r"(?i).*\.(?:parquet|csv|tsv|json|jsonl|ndjson)(?:\.gz|\.zst)?")
@@ -50,7 +50,7 @@ def made_view(
         return None
     from qidsql.engines.duckdb.dialect import DUCKDB
     from qidsql.engines.duckdb.embedded import UNSEEN, HostEngine
-    from qidsql.engines.embedding import CatalogCache, HostError
+    from qidsql.engines.duckdb.host import CatalogCache, HostError
 
     host = HostEngine(connection.cursor(), caller, CatalogCache())
     try:

@@ -12,8 +12,17 @@ from typing import Any, NoReturn
 from qidsql.core.budget import within, within_bytes
 from qidsql.core.files import resolved, variable
 from qidsql.engines.base import Engine
-from qidsql.engines.kind import ConnectOptions, EngineKind, FileKind, Frame
-from qidsql.engines.paths import PATTERN, Located, exists, located, path_of_url
+from qidsql.engines.kind import (
+    PATTERN,
+    ConnectOptions,
+    EngineKind,
+    FileKind,
+    Frame,
+    Located,
+    exists,
+    located,
+    path_of_url,
+)
 from qidsql.engines.registry import EXPECTED, FILES, KINDS, SERVERS, recognized
 from qidsql.errors import AccessError, BudgetSpent, SourceError, Stopped, UsageError, names_a_secret
 from qidsql.sql.dialects import Dialect

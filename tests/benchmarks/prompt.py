@@ -18,7 +18,7 @@ from typing import Any
 
 import duckdb
 
-from qidsql.engines.duckdb.macros import duckdb_macros
+from qidsql.engines.duckdb.host import duckdb_macros
 from tests.benchmarks.recorded import record
 from tests.commandline import environment
 from tests.duckdb_hosts import build

@@ -188,7 +188,7 @@ def test_answers_are_exact_and_the_transaction_is_read_only(
 
 MOMENTS = """
 from qidsql.engines.duckdb.embedded import HostEngine, engine_for
-from qidsql.engines.embedding import Caller, CatalogCache
+from qidsql.engines.duckdb.host import Caller, CatalogCache
 from qidsql.sql.templates import Statement
 import psycopg
 version = {"version": [("v1.5.5", "UTC")]}

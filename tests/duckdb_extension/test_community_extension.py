@@ -9,7 +9,7 @@ import duckdb
 import pytest
 import yaml
 
-from qidsql.duckdb_extension.build import NAME, footer
+from qidsql.duckdb_extension.hosts import NAME, footer
 from tests.duckdb_hosts import Answer, Host, Refused
 
 pytestmark = pytest.mark.exhaustive

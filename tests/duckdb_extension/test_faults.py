@@ -17,8 +17,8 @@ import pytest
 
 from qidsql.commands.demo.demo import write_demo
 from qidsql.duckdb_extension import hosts
-from qidsql.duckdb_extension.build import C_API, NAME, footer
 from qidsql.duckdb_extension.functions import FUNCTIONS, NOT_GIVEN
+from qidsql.duckdb_extension.hosts import C_API, NAME, footer
 from qidsql.duckdb_extension.install import instructions
 from qidsql.duckdb_extension.settings import SUFFIX
 from qidsql.errors import UsageError
@@ -406,15 +406,15 @@ def test_an_audit_that_begins_while_python_ends_ends_too(host: Host) -> None:
 
 STARTING = """
 import threading, time
-from qidsql.duckdb_extension import interrupts
+from qidsql.duckdb_extension import waiting
 
-interrupts.TICK = 0.002
+waiting.INTERRUPT_TICK = 0.002
 pressed, interrupted = 0, 0
 
 def audit():
     global pressed, interrupted
     try:
-        with interrupts.raising_interrupts(lambda begin: None, lambda: pressed):
+        with waiting.raising_interrupts(lambda begin: None, lambda: pressed):
             pressed += 1
             while True:
                 threading.Thread(target=int).start()

@@ -795,7 +795,7 @@ def test_six_threads_at_once(host: Host) -> None:
 
 def test_the_macros_alone_answer_the_same(host: Host) -> None:
     """The script of `qidsql shell macros`, without the extension."""
-    from qidsql.engines.duckdb.macros import duckdb_macros
+    from qidsql.engines.duckdb.host import duckdb_macros
 
     if isinstance(host, Shell):
         answers = host.run([PEOPLE, duckdb_macros().rstrip().rstrip(";"), *SAME])[2:]

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import qidsql
-from qidsql.engines.postgres import guarded
-from qidsql.engines.postgres.answers import answered
+from qidsql.engines.postgres import lock_watch
 from qidsql.engines.postgres.engine import PostgresEngine
+from qidsql.engines.postgres.errors import answered
 from qidsql.errors import QidsqlError, StatementError, internal
 from tests.exhaustive import always
 from tests.local_server import message
@@ -57,7 +57,7 @@ def test_a_server_that_sends_without_end(
     people: Path, said: bytes | None, after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is hung up on at the limit, whatever it sends and when: nothing of it is kept in memory."""
-    monkeypatch.setattr(guarded, "LARGEST_ANSWER", 1 << 20)
+    monkeypatch.setattr(lock_watch, "LARGEST_ANSWER", 1 << 20)
     with (
         EndlessServer(people, said, after) as server,
         pytest.raises(QidsqlError, match=r"sends without end|more than a whole answer"),

@@ -15,7 +15,7 @@ import qidsql
 from qidsql.core.budget import within
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import UnreachedEngine, connect, connect_or_unreached, shown
-from qidsql.engines.sqlite.dialect import WideSum
+from qidsql.engines.sqlite.engine import WideSum
 from qidsql.errors import BudgetSpent, QidsqlError, SourceError, UsageError
 from qidsql.measures.profiles import ClassProfile
 from qidsql.sql.templates import Statement

@@ -10,7 +10,7 @@ import duckdb
 import psycopg
 import pytest
 
-from qidsql.engines.duckdb.macros import duckdb_macros
+from qidsql.engines.duckdb.host import duckdb_macros
 from qidsql.engines.postgres.functions import postgres_functions
 from tests.exhaustive import first
 from tests.sql.shell_measures import OF_POSTGRES, REFUSALS, WRITTEN, refusals, text, text_of_postgres

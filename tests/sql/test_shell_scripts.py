@@ -12,7 +12,7 @@ import pytest
 from psycopg.errors import RaiseException
 
 import qidsql
-from qidsql.engines.duckdb.macros import duckdb_macros
+from qidsql.engines.duckdb.host import duckdb_macros
 from qidsql.engines.postgres.functions import postgres_functions
 from qidsql.measures.profiles import ClassProfile
 from tests.definitions import profile_of, projected

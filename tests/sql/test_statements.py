@@ -9,7 +9,7 @@ from sqlglot import exp
 from qidsql.core.tables import Column, Table, TableName
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.postgres.dialect import POSTGRES
-from qidsql.engines.sqlite.dialect import SQLITE
+from qidsql.engines.sqlite.engine import SQLITE
 from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.sql.classes import (
     TableOverview,

@@ -25,7 +25,7 @@ import pytest
 
 import qidsql
 from qidsql.engines.base import Engine
-from qidsql.engines.duckdb.macros import duckdb_macros
+from qidsql.engines.duckdb.host import duckdb_macros
 from qidsql.engines.duckdb.text_files import BLANKS
 from qidsql.engines.postgres.functions import postgres_functions
 from qidsql.errors import QidsqlError, SourceError

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from qidsql.core.results import Check, Examination, State
 from qidsql.engines.duckdb.files import DataFiles
-from qidsql.engines.duckdb.spill import LITTLE
+from qidsql.engines.duckdb.settings import LITTLE
 from qidsql.sql.templates import Row
 from qidsql.wording.texts import plural
 

@@ -1,6 +1,5 @@
-"""The engine for the tables of the DuckDB that qidsql is loaded into.
-
-The extension passes in the connections.
+"""The engines in a database that somebody else has open: that of a user's connection, and of the shell that loads the
+extension.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,11 +10,11 @@ import duckdb
 from sqlglot import exp
 
 from qidsql.core.budget import bytes_limited
-from qidsql.core.tables import Table, TableName
+from qidsql.core.catalog import CatalogTable
+from qidsql.core.tables import Condition, Table, TableName
 from qidsql.engines.bytes_read import TableBytes
-from qidsql.engines.duckdb.in_session import InSessionEngine, folded
-from qidsql.engines.duckdb.macros import seen_of_all, seen_query
-from qidsql.engines.embedding import Caller, CatalogCache, HostConnection, HostError
+from qidsql.engines.duckdb.engine import IN_USE, DuckDBEngine
+from qidsql.engines.duckdb.host import Caller, CatalogCache, HostConnection, HostError, seen_of_all, seen_query
 from qidsql.engines.table_names import parsed_name
 from qidsql.engines.workers import run_in_thread
 from qidsql.errors import QidsqlError, SourceError, StatementError, UnknownName, UsageError
@@ -24,6 +23,68 @@ from qidsql.sql.templates import Filling, Row
 
 if TYPE_CHECKING:
     from qidsql.engines.postgres.attached import AttachedEngine
+
+
+# Names of tables as a user's session finds them: by its search path, in every attached database.
+
+
+class InSessionEngine(DuckDBEngine):
+    """An engine in the database of a user's session."""
+
+    _search_path: list[tuple[str, str]] | None  # catalog and schema of each entry; None if unknown
+
+    def _take_over(self, search_path: str | None) -> None:
+        """Looks for tables where the caller does: in its search path, or in the default schema if that is empty."""
+        schemas = [(self._default.catalog, self._default.schema)]
+        if search_path and search_path.strip():
+            entries = [parsed_name(entry, "duckdb") for entry in _entries(search_path)]
+            schemas = [self._schema(entry.db, entry.name) for entry in entries if entry]
+        self._default = TableName("", schemas[0][1], schemas[0][0])
+        self._search_path = None if search_path is None else schemas
+
+    def _schema(self, catalog: str, schema: str) -> tuple[str, str]:
+        """Catalog and schema of an entry; one name is a schema of the default database, or else a database."""
+        if catalog:
+            return catalog, schema
+        within = (self._default.catalog.lower(), schema.lower()) in self._schemas()
+        return (self._default.catalog, schema) if within else (schema, "main")
+
+    def _schemas(self) -> set[tuple[str, str]]:
+        """Catalog and name of each schema, in lower case."""
+        return {(str(database).lower(), str(name).lower()) for database, name in self._catalog("schemas")}
+
+    def _qualified(self, typed: str | None) -> str | None:
+        """The name with the catalog and schema in which DuckDB itself would find it."""
+        found = self.found_in_path(typed)
+        return typed if found is None else table_node(found).sql("duckdb")
+
+    def found_in_path(self, typed: str | None) -> TableName | None:
+        """The table that DuckDB itself would find by a name without its database."""
+        meant = self._meant(typed)
+        known = {folded(name): name for name in self.table_names()} if meant else {}
+        return next((known[folded(name)] for name in meant if folded(name) in known), None)
+
+    def _meant(self, typed: str | None) -> list[TableName]:
+        """The tables that DuckDB would look for, in order: by the search path, and a.b also as table b of database a.
+
+        Empty for a name that includes its database, or is invalid.
+        """
+        node = None if typed is None else parsed_name(typed, "duckdb")
+        if node is None or node.catalog:
+            return []
+        names = [TableName(node.name, node.db or schema, catalog) for catalog, schema in self._search_path or ()]
+        return [*names, TableName(node.name, "main", node.db)] if node.db else names
+
+
+def _entries(search_path: str) -> Sequence[str]:
+    """The entries of a search path, whose quoted names can contain commas."""
+    entries: exp.Expr = exp.maybe_parse(f"[{search_path}]", dialect="duckdb")
+    return [part.sql("duckdb") for part in entries.expressions]
+
+
+def folded(name: TableName) -> tuple[str, ...]:
+    return name.catalog.lower(), name.schema.lower(), name.name.lower()
+
 
 LABEL = "this database"
 UNSEEN = (
@@ -234,3 +295,76 @@ def engine_for(
     except BaseException:
         host.close()
         raise
+
+
+# The engine on the database of a user's connection, which says so if that connection sees something else.
+
+
+SETTINGS = "SELECT system.main.current_setting('TimeZone'), system.main.current_setting('search_path')"
+
+
+OTHER_ROWS = (
+    "only what is committed in a table or view is read; pass other rows (a temporary table, a query, a file, what is "
+    "registered) as a relation: qidsql.audit(connection.sql('FROM ...'))"
+)
+
+
+class BorrowedEngine(InSessionEngine):
+    """Audits by a cursor, in one transaction beside those of the `lender`, and refuses what that sees differently."""
+
+    def __init__(
+        self, lender: duckdb.DuckDBPyConnection, cursor: duckdb.DuckDBPyConnection, label: str, writable: bool
+    ) -> None:
+        try:
+            [(zone, path)] = lender.sql(SETTINGS).fetchall()
+        except IN_USE:
+            raise SourceError(
+                f"{label} has a result that was not fetched to its end; fetch it first: connection.fetchall()"
+            ) from None
+        self.search_path = Caller(time_zone=zone).settings(cursor)
+        super().__init__(cursor, label, None, writable=writable, borrowed=True)
+        if writable and self._catalog("doctor_session", database=self._default.catalog)[0][0]:
+            raise SourceError(f"{label} is read-only; connect without read_only, or leave out writable")
+        self._take_over(str(path))
+        self._lender = lender
+        self._same: set[tuple[str, str]] = set()  # what was compared: later the lender can see newer rows
+
+    def describe(self, table: str | None) -> Table:
+        try:
+            found = super().describe(self._qualified(table))
+        except UnknownName as error:
+            raise UsageError(f"{error}; {OTHER_ROWS}") from None
+        node = parsed_name(table, "duckdb") if table else None
+        self._compare(found, node.sql("duckdb", identify=True) if node else name_text(self.dialect, found.name))
+        return found
+
+    def describe_listed(self, listed: CatalogTable) -> Table:
+        found = super().describe_listed(listed)
+        self._compare(found, name_text(self.dialect, found.name))
+        return found
+
+    def parse_condition(self, table: Table, where: str) -> Condition:
+        condition = super().parse_condition(table, where)
+        self._compare(table, name_text(self.dialect, table.name), where)
+        return condition
+
+    def _compare(self, table: Table, typed: str, where: str = "") -> None:
+        """Raises SourceError if the lender, which calls the table `typed`, sees other rows of it."""
+        if (typed, where) in self._same:
+            return
+        here = self._execute(seen_query(name_text(self.dialect, table.name), where), "rows of the table")
+        try:
+            there = self._lender.sql(seen_query(typed, where)).fetchall()
+        except duckdb.CatalogException:
+            if self.writable:  # a copy that is not committed yet
+                return
+            there = []
+        except duckdb.Error as error:
+            raise self.translate(error, "rows that the connection sees") from None
+        if here != there:
+            raise SourceError(
+                f"{self.label} sees other rows of {typed} than what is committed, which alone is read: COMMIT or "
+                f"ROLLBACK its transaction, drop its temporary table or view of this name, or RESET its collation or "
+                f"variables"
+            )
+        self._same.add((typed, where))

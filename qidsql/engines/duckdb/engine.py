@@ -20,17 +20,23 @@ from qidsql.core.tables import FILES, Column, Comparison, Condition, Table, Tabl
 from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.condition import Dependences, checked
-from qidsql.engines.duckdb.beside import Beside, catalog_beside
 from qidsql.engines.duckdb.condition import parse_condition
 from qidsql.engines.duckdb.dependences import MOST_READS, Reads, dependences, generated, indexed_columns, query_of_view
 from qidsql.engines.duckdb.dialect import CAN_BE_SET, DUCKDB, SETTING, USUAL, bits_for, value_kind
 from qidsql.engines.duckdb.doctor import examine
 from qidsql.engines.duckdb.driver_errors import file_fault, translate
 from qidsql.engines.duckdb.files import DataFiles, FilesRead, how_read, in_place, path_list, versions
-from qidsql.engines.duckdb.measuring import MEASURED, Measuring, rests_on_files
 from qidsql.engines.duckdb.parquet_files import PLACE, columns_of_files, read_first_rows
-from qidsql.engines.duckdb.reading import read_files
-from qidsql.engines.duckdb.spill import LITTLE, SpillRoom, SpillWatch, bytes_on_disk
+from qidsql.engines.duckdb.reading import Beside, catalog_beside, read_files
+from qidsql.engines.duckdb.settings import (
+    LITTLE,
+    MEASURED,
+    Measuring,
+    SpillRoom,
+    SpillWatch,
+    bytes_on_disk,
+    rests_on_files,
+)
 from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.engines.table_names import find_table, no_schema
 from qidsql.engines.workers import Worker

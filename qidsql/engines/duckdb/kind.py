@@ -27,8 +27,8 @@ class DuckDBKind(FileKind):
         return DUCKDB
 
     def open(self, path: Path, label: str, settings: Mapping[str, str], options: ConnectOptions) -> "Engine":
-        from qidsql.engines.duckdb.beside import find_beside
         from qidsql.engines.duckdb.opening import open_database, open_files
+        from qidsql.engines.duckdb.reading import find_beside
 
         second = options.beside
         beside = None if second is None else find_beside(second, path, self.is_database)

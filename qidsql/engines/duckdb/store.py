@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.driver_errors import by_signal
-from qidsql.engines.paths import no_pipes
+from qidsql.engines.kind import no_pipes
 from qidsql.engines.private_folder import file_lock
 from qidsql.engines.store import PATIENCE, Prepared, Store, Transaction
 from qidsql.errors import StoreError

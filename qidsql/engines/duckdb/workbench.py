@@ -9,7 +9,7 @@ import sqlglot
 from sqlglot import exp
 
 from qidsql.engines.duckdb.engine import DuckDBEngine
-from qidsql.engines.duckdb.progress_bar import without_progress_bar
+from qidsql.engines.duckdb.settings import without_progress_bar
 from qidsql.engines.private_folder import PrivateFolder
 from qidsql.sql.relation import inserting
 from qidsql.sql.templates import Row, Statement

@@ -19,7 +19,7 @@ from sqlglot import exp
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
 from qidsql.engines.duckdb.dialect import DUCKDB
-from qidsql.engines.embedding import CatalogCache, HostConnection, HostError
+from qidsql.engines.duckdb.host import CatalogCache, HostConnection, HostError
 from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.engines.postgres.engine import PostgresEngine, PostgresSession, Server
 from qidsql.engines.postgres.errors import translate

@@ -26,13 +26,20 @@ from qidsql.engines.base import Engine
 from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.condition import Dependences, checked
 from qidsql.engines.kind import ConnectOptions
-from qidsql.engines.postgres.answers import CATALOG, KINDS, OBSTACLES, answered
 from qidsql.engines.postgres.condition import parse_condition
 from qidsql.engines.postgres.dialect import PATTERNS, POSTGRES, SYSTEM_PATH
 from qidsql.engines.postgres.doctor import examine
-from qidsql.engines.postgres.errors import not_connected, translate, understood, unreadable
-from qidsql.engines.postgres.guarded import GuardedConnection, hang_up
-from qidsql.engines.postgres.lock_watch import LockWatch
+from qidsql.engines.postgres.errors import (
+    CATALOG,
+    KINDS,
+    OBSTACLES,
+    answered,
+    not_connected,
+    translate,
+    understood,
+    unreadable,
+)
+from qidsql.engines.postgres.lock_watch import GuardedConnection, LockWatch, hang_up
 from qidsql.engines.table_names import find_table, no_schema
 from qidsql.engines.workers import Batch, Session, Work, Worker, end_sessions
 from qidsql.errors import (

@@ -17,7 +17,7 @@ from qidsql.engines.postgres.engine import (
     parameters_label,
 )
 from qidsql.engines.postgres.errors import not_connected
-from qidsql.engines.postgres.guarded import GuardedConnection, hang_up
+from qidsql.engines.postgres.lock_watch import GuardedConnection, hang_up
 from qidsql.engines.store import PATIENCE, Prepared, Store, Transaction
 from qidsql.engines.workers import run_in_thread
 from qidsql.errors import BudgetSpent, LockHeld, StoreError

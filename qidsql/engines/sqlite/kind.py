@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qidsql.engines.kind import ConnectOptions, FileKind
-from qidsql.engines.paths import no_pipes
+from qidsql.engines.kind import ConnectOptions, FileKind, no_pipes
 from qidsql.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ class SQLiteKind(FileKind):
 
     @property
     def dialect(self) -> "Dialect":
-        from qidsql.engines.sqlite.dialect import SQLITE
+        from qidsql.engines.sqlite.engine import SQLITE
 
         return SQLITE
 

@@ -13,7 +13,7 @@ from qidsql.core.options import CRITERION, TableName, fraction
 from qidsql.core.policy import MatchesRows
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Ratio
-from qidsql.engines.paths import exists
+from qidsql.engines.kind import exists
 from qidsql.engines.registry import FILES
 from qidsql.errors import UsageError
 
