@@ -11,10 +11,9 @@ from itertools import combinations
 from math import log, prod
 from typing import Any
 
-from qidsql.commands.risk.population.result import PopulationFigures
-from qidsql.measures.disclosure import Disclosure
-from qidsql.measures.individual_risk import WeightedClasses
-from qidsql.measures.profiles import ClassProfile, ClassSizes
+from qidsql.commands.risk.population.population import PopulationFigures
+from qidsql.measures.population_uniques import WeightedClasses
+from qidsql.measures.profiles import ClassProfile, ClassSizes, Disclosure
 from qidsql.sql.population import SurveyWeights
 
 Values = Sequence[Hashable]

@@ -15,7 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import qidsql
-from qidsql.cli.schema import schema
+from qidsql.cli.report import schema
 from qidsql.core.budget import within
 from qidsql.core.results import Verdict
 from qidsql.engines.connect import connect

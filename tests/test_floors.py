@@ -41,7 +41,7 @@ DRIVERS |= dict.fromkeys(("grpc", "google", "pyarrow", "pyspark", "pysail"), "en
 ENGINES = sorted(path.name for path in (HOUSE / "engines").iterdir() if (path / "__init__.py").exists())
 KNOW_AN_ENGINE = {  # files outside engines/ that import from the folder of one, or name it
     "cli/shell.py",  # installs what DuckDB's and Postgres' shells load
-    "commands/demo/demo.py",  # makes a DuckDB file
+    "commands/demo/command.py",  # makes a DuckDB file
     "commands/doctor/doctor.py",  # shows the versions of the drivers
     "sql/templates.py",  # those for the workbench are DuckDB's
 }

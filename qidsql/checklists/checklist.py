@@ -12,8 +12,7 @@ from typing import Annotated
 from qidsql.checklists.contents import THINGS
 from qidsql.core.files import read_toml
 from qidsql.core.options import fraction
-from qidsql.declarations.keys import FileKey, read_keys
-from qidsql.declarations.results import MISMATCH
+from qidsql.declarations.results import MISMATCH, FileKey, read_keys
 from qidsql.errors import UsageError
 
 PERSON = "person"  # the check of a line that nothing can measure

@@ -10,8 +10,7 @@ from qidsql.cli.history import write_listing
 from qidsql.cli.options import LISTINGS, Format, HistoryUrl, Output, PolicyArgument, Quiet, report_format
 from qidsql.cli.streams import say
 from qidsql.core.exit_code import ExitCode
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Option
+from qidsql.declarations.options import Command, Option
 from qidsql.errors import QidsqlError, UsageError
 from qidsql.operations.alerts.delivery import AlertsOverview, AlertState
 from qidsql.report.blocks import Report, Sentence, Verbatim

@@ -7,7 +7,7 @@ from typing import Any
 from qidsql.cli.command import LineOptions, source_of, work_of
 from qidsql.cli.progress import showing_progress
 from qidsql.cli.streams import put, report_text, screen, write_output
-from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Command
 
 
 def perform(name: str, command: Command, source: str | None, request: Any, line: LineOptions) -> None:
@@ -16,7 +16,7 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
     from dataclasses import replace
 
     from qidsql.commands.audit.report import report
-    from qidsql.commands.demo.demo import AUDIT, NEXT_STEPS, write_demo
+    from qidsql.commands.demo.command import AUDIT, NEXT_STEPS, write_demo
     from qidsql.report.blocks import Next
 
     keep: Path | None = request.keep

@@ -9,12 +9,10 @@ from typing import Annotated
 
 from qidsql.cli.streams import drawn, put, screen
 from qidsql.core.options import names
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Names, Option
+from qidsql.declarations.options import Command, Names, Option
 from qidsql.errors import UnknownName
-from qidsql.wording.pages import page_text
-from qidsql.wording.terms import PAGE as TERMS
-from qidsql.wording.terms import has_words, terms
+from qidsql.wording.pages import PAGE as TERMS
+from qidsql.wording.pages import has_words, page_text, terms
 
 INDEX = "README"  # the page that a repository's site shows for the folder
 LISTED = re.compile(r"^- \[(\w+)\]\(\1\.md\): (.+)$", re.MULTILINE)

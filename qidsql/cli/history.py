@@ -20,8 +20,7 @@ from qidsql.cli.options import (
 from qidsql.cli.run_report import finding_changes
 from qidsql.cli.streams import report_text, say, screen, write_output
 from qidsql.core.results import Verdict
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Option
+from qidsql.declarations.options import Command, Option
 from qidsql.errors import UsageError
 from qidsql.formats.texts import percentage
 from qidsql.operations.changes import CoverageDiff, Diff

@@ -8,7 +8,7 @@ from qidsql.cli.options import TERMINAL, chosen_format
 from qidsql.cli.progress import showing_progress
 from qidsql.cli.streams import put, write_output
 from qidsql.commands.init.command import DEFAULT
-from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Command
 from qidsql.errors import UsageError
 
 
@@ -18,7 +18,7 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
 
     from qidsql.commands.init.draft import draft
     from qidsql.commands.init.init import write_file
-    from qidsql.commands.init.review import questions, reviewed
+    from qidsql.commands.init.report import questions, reviewed
 
     format = chosen_format(command.formats, line.format, None)
     to_stdout = str(request.output) == "-"

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from qidsql.cli.options import PolicyArgument
 from qidsql.core.results import Verdict
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Option
+from qidsql.declarations.options import Command, Option
 from qidsql.errors import QidsqlError, UsageError, internal
 from qidsql.version import __version__
 

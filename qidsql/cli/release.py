@@ -20,8 +20,7 @@ from qidsql.cli.options import (
 from qidsql.cli.streams import say
 from qidsql.commands.release.command import COMMAND
 from qidsql.core.files import refuse_pipe
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Option
+from qidsql.declarations.options import Command, Option
 from qidsql.errors import UsageError
 from qidsql.report.blocks import TONES, Cell, Fields, Grid, Head, Heading, Labelled, Report, Sentence, Tone
 from qidsql.wording.texts import plural

@@ -2,9 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Annotated, Any
 
+from qidsql import commands
 from qidsql.cli.command import hide_counts
 from qidsql.cli.history import opened_history
 from qidsql.cli.options import (
@@ -19,13 +23,11 @@ from qidsql.cli.options import (
     report_format,
 )
 from qidsql.cli.run import written
-from qidsql.cli.schema import schema, schema_names
 from qidsql.cli.streams import check_output, parts, write_output
 from qidsql.core.options import names
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Names, Option
+from qidsql.declarations.options import Command, Names, Option
 from qidsql.declarations.results import MISMATCH
-from qidsql.errors import UsageError
+from qidsql.errors import UnknownName, UsageError
 from qidsql.wording.texts import few, moment
 
 if TYPE_CHECKING:
@@ -35,6 +37,45 @@ if TYPE_CHECKING:
     from qidsql.operations.changes import Diff
     from qidsql.operations.document import RunResult
     from qidsql.operations.history.records import RecordedRuns
+
+
+# The published JSON Schemas: of the commands' JSON reports, and of the policy file.
+
+
+POLICY = "policy"
+DOCUMENT_CLASSES = {
+    "run": ("qidsql.operations.document", "RunResult"),
+    "history": ("qidsql.operations.history.records", "RecordedRuns"),
+    "alerts": ("qidsql.operations.alerts.delivery", "AlertsOverview"),
+    "diff": ("qidsql.operations.changes", "Diff"),
+}  # results of commands without a folder of their own
+
+
+def schema_names() -> list[str]:
+    """The names with a published schema: commands with JSON reports, and the policy file."""
+    folders = [each.name for each in iter_modules(commands.__path__) if each.ispkg]
+    own = [name for name in folders if find_spec(f"qidsql.commands.{name}.report")]
+    return sorted([*own, *DOCUMENT_CLASSES, POLICY])
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of a command's JSON report, or of the policy file. Raises UnknownName."""
+    from qidsql.declarations.results import schema_of
+    from qidsql.operations.policy_schema import POLICY_SCHEMA
+
+    if name not in schema_names():
+        raise UnknownName("schema", [name], "qidsql", schema_names())
+    return POLICY_SCHEMA if name == POLICY else schema_of(classes_of(name), name)
+
+
+def classes_of(name: str) -> tuple[type, ...]:
+    """The classes of a command's results."""
+    if name in DOCUMENT_CLASSES:
+        module, kind = DOCUMENT_CLASSES[name]
+        return (getattr(import_module(module), kind),)
+    from qidsql.commands import judgement
+
+    return judgement.result_classes(name)
 
 
 PAGES = ("html", "markdown")  # formats of any result, and of dossiers

@@ -30,8 +30,7 @@ from qidsql.core.budget import within
 from qidsql.core.exit_code import ExitCode
 from qidsql.core.options import STATEMENTS, size_in_bytes
 from qidsql.core.tables import TableName
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Names, Option, Size
+from qidsql.declarations.options import Command, Names, Option, Size
 from qidsql.errors import QidsqlError, UsageError
 from qidsql.formats.registry import document_format
 from qidsql.operations.findings import FailOn

@@ -7,8 +7,7 @@ from pathlib import PurePath
 from shlex import quote
 
 from qidsql.core.results import Verdict
-from qidsql.formats.causes import told
-from qidsql.formats.texts import number, percentage, rank_of
+from qidsql.formats.texts import number, percentage, rank_of, told
 from qidsql.operations.coverage import RENAMED, Coverage, GapState, Severity
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.table_run import Finding, FindingState, TableRun

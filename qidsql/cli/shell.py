@@ -11,8 +11,7 @@ import typer
 
 from qidsql.cli.streams import put, write_output
 from qidsql.core.exit_code import ExitCode
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Names, Option, Paths
+from qidsql.declarations.options import Command, Names, Option, Paths
 from qidsql.errors import UsageError
 from qidsql.sql import quoted
 

@@ -11,11 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from qidsql.column_roles import names
-from qidsql.column_roles.labels import Label, recognised_label
-from qidsql.column_roles.vocabulary import DIRECT, OTHER, QUASI, SENSITIVE
+from qidsql.column_roles.names import DIRECT, OTHER, QUASI, SENSITIVE, Label, recognised_label
 from qidsql.core.catalog import CatalogColumn, CatalogTable
-from qidsql.core.roles import identifies
-from qidsql.core.tables import PolicyRole, TableName
+from qidsql.core.tables import PolicyRole, TableName, identifies
 from qidsql.declarations.results import UNWRITTEN, reported
 from qidsql.measures.profiles import ClassProfile
 from qidsql.wording.texts import plural

@@ -14,8 +14,7 @@ from qidsql.column_roles.proposal import Proposal, ValueCounts
 from qidsql.column_roles.table_proposals import proposed_roles
 from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.results import LeftOut
-from qidsql.core.roles import NO_PERSONS, NO_RIGHT
-from qidsql.core.tables import Column, PolicyRole, Role, Table
+from qidsql.core.tables import NO_PERSONS, NO_RIGHT, Column, PolicyRole, Role, Table
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
 from qidsql.wording.texts import role as option_of

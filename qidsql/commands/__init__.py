@@ -1,1 +1,1 @@
-"""A folder for each command: request, work, result, report (see `qidsql.declarations.commands`)."""
+"""A folder for each command: request, work, result, report (see `qidsql.declarations.options`)."""

@@ -5,8 +5,15 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from qidsql.column_roles.resolution import columns_of
-from qidsql.commands.persons import named_like_persons
-from qidsql.commands.table_search import Accounting, confirmed, rows_of_persons, say_what, table_profiler, unknown_table
+from qidsql.commands.table_search import (
+    Accounting,
+    confirmed,
+    named_like_persons,
+    rows_of_persons,
+    say_what,
+    table_profiler,
+    unknown_table,
+)
 from qidsql.core.policy import MatchesRows, Policy
 from qidsql.core.results import Account, LeftOut, Verdict
 from qidsql.core.tables import Role, Table

@@ -14,8 +14,7 @@ from qidsql.core.copies import Script, by_rows, keeping
 from qidsql.core.options import names
 from qidsql.core.policy import Policy
 from qidsql.core.results import LeftOut, SearchAccount
-from qidsql.core.roles import identifies
-from qidsql.core.tables import FILES, Column, Role, Table, TableName
+from qidsql.core.tables import FILES, Column, Role, Table, TableName, identifies
 from qidsql.declarations.options import Names
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError

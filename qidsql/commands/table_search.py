@@ -12,9 +12,11 @@ from functools import wraps
 from types import FrameType
 from typing import Concatenate, ParamSpec, TypeAlias, TypedDict, TypeVar
 
+from qidsql.column_roles.proposal import TableEvidence, ValueCounts
 from qidsql.column_roles.resolution import Columns, Roles, columns_of
-from qidsql.commands.persons import named_like_persons, repeats
+from qidsql.column_roles.table_proposals import named_like, persons
 from qidsql.core.budget import SIGNALS
+from qidsql.core.catalog import CatalogColumn, CatalogTable
 from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.results import Account, LeftOut, SearchAccount, Verdict
 from qidsql.core.tables import Column, Comparison, Nulls, Table, TableName, names_of
@@ -33,6 +35,55 @@ from qidsql.search.smallest import Witnesses
 from qidsql.sql.classes import column_counts
 from qidsql.sql.relation import Relation, relation, sample, sample_of_entities
 from qidsql.wording.texts import few, plural, role, setting
+
+# What a row is: another person, or one of several of a person, where nobody has said which.
+
+
+def named_like_persons(
+    profiler: TableProfiler, table: Table, policy: Policy, measured: Mapping[str, ValueCounts]
+) -> tuple[str, ...]:
+    """The columns that are named like the persons and repeat, as far as nobody has confirmed what a row is.
+
+    One statement for the columns that are named so and not `measured`, one more if they have fewer values than rows.
+    Raises Stopped, StatementError.
+    """
+    if policy.entity is not None or policy.each_row:
+        return ()
+    columns = tuple(CatalogColumn(each.name, each.type, base=each.base) for each in table.columns)
+    listed = TableEvidence(CatalogTable(table.name, table.kind, columns))
+    named = {each.name for each in columns if named_like(listed, each)[0] is not None}
+    if not named:
+        return ()
+    left = [each for each in table.columns if each.name in named - {*measured} and each.readable]
+    counts = {**measured, **_counted(profiler, table, left)}
+    return tuple(persons(replace(listed, measured=counts), {}))
+
+
+def repeats(profiler: TableProfiler, table: Table, name: str) -> bool:
+    """Whether a column has fewer values than rows, NULLs among them, as far as it can be read.
+
+    Raises UnknownName, Stopped, StatementError.
+    """
+    [column] = table.resolve([name])
+    if not column.readable:
+        return True
+    alone = profiler.by_value.over(relation(profiler.engine.dialect, table, [column]), profiler.rows, [column.name])
+    [profile], [nulls] = alone.singles(), alone.counts()[1]
+    return nulls > 0 or profile.classes < profile.rows
+
+
+def _counted(profiler: TableProfiler, table: Table, columns: Sequence[Column]) -> dict[str, ValueCounts]:
+    if not columns:
+        return {}
+    source = relation(profiler.engine.dialect, table, columns)
+    alone = profiler.by_value.over(source, profiler.rows, [each.name for each in columns])
+    profiles = alone.singles()
+    unique = all(each.classes == each.rows for each in profiles)
+    nulls = (0,) * len(columns) if unique else alone.counts()[1]
+    return {
+        name: ValueCounts(profile, missing) for name, profile, missing in zip(alone.names, profiles, nulls, strict=True)
+    }
+
 
 # The account of a command's work on one table: started when it is made, closed when the result is put together.
 

@@ -25,9 +25,8 @@ from qidsql.core.options import (
 )
 from qidsql.core.requirements import Requirements
 from qidsql.core.tables import Nulls
-from qidsql.declarations.keys import DAY, FileKey
 from qidsql.declarations.options import FORMS, FileName, Names, Option, Ratio, Weights, parameters
-from qidsql.declarations.results import OMITTED, plain
+from qidsql.declarations.results import DAY, OMITTED, FileKey, plain
 from qidsql.errors import TomlFileError, UsageError
 from qidsql.measures.criteria import Criterion, Key, ViolatesByRows
 from qidsql.measures.histories import KnownRows

@@ -12,7 +12,7 @@ from qidsql.core.policy import Policy
 from qidsql.core.tables import Role, TableName
 from qidsql.declarations.hidden import COUNTED, SHOWN, WHOLE, Shown
 from qidsql.declarations.results import FLAT, OMITTED, Rounded, plain, reported
-from qidsql.measures.disclosure import Disclosure
+from qidsql.measures.profiles import Disclosure
 from qidsql.version import __version__
 
 

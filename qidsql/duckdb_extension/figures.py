@@ -8,13 +8,13 @@ if TYPE_CHECKING:
     from qidsql.commands.audit.command import AuditResult
     from qidsql.commands.graph.result import GraphResult
     from qidsql.commands.impact.result import ImpactResult
-    from qidsql.commands.link.result import LinkResult
+    from qidsql.commands.link.link import LinkResult
     from qidsql.commands.protect.cells.identical_result import IdenticalRows
     from qidsql.commands.protect.cells.matching_result import MatchingRows
     from qidsql.commands.protect.result import ProtectResult
     from qidsql.commands.protect.turns.command import TurnsResult
     from qidsql.commands.risk.command import RiskResult
-    from qidsql.commands.risk.population.result import PopulationResult
+    from qidsql.commands.risk.population.population import PopulationResult
 
 Row: TypeAlias = tuple[Any, ...]
 Columns: TypeAlias = dict[str, str]  # name: type as in values.py
@@ -95,7 +95,7 @@ def cells_rows(result: "IdenticalRows | MatchingRows") -> Iterable[Row]:
         return
     yield row_of(CELLS, result, finding="table", rows=result.records, **plan)
     if result.known is not None:
-        from qidsql.report.protected import known_people_lines
+        from qidsql.report.sections import known_people_lines
 
         withstood, found = known_people_lines(result.known, result.k)
         for finding, lines in (("withstands", withstood), ("open", found)):
@@ -130,7 +130,7 @@ IMPACT = columns_named(
 
 def impact_rows(result: "ImpactResult") -> Iterable[Row]:
     """The table, without a column, then its columns. Whom the copy singles out is part of the reason."""
-    from qidsql.report.protected import known_people_lines
+    from qidsql.report.sections import known_people_lines
 
     _, found = known_people_lines(result.known, result.k) if result.known and result.k else ((), ())
     reason = "; ".join((result.reason, *result.account.unfinished, *found))

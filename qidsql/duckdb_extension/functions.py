@@ -48,8 +48,7 @@ if TYPE_CHECKING:
     from qidsql.commands.keys.command import KeysResult
     from qidsql.commands.protect.columns.command import ColumnsResult
     from qidsql.commands.uniques.command import UniquesResult
-    from qidsql.declarations.commands import Command
-    from qidsql.declarations.options import Parameter
+    from qidsql.declarations.options import Command, Parameter
     from qidsql.engines.base import Engine, ExecutedStatement
     from qidsql.engines.duckdb.embedded import HostEngine
     from qidsql.engines.postgres.attached import AttachedEngine

@@ -22,8 +22,7 @@ from qidsql.formats.texts import VERDICTS, breakable, without_options
 from qidsql.operations.document import BROKEN, RunResult, as_document
 from qidsql.report.blocks import Block, Cell, Chart, Fields, Grid, Head, Heading, Labelled, Report, Sentence, Verbatim
 from qidsql.version import __version__
-from qidsql.wording.pages import page
-from qidsql.wording.terms import terms_in
+from qidsql.wording.pages import page, terms_in
 from qidsql.wording.texts import moment, plural
 
 UNSETTLED = "This ended without a certain answer and is no approval: solve what is named below, then repeat it."

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from qidsql.core.results import Verdict
-from qidsql.formats.causes import told
+from qidsql.formats.texts import told
 from qidsql.operations.coverage import Coverage
 from qidsql.operations.document import RunResult
 from qidsql.operations.table_run import FindingKind, FindingState, TableRun

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from qidsql.commands.audit.command import AuditResult
 from qidsql.commands.audit.effects import Remedy
 from qidsql.core.results import Verdict
-from qidsql.formats.causes import told
 from qidsql.formats.run_summary import unit_of
-from qidsql.formats.texts import duration, most_severe, number, rank_of, share_of
+from qidsql.formats.texts import duration, most_severe, number, rank_of, share_of, told
 from qidsql.operations.coverage import Severity
 from qidsql.operations.document import RunResult
 from qidsql.operations.table_run import FindingState, Measures, TableRun

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Annotated
 
 from qidsql.core.tables import fits
-from qidsql.declarations.keys import FileKey
+from qidsql.declarations.results import FileKey
 from qidsql.operations.table_run import FindingKind
 
 

@@ -17,7 +17,7 @@ from qidsql.core.options import size_in_bytes
 from qidsql.core.policy import EACH_ROW, OF_COPIES, Policy, Release
 from qidsql.core.requirements import LIMITS, is_file
 from qidsql.core.tables import PolicyRole, Table, fits
-from qidsql.declarations.keys import read_keys
+from qidsql.declarations.results import read_keys
 from qidsql.engines.registry import STORE_SCHEMES, STORES
 from qidsql.errors import TomlFileError, UnknownName, UsageError, names_a_secret, near_misses, redacted
 from qidsql.measures.disclosure_limits import limits_among

@@ -10,8 +10,8 @@ from qidsql.commands.audit.command import AuditRequest
 from qidsql.core.files import KeyPath
 from qidsql.core.options import Keep
 from qidsql.core.policy import Release
-from qidsql.declarations.keys import keys_schema
 from qidsql.declarations.options import FORMS, Names, Parameter, Ratio, parameters
+from qidsql.declarations.results import keys_schema
 from qidsql.operations.alerts.settings import Alert
 from qidsql.operations.policy_entries import PRESETS, Exemption, SourceEntry
 from qidsql.operations.schema_check import schema_problems

@@ -7,9 +7,8 @@ from sqlglot import exp
 
 from qidsql.core.recodings import Hierarchy, read_hierarchy
 from qidsql.core.requirements import LIMITS
-from qidsql.measures.disclosure import ClassValues, Disclosure
 from qidsql.measures.disclosure_limits import DisclosureLimit, DistantInOrder
-from qidsql.measures.profiles import ClassProfile, ClassSizes, Disclosing
+from qidsql.measures.profiles import ClassProfile, ClassSizes, ClassValues, Disclosing, Disclosure
 from qidsql.sql.classes import grouping_nodes
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation

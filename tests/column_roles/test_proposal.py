@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from qidsql.column_roles import names
-from qidsql.column_roles.labels import recognised_label
+from qidsql.column_roles.names import CONCEPTS, recognised_label
 from qidsql.column_roles.proposal import TableEvidence, propose
-from qidsql.column_roles.vocabulary import CONCEPTS
 from qidsql.core.catalog import CatalogColumn, CatalogTable
 from qidsql.core.tables import PolicyRole, TableName
 from tests.judged_names import JUDGED

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from qidsql.column_roles.labels import read_labels
+from qidsql.column_roles.names import read_labels
 from qidsql.core.files import read_toml
 from qidsql.core.policy import Policy
 from qidsql.core.recodings import read_hierarchy

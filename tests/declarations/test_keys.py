@@ -8,7 +8,7 @@ from typing import Annotated
 import jsonschema
 import pytest
 
-from qidsql.declarations.keys import FileKey, keys_schema, read_keys
+from qidsql.declarations.results import FileKey, keys_schema, read_keys
 
 
 class Colour(StrEnum):

@@ -15,7 +15,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from qidsql.commands.demo.demo import write_demo
+from qidsql.commands.demo.command import write_demo
 from qidsql.duckdb_extension import hosts
 from qidsql.duckdb_extension.functions import FUNCTIONS, NOT_GIVEN
 from qidsql.duckdb_extension.hosts import C_API, NAME, footer

@@ -15,7 +15,7 @@ from lxml import html as lxml_html
 from markdown_it import MarkdownIt
 
 from qidsql.cli.app import COMMANDS as COMMANDS_OF_QIDSQL
-from qidsql.cli.schema import classes_of, schema, schema_names
+from qidsql.cli.report import classes_of, schema, schema_names
 from qidsql.commands.judgement import class_of
 from qidsql.declarations.results import loaded, plain
 from qidsql.formats.command_reports import CommandReport, report_as

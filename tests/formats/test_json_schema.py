@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from qidsql.cli.schema import schema
+from qidsql.cli.report import schema
 from qidsql.declarations.results import loaded, plain
 from qidsql.formats.min_count import without_small_counts
 from qidsql.formats.reading import read_document

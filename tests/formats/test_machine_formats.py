@@ -14,8 +14,8 @@ from lxml import etree
 from prometheus_client.parser import text_string_to_metric_families
 
 from qidsql.formats import openlineage, sarif
-from qidsql.formats.causes import told as causes
 from qidsql.formats.registry import rendered
+from qidsql.formats.texts import told as causes
 from qidsql.operations.document import RunResult
 from qidsql.wording.texts import without_controls
 from tests.formats.documents import with_tables

@@ -13,10 +13,9 @@ from lxml import html as lxml_html
 from markdown_it import MarkdownIt
 
 from qidsql.core.results import Verdict
-from qidsql.formats.causes import told
 from qidsql.formats.min_count import without_small_counts
 from qidsql.formats.registry import rendered
-from qidsql.formats.texts import without_options
+from qidsql.formats.texts import told, without_options
 from qidsql.operations.document import Baseline, PackedTables, RunResult
 from qidsql.operations.table_run import Finding, FindingKind, Measures, TrendPoint
 from qidsql.wording.texts import share, without_controls

@@ -6,7 +6,7 @@ from itertools import islice
 from random import Random
 
 import qidsql
-from qidsql.commands.risk.population.result import PopulationFigures
+from qidsql.commands.risk.population.population import PopulationFigures
 from qidsql.engines.base import Engine
 from qidsql.errors import QidsqlError
 from tests.definitions import population_figures_of

@@ -37,9 +37,8 @@ from qidsql.core.policy import Audited, PolicyOptions, Weighted
 from qidsql.core.requirements import Requirements
 from qidsql.core.results import Account, Disclosed, Result
 from qidsql.core.tables import Nulls, Role
-from qidsql.declarations.commands import Command
 from qidsql.declarations.hidden import COUNTED, SHOWN, Shown
-from qidsql.declarations.options import Option, parameters
+from qidsql.declarations.options import Command, Option, parameters
 from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, reported
 from qidsql.errors import UsageError
 from qidsql.measures.histories import Histories, NumbersOfRows, Resolution, Unicity

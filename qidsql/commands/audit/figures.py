@@ -10,8 +10,7 @@ from qidsql.commands.audit.command import AuditRequest, ColumnFinding
 from qidsql.commands.audit.draft import Draft
 from qidsql.commands.audit.roles import counts_of, findings_in_roles, unconfirmed_persons
 from qidsql.core.policy import Policy
-from qidsql.core.roles import EMPTY, identifies
-from qidsql.core.tables import Role, Table, ValueKind, kind_of
+from qidsql.core.tables import EMPTY, Role, Table, ValueKind, identifies, kind_of
 from qidsql.errors import StatementError, Stopped, UsageError
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.histories import KnownRows

@@ -16,13 +16,15 @@ from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
 from qidsql.measures.histories import Histories, NumbersOfRows
 from qidsql.measures.profiles import ClassProfile
 from qidsql.report.blocks import Bar, Block, Chart, Fields, Grid, Head, Heading, Next, Outcome, Report, Sentence, Tone
-from qidsql.report.next_steps import column_set, command, roles
 from qidsql.report.sections import (
     by_reason,
     chart_of_sizes,
+    column_set,
+    command,
     disclosed_lines,
     measure_columns,
     measures,
+    roles,
     unfinished,
     work_done,
 )

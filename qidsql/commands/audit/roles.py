@@ -10,7 +10,7 @@ from qidsql.column_roles import resolution
 from qidsql.column_roles.proposal import ValueCounts
 from qidsql.column_roles.resolution import Columns, Resolved
 from qidsql.commands.audit.command import AuditRequest, ColumnFinding, Persons, UndeclaredRoles
-from qidsql.commands.persons import named_like_persons
+from qidsql.commands.table_search import named_like_persons
 from qidsql.core.policy import Policy
 from qidsql.core.tables import Nulls, Role, Table
 from qidsql.errors import UsageError

@@ -9,8 +9,7 @@ from qidsql.commands.audit.command import AuditResult, ColumnFinding
 from qidsql.commands.audit.draft import Draft
 from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.results import Verdict
-from qidsql.core.roles import EMPTY, NO_RIGHT
-from qidsql.core.tables import Nulls, Role, Table, TableName
+from qidsql.core.tables import EMPTY, NO_RIGHT, Nulls, Role, Table, TableName
 from qidsql.measures.criteria import Violates
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.histories import KnownRows, NumbersOfRows, Unicity, exceeds

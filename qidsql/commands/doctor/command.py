@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 
 from qidsql.core.options import MaxSeconds, Schema
 from qidsql.core.results import Check, Result, State
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Option
+from qidsql.declarations.options import Command, Option
 from qidsql.declarations.results import UNWRITTEN, Rounded, reported
 
 

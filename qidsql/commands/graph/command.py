@@ -8,8 +8,7 @@ from typing import Annotated
 from qidsql.attribute_graph.separation import CutAlgorithm
 from qidsql.core.options import MaxBytes, MaxSeconds, MaxStatements, Schema, choice, names, size_in_bytes
 from qidsql.core.policy import Policy, PolicyOptions
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import FileName, Names, Option
+from qidsql.declarations.options import Command, FileName, Names, Option
 from qidsql.errors import UsageError
 
 ENDS = "Attributes to separate"

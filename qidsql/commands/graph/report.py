@@ -23,8 +23,7 @@ from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
 from qidsql.report.blocks import Fields, Heading, Next, Outcome, Report, Sentence
-from qidsql.report.next_steps import column_set
-from qidsql.report.sections import unfinished
+from qidsql.report.sections import column_set, unfinished
 from qidsql.wording.texts import count, few, plural, seconds, typed_source
 
 SHOWN_TABLES = 8

@@ -8,8 +8,7 @@ from typing import Annotated, Any, ClassVar
 from qidsql.core.copies import written_file
 from qidsql.core.options import Columns, Exclude, MaxBytes, MaxSeconds, MaxStatements, TableName, names
 from qidsql.core.policy import ROLES, Policy, PolicyOptions
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Names, Option
+from qidsql.declarations.options import Command, Names, Option
 from qidsql.errors import UsageError
 
 REGRESSION = "The regression"

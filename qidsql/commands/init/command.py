@@ -9,8 +9,7 @@ from qidsql.column_roles.proposal import Proposal, TableProposal
 from qidsql.core.options import BUDGET, Schema, names
 from qidsql.core.results import Result, Verdict
 from qidsql.core.tables import PolicyRole, TableName
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import FileName, Names, Option
+from qidsql.declarations.options import Command, FileName, Names, Option
 from qidsql.declarations.results import OMITTED, UNWRITTEN, Rounded, reported
 from qidsql.errors import UsageError
 from qidsql.wording.texts import setting

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from qidsql.column_roles.labels import labels_of, read_labels
+from qidsql.column_roles.names import labels_of, read_labels
 from qidsql.column_roles.proposal import ValueCounts
 from qidsql.column_roles.table_proposals import TableProposals
 from qidsql.commands.init.command import NO_COLUMNS, InitRequest, InitResult, SkippedTable

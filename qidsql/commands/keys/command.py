@@ -28,8 +28,7 @@ from qidsql.core.policy import Policy, PolicyOptions, Weighted
 from qidsql.core.requirements import CriterionOptions
 from qidsql.core.results import Result, SearchAccount, Verdict
 from qidsql.core.tables import Nulls
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Option
+from qidsql.declarations.options import Command, Option
 from qidsql.declarations.results import FLAT, UNWRITTEN, reported
 from qidsql.errors import UnknownName, UsageError
 from qidsql.measures.profiles import ClassProfile

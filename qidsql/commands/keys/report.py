@@ -1,12 +1,16 @@
 """The keys report: the answer first, then the sets and their proof."""
 
-from qidsql.commands.keys.command import KeysResult
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+from qidsql.commands.keys.command import FoundSet, KeysRequest, KeysResult
 from qidsql.core.options import Wanted
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Nulls
+from qidsql.declarations.results import plain
 from qidsql.report.blocks import Grid, Head, Heading, Next, Outcome, Report, Sentence
-from qidsql.report.next_steps import column_set, command, roles
-from qidsql.report.sections import certificate, cost, facts, measure_columns, measures
+from qidsql.report.sections import certificate, column_set, command, cost, facts, measure_columns, measures, roles
 from qidsql.wording.texts import count, few, plural
 
 
@@ -95,3 +99,21 @@ def opening(result: KeysResult) -> str:
     if result.criterion == "key" and result.account.entities is None:
         return f"Whoever knows {columns} of a person finds exactly that row: do not publish these columns together."
     return f"A {result.criterion} was found: {columns}. Do not publish these columns together."
+
+
+# Column sets as JSON Lines, written as they are found; the last line has the result of the search.
+
+
+def streamed(request: KeysRequest, put_line: Callable[[str], None]) -> KeysRequest:
+    """The request with each set written as it is found."""
+    return replace(request, on_found=lambda found: put_line(line(found)))
+
+
+def line(found: FoundSet) -> str:
+    """One column set with its measures, as a line of JSON."""
+    return json.dumps(plain(found), ensure_ascii=False) + "\n"
+
+
+def last(result: KeysResult) -> str:
+    """The whole result without the sets, as a line of JSON. Only it has a `verdict`: a file without it is truncated."""
+    return json.dumps({k: v for k, v in result.to_dict().items() if k != "column_sets"}, ensure_ascii=False) + "\n"

@@ -5,8 +5,7 @@ from typing import Annotated, ClassVar
 
 from qidsql.core.options import CRITERION
 from qidsql.core.policy import MatchesRows
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Names, Option, Ratio
+from qidsql.declarations.options import Command, Names, Option, Ratio
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,10 @@
 import shlex
 from collections.abc import Callable
 
-from qidsql.commands.link.result import Join, LinkResult, Matches
+from qidsql.commands.link.link import Join, LinkResult, Matches
 from qidsql.core.results import Verdict
 from qidsql.report.blocks import Fields, Grid, Head, Next, Outcome, Report, Sentence
-from qidsql.report.next_steps import column_set
-from qidsql.report.sections import cost, joined_columns
+from qidsql.report.sections import column_set, cost, joined_columns
 from qidsql.wording.texts import count, few, plural, share, typed_source
 
 

@@ -29,8 +29,7 @@ from qidsql.core.options import (
 )
 from qidsql.core.policy import Audited, PolicyOptions, Weighted
 from qidsql.core.requirements import LValues
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Names, Option, Ratio
+from qidsql.declarations.options import Command, Names, Option, Ratio
 from qidsql.errors import UsageError
 from qidsql.generalization.measures import SUPPRESS, Measure
 from qidsql.wording.texts import setting

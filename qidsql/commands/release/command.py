@@ -14,8 +14,7 @@ from qidsql.core.options import MaxBytes, MaxSeconds, MaxStatements, TableName, 
 from qidsql.core.policy import Policy, PolicyOptions, Release
 from qidsql.core.results import Account, Result, Verdict
 from qidsql.core.tables import PolicyRole
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Names, Option
+from qidsql.declarations.options import Command, Names, Option
 from qidsql.declarations.results import OMITTED, Rounded, plain, reported
 from qidsql.errors import UsageError
 from qidsql.wording.texts import few, plural

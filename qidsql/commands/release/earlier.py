@@ -16,7 +16,7 @@ from qidsql.commands.release.command import (
     uncompared,
     worst_of,
 )
-from qidsql.commands.release.order import UNKNOWN
+from qidsql.commands.release.measured import UNKNOWN
 from qidsql.commands.release.subject import both, file_subject, subject_of
 from qidsql.core.tables import PolicyRole, Table
 from qidsql.declarations.results import plain

@@ -8,7 +8,7 @@ from math import ceil
 from qidsql.checklists.checklist import Checklist
 from qidsql.commands.audit.command import AuditResult
 from qidsql.commands.release.command import LineState, Measured, ReleaseRequest, StatedRisk
-from qidsql.commands.release.linkability import Linked
+from qidsql.commands.release.measured import Linked
 from qidsql.commands.risk.command import RiskRequest
 from qidsql.commands.risk.risk import risk
 from qidsql.core.options import fraction

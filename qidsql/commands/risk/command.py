@@ -25,13 +25,11 @@ from qidsql.core.options import (
 from qidsql.core.policy import Policy, PolicyOptions
 from qidsql.core.results import Result, SearchAccount
 from qidsql.core.tables import Nulls
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Option, Ratio
+from qidsql.declarations.options import Command, Option, Ratio
 from qidsql.declarations.results import FLAT, SIGNED, Rounded
 from qidsql.errors import UsageError
 from qidsql.measures.histories import Histories
-from qidsql.measures.individual_risk import RiskBin
-from qidsql.measures.population_uniques import Method
+from qidsql.measures.population_uniques import Method, RiskBin
 from qidsql.measures.profiles import SizeBin
 from qidsql.wording.texts import few
 

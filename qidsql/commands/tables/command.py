@@ -8,8 +8,7 @@ from typing import Annotated
 from qidsql.core.options import MaxSeconds, Schema
 from qidsql.core.results import Result
 from qidsql.core.tables import TableName
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Option
+from qidsql.declarations.options import Command, Option
 from qidsql.declarations.results import OMITTED, reported
 
 

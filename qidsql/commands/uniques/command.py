@@ -29,8 +29,7 @@ from qidsql.core.options import (
 from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.core.results import Result, SearchAccount, Verdict
 from qidsql.core.tables import Nulls
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import FileName, Names, Option, Ratio
+from qidsql.declarations.options import Command, FileName, Names, Option, Ratio
 from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, Rounded
 from qidsql.errors import UsageError
 from qidsql.wording.texts import count, plural

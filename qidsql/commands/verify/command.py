@@ -10,8 +10,7 @@ from qidsql.core.copies import written_file
 from qidsql.core.options import MaxBytes, MaxSeconds, MaxStatements, size_in_bytes
 from qidsql.core.policy import Policy
 from qidsql.core.results import Result, SearchAccount
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Option
+from qidsql.declarations.options import Command, Option
 from qidsql.declarations.results import FLAT, plain
 from qidsql.wording.texts import few, moment
 

@@ -24,8 +24,7 @@ from qidsql.commands.table_search import TableSearch, interruptible, one_answer
 from qidsql.commands.uniques.command import UniquesResult
 from qidsql.commands.verify.audits import AuditClaims
 from qidsql.commands.verify.cells import CellClaims
-from qidsql.commands.verify.column_sets import ColumnSetClaims
-from qidsql.commands.verify.combinations import CombinationClaims
+from qidsql.commands.verify.column_sets import ColumnSetClaims, CombinationClaims
 from qidsql.commands.verify.command import STATED, Claim, Holds, VerifyRequest, VerifyResult, same
 from qidsql.commands.verify.plans import PlanClaims
 from qidsql.commands.verify.releases import ABOUT_BYTES, ReleaseClaims

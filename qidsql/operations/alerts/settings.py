@@ -31,7 +31,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeAlias
 
-from qidsql.declarations.keys import FileKey, keys_schema, read_keys
+from qidsql.declarations.results import FileKey, keys_schema, read_keys
 from qidsql.errors import SecretMissing, UsageError
 from qidsql.operations.schema_check import schema_problems, with_dates_as_text
 

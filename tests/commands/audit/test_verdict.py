@@ -11,8 +11,7 @@ from qidsql.commands.audit.draft import Draft
 from qidsql.commands.audit.verdict import anonymity, assumptions, judge, of_persons, verdict_on
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
-from qidsql.core.roles import NO_RIGHT
-from qidsql.core.tables import Role, Table, TableName
+from qidsql.core.tables import NO_RIGHT, Role, Table, TableName
 from qidsql.measures.profiles import ClassProfile
 from qidsql.measures.sampling import ClassEstimate
 

@@ -13,10 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 import qidsql as package
-from qidsql.commands.graph.pictures import dot as graph_dot
-from qidsql.commands.graph.pictures import drawing as graph_drawing
-from qidsql.commands.graph.pictures import mermaid as graph_mermaid
-from qidsql.commands.graph.pictures import page as graph_page
+from qidsql.commands.graph import formats as graph_formats
 from qidsql.commands.graph.result import GraphResult
 from qidsql.core.results import Verdict
 from qidsql.errors import UnknownName, UsageError
@@ -550,19 +547,19 @@ def test_pictures_of_hostile_names(tmp_path: Path) -> None:
     path.write_text("\n".join(tables[1:]))
     result = ask(None, identifiers=HOSTILE[0], sensitive=HOSTILE[-1], outside=path, protect=f"t1 {HOSTILE[1]}")
     assert len(result.paths[0].attributes) == len(HOSTILE)
-    page = graph_page.render(result)
+    page = graph_formats.picture_page(result)
     links = Links()
     links.feed(page)
     assert links.found == ["link data:,"]
-    root = ElementTree.fromstring(str(graph_drawing.drawing(result)))
+    root = ElementTree.fromstring(str(graph_formats.drawing(result)))
     shown = {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
     assert {'quo"te', "ünï 漢字", "]]></svg>"} <= shown
-    dot = graph_dot.render(result)
+    dot = graph_formats.dot(result)
     for line in dot.splitlines()[2:-1]:
         assert re.sub(r'"(\\.|[^"\\])*"', "", line).count('"') == 0, line
     words = re.findall(r"[^\s\[\]{},;=]+", re.sub(r'"(\\.|[^"\\])*"|//.*', " ", dot))
     assert all(re.fullmatch(r"[A-Za-z_]\w*|[\d.]+|--", word) for word in words), "other words stand in quotes in DOT"
-    mermaid = graph_mermaid.render(result)
+    mermaid = graph_formats.mermaid(result)
     for line in mermaid.splitlines()[2:]:
         assert line.count('"') in (0, 2), line
         assert "<b" not in line
@@ -594,7 +591,7 @@ def test_a_rehearsal_without_a_source_asks_nothing(tmp_path: Path) -> None:
 
 
 def boxes(result: GraphResult) -> list[tuple[float, float, float, float]]:
-    root = ElementTree.fromstring(str(graph_drawing.drawing(result)))
+    root = ElementTree.fromstring(str(graph_formats.drawing(result)))
     found = []
     for each in root.iter("{http://www.w3.org/2000/svg}rect"):
         x, y, width, height = (float(each.attrib[name]) for name in ("x", "y", "width", "height"))

@@ -17,8 +17,8 @@ import pytest
 import yaml
 
 import qidsql as package
-from qidsql.column_roles.labels import read_labels
-from qidsql.commands.demo.demo import write_demo
+from qidsql.column_roles.names import read_labels
+from qidsql.commands.demo.command import write_demo
 from qidsql.commands.init.command import NO_COLUMNS, InitRequest, InitResult, SkippedTable
 from qidsql.commands.init.draft import draft, updated
 from qidsql.commands.init.init import write_file

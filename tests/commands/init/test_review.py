@@ -8,7 +8,7 @@ import pytest
 
 import qidsql
 from qidsql.commands.init.draft import draft
-from qidsql.commands.init.review import STOP, questions, reviewed
+from qidsql.commands.init.report import STOP, questions, reviewed
 from qidsql.errors import UsageError
 from tests.commandline import refused
 

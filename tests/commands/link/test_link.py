@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import qidsql as package
-from qidsql.commands.link.result import Join, LinkResult
+from qidsql.commands.link.link import Join, LinkResult
 from qidsql.core.results import Verdict
 from qidsql.errors import AccessError, UnknownName, UsageError
 from tests.commandline import inside

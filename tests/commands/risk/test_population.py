@@ -11,7 +11,7 @@ import pytest
 
 import qidsql as package
 from qidsql.commands.risk.population.command import PopulationRequest
-from qidsql.commands.risk.population.result import PopulationResult
+from qidsql.commands.risk.population.population import PopulationResult
 from qidsql.core.results import Verdict
 from qidsql.errors import AccessError, SourceError, StatementError, UnknownName, UsageError
 from tests.commandline import inside

@@ -18,8 +18,7 @@ from qidsql.core.options import (
 )
 from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.core.results import Disclosed, Result, SearchAccount
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Names
+from qidsql.declarations.options import Command, Names
 from qidsql.declarations.results import FLAT
 from qidsql.measures.profiles import ClassProfile, SizeBin
 from qidsql.wording.texts import few

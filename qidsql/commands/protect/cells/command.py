@@ -26,8 +26,7 @@ from qidsql.core.options import (
 )
 from qidsql.core.policy import Audited, PolicyOptions, Weighted
 from qidsql.core.tables import Nulls
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Option
+from qidsql.declarations.options import Command, Option
 from qidsql.errors import UsageError
 
 

@@ -6,9 +6,18 @@ from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
 from qidsql.protection.copies import as_sentence
 from qidsql.report.blocks import Grid, Head, Next, Outcome, Report, bar
-from qidsql.report.next_steps import copy_step, kept
-from qidsql.report.protected import given_back_facts, known_people_lines, singled_out
-from qidsql.report.sections import CODES_LEFT, copy_facts, cost, facts, script
+from qidsql.report.sections import (
+    CODES_LEFT,
+    copy_facts,
+    copy_step,
+    cost,
+    facts,
+    given_back_facts,
+    kept,
+    known_people_lines,
+    script,
+    singled_out,
+)
 from qidsql.wording.texts import are, count, plural, share
 
 METHODS = {

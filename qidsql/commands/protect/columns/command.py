@@ -26,8 +26,7 @@ from qidsql.core.options import (
 from qidsql.core.policy import Policy, PolicyOptions, Weighted
 from qidsql.core.requirements import CriterionOptions, given_criteria
 from qidsql.core.results import Result, SearchAccount, Verdict
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Option
+from qidsql.declarations.options import Command, Option
 from qidsql.declarations.results import FLAT, OMITTED, reported
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Violates, ViolatesByRows

@@ -4,8 +4,7 @@ from qidsql.commands.protect.columns.command import ColumnsResult
 from qidsql.core.results import Verdict
 from qidsql.core.tables import FILES
 from qidsql.report.blocks import Next, Outcome, Report, Sentence
-from qidsql.report.next_steps import column_set, command, limits, roles, weights
-from qidsql.report.sections import certificate, cost, facts, script
+from qidsql.report.sections import certificate, column_set, command, cost, facts, limits, roles, script, weights
 from qidsql.wording.texts import count, few, percent, plural, ratio
 
 

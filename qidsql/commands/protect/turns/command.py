@@ -25,8 +25,7 @@ from qidsql.core.policy import Audited, PolicyOptions, Weighted
 from qidsql.core.recodings import Recoding
 from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.core.tables import Nulls
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Names, Option
+from qidsql.declarations.options import Command, Names, Option
 from qidsql.declarations.results import FLAT, reported
 from qidsql.errors import UsageError
 

@@ -3,8 +3,7 @@
 from qidsql.commands.protect.turns.command import Turn, TurnsResult
 from qidsql.core.results import Verdict
 from qidsql.report.blocks import Grid, Head, Next, Outcome, Report, Sentence
-from qidsql.report.next_steps import column_set, command
-from qidsql.report.sections import CODES_LEFT, copy_facts, cost, facts, script
+from qidsql.report.sections import CODES_LEFT, column_set, command, copy_facts, cost, facts, script
 from qidsql.wording.texts import count, plural, share
 
 HEADS = (

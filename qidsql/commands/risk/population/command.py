@@ -11,8 +11,7 @@ from qidsql.core.copies import names_a_file
 from qidsql.core.files import PREFIX
 from qidsql.core.options import CRITERION, TableName, fraction
 from qidsql.core.policy import MatchesRows
-from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Names, Option, Ratio
+from qidsql.declarations.options import Command, Names, Option, Ratio
 from qidsql.engines.kind import exists
 from qidsql.engines.registry import FILES
 from qidsql.errors import UsageError

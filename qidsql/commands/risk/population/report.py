@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from qidsql.commands.risk.population.result import PopulationFigures, PopulationResult
+from qidsql.commands.risk.population.population import PopulationFigures, PopulationResult
 from qidsql.report.blocks import Fields, Outcome, Report
 from qidsql.report.sections import cost, joined_columns
 from qidsql.wording.texts import count, percent, plural, share

@@ -1,1 +1,0 @@
-"""The graph as pictures: SVG, DOT, Mermaid, a page."""
