@@ -53,8 +53,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from qidsql.core.results import Result
-    from qidsql.engines.base import Engine, ExecutedStatement
+    from qidsql.engines.base import Engine
     from qidsql.engines.connect import Source
+    from qidsql.engines.runner import ExecutedStatement
     from qidsql.operations.document import RunResult
     from qidsql.report.blocks import Block
 

@@ -13,7 +13,8 @@ from qidsql.wording.texts import plural, without_controls
 if TYPE_CHECKING:
     from rich.status import Status
 
-    from qidsql.engines.base import Engine, ExecutedStatement
+    from qidsql.engines.base import Engine
+    from qidsql.engines.runner import ExecutedStatement
 
 SHOW_AFTER = 1.0  # seconds; shorter work shows no progress
 PLAIN_EVERY = 30.0  # seconds between lines where a line cannot be redrawn

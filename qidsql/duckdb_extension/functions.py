@@ -49,9 +49,10 @@ if TYPE_CHECKING:
     from qidsql.commands.protect.columns.command import ColumnsResult
     from qidsql.commands.uniques.command import UniquesResult
     from qidsql.declarations.options import Command, Parameter
-    from qidsql.engines.base import Engine, ExecutedStatement
+    from qidsql.engines.base import Engine
     from qidsql.engines.duckdb.embedded import HostEngine
     from qidsql.engines.postgres.attached import AttachedEngine
+    from qidsql.engines.runner import ExecutedStatement
     from qidsql.measures.profiles import ClassProfile
 
 Columns: TypeAlias = dict[str, str]  # name: type as in values.py

@@ -55,8 +55,8 @@ def test_a_log_tells_stages_statements_and_searches_and_no_value(tmp_path: Path)
     for words in ("opening the source", "by levelwise: "):
         assert words in info.err
         assert words in debug.err
-    assert re.search(r"qidsql\.engines\.base \d\.\d{3} s: \w+", debug.err)
-    assert "engines.base" not in info.err
+    assert re.search(r"qidsql\.engines\.runner \d\.\d{3} s: \w+", debug.err)
+    assert "engines.runner" not in info.err
     assert not re.search("Ada|Bob|4711|4712", debug.err)
     assert (
         "QIDSQL_LOG must be info or debug, got loud"

@@ -11,8 +11,8 @@ import pytest
 import qidsql
 from qidsql.core.budget import within_bytes
 from qidsql.core.tables import TableName
-from qidsql.engines.bytes_read import TableBytes, bytes_read
 from qidsql.engines.connect import connect
+from qidsql.engines.runner import TableBytes, bytes_read
 from qidsql.engines.spark.plans import planned_bytes
 from qidsql.errors import UsageError
 from tests.commandline import inside

@@ -16,10 +16,11 @@ import pytest
 import qidsql
 from qidsql.commands.audit.command import AuditResult
 from qidsql.core.results import Verdict
-from qidsql.engines.base import Engine, ExecutedStatement
+from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.engines.duckdb.reading import BLOCK
+from qidsql.engines.runner import ExecutedStatement
 from qidsql.errors import QidsqlError, SourceError, StatementError
 from qidsql.sql.relation import table_node
 from tests.commandline import refused

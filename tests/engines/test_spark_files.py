@@ -15,8 +15,8 @@ import pytest
 import qidsql
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Column, Table, TableName
-from qidsql.engines.base import ExecutedStatement
 from qidsql.engines.connect import connect
+from qidsql.engines.runner import ExecutedStatement
 from qidsql.engines.spark import engine, session
 from qidsql.engines.spark.address import address
 from qidsql.engines.spark.condition import parse_condition

@@ -9,7 +9,8 @@ import pytest
 
 from qidsql.commands.table_search import TableSearch
 from qidsql.core.policy import Policy
-from qidsql.engines.base import Engine, ExecutedStatement
+from qidsql.engines.base import Engine
+from qidsql.engines.runner import ExecutedStatement
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.relation import relation

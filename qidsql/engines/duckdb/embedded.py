@@ -12,9 +12,9 @@ from sqlglot import exp
 from qidsql.core.budget import bytes_limited
 from qidsql.core.catalog import CatalogTable
 from qidsql.core.tables import Condition, Table, TableName
-from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.duckdb.engine import IN_USE, DuckDBEngine
 from qidsql.engines.duckdb.host import Caller, CatalogCache, HostConnection, HostError, seen_of_all, seen_query
+from qidsql.engines.runner import TableBytes
 from qidsql.engines.table_names import parsed_name
 from qidsql.engines.workers import run_in_thread
 from qidsql.errors import QidsqlError, SourceError, StatementError, UnknownName, UsageError

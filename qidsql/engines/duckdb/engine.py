@@ -18,7 +18,6 @@ from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable,
 from qidsql.core.results import Check, Examination, State
 from qidsql.core.tables import FILES, Column, Comparison, Condition, Table, TableName
 from qidsql.engines.base import Engine
-from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.condition import Dependences, checked
 from qidsql.engines.duckdb.condition import parse_condition
 from qidsql.engines.duckdb.dependences import MOST_READS, Reads, dependences, generated, indexed_columns, query_of_view
@@ -38,6 +37,7 @@ from qidsql.engines.duckdb.settings import (
     rests_on_files,
 )
 from qidsql.engines.private_folder import PrivateFolder, remove_name
+from qidsql.engines.runner import TableBytes
 from qidsql.engines.table_names import find_table, no_schema
 from qidsql.engines.workers import Worker
 from qidsql.errors import (

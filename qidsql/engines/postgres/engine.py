@@ -23,7 +23,6 @@ from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable,
 from qidsql.core.results import Examination
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName, kind_of
 from qidsql.engines.base import Engine
-from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.condition import Dependences, checked
 from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.postgres.condition import parse_condition
@@ -40,6 +39,7 @@ from qidsql.engines.postgres.errors import (
     unreadable,
 )
 from qidsql.engines.postgres.lock_watch import GuardedConnection, LockWatch, hang_up
+from qidsql.engines.runner import TableBytes
 from qidsql.engines.table_names import find_table, no_schema
 from qidsql.engines.workers import Batch, Session, Work, Worker, end_sessions
 from qidsql.errors import (

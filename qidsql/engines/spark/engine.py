@@ -18,9 +18,9 @@ from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable, find_schem
 from qidsql.core.results import Examination
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName, Version, kind_of
 from qidsql.engines.base import Engine
-from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.condition import PICKING, Dependences, checked
 from qidsql.engines.kind import ConnectOptions
+from qidsql.engines.runner import TableBytes
 from qidsql.engines.spark.address import Address, address
 from qidsql.engines.spark.condition import parse_condition
 from qidsql.engines.spark.dialect import PATTERNS, SPARK, column, width

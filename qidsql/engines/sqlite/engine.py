@@ -16,8 +16,8 @@ from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable, find_schem
 from qidsql.core.results import Check, Examination, State
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName, ValueKind
 from qidsql.engines.base import Engine
-from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.condition import Dependences, checked, picks
+from qidsql.engines.runner import TableBytes
 from qidsql.engines.table_names import find_table
 from qidsql.engines.workers import PATIENCE, Worker
 from qidsql.errors import ConnectionLost, QidsqlError, SourceError, StatementError, UsageError

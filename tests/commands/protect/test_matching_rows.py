@@ -15,8 +15,8 @@ from qidsql.commands.protect.cells.matching import matching_rows
 from qidsql.commands.protect.cells.matching_result import MatchingRows
 from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
-from qidsql.engines.base import ExecutedStatement
 from qidsql.engines.connect import connect
+from qidsql.engines.runner import ExecutedStatement
 from qidsql.errors import AccessError, BudgetSpent, Interrupted, QidsqlError, UsageError
 from qidsql.sql.relation import table_node
 from qidsql.sql.templates import Statement

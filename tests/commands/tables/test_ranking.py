@@ -8,7 +8,7 @@ import pytest
 
 import qidsql
 from qidsql.core.results import Verdict
-from qidsql.engines.base import ExecutedStatement
+from qidsql.engines.runner import ExecutedStatement
 from qidsql.errors import Interrupted
 from tests.commandline import inside
 from tests.exhaustive import first
