@@ -12,7 +12,7 @@ from qidsql.core.files import Key, TomlFile, read_toml, unknown_key
 from qidsql.core.tables import TableName
 from qidsql.errors import TomlFileError, UnknownName, UsageError
 
-FORMAT = 1
+FORMAT_OF_OUTSIDE = 1
 KEYS = ("format", "tables", "dependencies", "merges")
 TABLE_KEYS = ("name", "columns", "reason", "dependencies")
 MERGE_KEYS = ("accept", "refuse")
@@ -37,7 +37,7 @@ def read_outside(path: Path | None, tables: Sequence[GraphTable]) -> Outside:
     if path is None:
         return Outside(tuple(tables))
     file = read_toml(path)
-    file.check_format(FORMAT)
+    file.check_format(FORMAT_OF_OUTSIDE)
     return _Reader(file).read(tables)
 
 
@@ -47,8 +47,8 @@ class _Reader:
 
     def read(self, known: Sequence[GraphTable]) -> Outside:
         self.only((), self.content, KEYS)
-        if self.content.get("format", FORMAT) != FORMAT:
-            self.fail(("format",), f"expected {FORMAT}")
+        if self.content.get("format", FORMAT_OF_OUTSIDE) != FORMAT_OF_OUTSIDE:
+            self.fail(("format",), f"expected {FORMAT_OF_OUTSIDE}")
         added = self.tables(known)
         tables = [*self.with_dependencies(known), *added]
         accepted = [each for key, each in self.groups(("merges", "accept"), tables)]

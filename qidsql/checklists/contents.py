@@ -14,7 +14,7 @@ from qidsql.wording.texts import count, plural, share
 
 VINTAGE = "the 17 prefixes of the guidance of 2012"  # of zip codes; the rule asks for the current census
 MOSTLY = 85  # percent of the values that look like one thing, in a column of it
-FEW = 20  # different values, such as codes
+FEW_VALUES = 20  # different values, such as codes
 SURE = 20  # values of the right form from which check digits decide
 
 
@@ -102,7 +102,7 @@ def _named(*meanings: str, sure: bool = True) -> Callable[[ScannedColumn], Hits]
 
     def named(column: ScannedColumn) -> Hits:
         if column.meaning in meanings and column.of("filled"):
-            yield sure and column.of("different") > FEW, f"{column.name} (by its name)"
+            yield sure and column.of("different") > FEW_VALUES, f"{column.name} (by its name)"
 
     return named
 

@@ -19,7 +19,7 @@ from qidsql.declarations.options import Option
 if TYPE_CHECKING:
     from qidsql.core.catalog import CatalogTable
 
-SECONDS = 3
+COMPLETION_SECONDS = 3
 SPLIT_AT = ":="  # where bash splits words, URLs included
 TABLES = ("table", "left")  # arguments that name the table whose columns are meant
 
@@ -106,6 +106,6 @@ def _catalog(source: str | None) -> "list[CatalogTable]":
     """The tables of the source; none if it cannot be opened in time."""
     from qidsql.engines.connect import Source
 
-    with suppress(Exception), Source(source, {"workers": 1}, max_seconds=SECONDS).opened() as engine:
+    with suppress(Exception), Source(source, {"workers": 1}, max_seconds=COMPLETION_SECONDS).opened() as engine:
         return list(engine.catalog(None).tables)
     return []

@@ -266,8 +266,8 @@ def _yaml(text: str, path: Path) -> object:
 
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")  # of the folded text: ZIPCode is ZIP and Code
-LONGEST = 6  # words in a term
-PART = 5  # letters that a term needs to be recognised inside of a longer word (Patientendiagnose)
+MOST_WORDS = 6  # words in a term
+LETTERS_OF_PART = 5  # letters that a term needs to be recognised inside of a longer word (Patientendiagnose)
 UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
 
 
@@ -291,7 +291,7 @@ def find(name: tuple[str, ...]) -> Hit | None:
     """The concept of a name: the longest term found, the last one of several."""
     best: tuple[tuple[bool, int, int], Hit] | None = None
     for first in range(len(name)):
-        for last in range(first + 1, min(len(name), first + LONGEST) + 1):
+        for last in range(first + 1, min(len(name), first + MOST_WORDS) + 1):
             joined = "".join(name[first:last])
             for exact, concept, length in _readings(joined):
                 rank = (exact, length, first)
@@ -393,7 +393,9 @@ def _readings(joined: str) -> Iterable[tuple[bool, Concept, int]]:
         yield True, concept, len(joined)
         return
     longest = max(map(len, terms))
-    for length in range(min(longest, len(joined) - 2), PART - 1, -1):  # German compounds: the last part counts
+    for length in range(
+        min(longest, len(joined) - 2), LETTERS_OF_PART - 1, -1
+    ):  # German compounds: the last part counts
         for part in (joined[-length:], joined[:length]):
             if part not in _listed("never_a_part") and (concept := terms.get(part)):
                 yield False, concept, length

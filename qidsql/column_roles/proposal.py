@@ -65,9 +65,9 @@ class TableProposal:
         )
 
 
-FEW = 20  # values; a direct identifier has more, in a table of HUNDRED rows
+VALUES_OF_CODES = 20  # values; a direct identifier has more, in a table of HUNDRED rows
 HUNDRED = 100
-MANY = 10  # rows that share a number on average, when it identifies hardly any of them
+ROWS_SHARING_NUMBER = 10  # rows that share a number on average, when it identifies hardly any of them
 BOOLEAN = r"(?i)bool.*|bit\(1\)|bit"
 DEVICE = r"(?i)inet|cidr|macaddr8?"
 BINARY = r"(?i)bytea|blob|binary.*|varbinary.*"
@@ -276,7 +276,9 @@ def _shared_number(idea: _Idea, measured: ValueCounts | None) -> _Idea:
 
 
 def _shared_by_few(measured: ValueCounts | None) -> bool:
-    return measured is None or (measured.values > FEW and MANY * measured.values >= measured.profile.rows)
+    return measured is None or (
+        measured.values > VALUES_OF_CODES and ROWS_SHARING_NUMBER * measured.values >= measured.profile.rows
+    )
 
 
 def _by_type(column: CatalogColumn, measured: ValueCounts | None) -> _Idea:
@@ -304,7 +306,7 @@ def _by_counts(idea: _Idea, measured: ValueCounts | None) -> _Idea:
     """The idea, corrected by counts that contradict it."""
     if measured is None or not measured.profile.rows:
         return idea
-    few = measured.profile.rows >= HUNDRED and measured.values <= FEW
+    few = measured.profile.rows >= HUNDRED and measured.values <= VALUES_OF_CODES
     if measured.values == 1 and not measured.nulls and measured.profile.rows > 1 and not idea.labelled:
         return _Idea(OTHER, "the same value in every row")
     if idea.role is DIRECT and not idea.firm and few:

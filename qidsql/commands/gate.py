@@ -26,8 +26,8 @@ if TYPE_CHECKING:  # searches pass here too, and need no protection
     from qidsql.protection.uniques.minimal_uniques import UniqueCounts
 
 MEASURED = 8  # sets measured here, the smallest first, where their profiles were derived and not measured
-SMALL = 200_000  # rows; of a larger table one set is measured
-COMPARED = 500  # sets whose columns are tried one by one
+ROWS_OF_SMALL_TABLE = 200_000  # rows; of a larger table one set is measured
+MOST_SETS_COMPARED = 500  # sets whose columns are tried one by one
 LOG = logging.getLogger(__name__)
 
 DRAWN = 64  # column sets drawn at random
@@ -216,7 +216,7 @@ def _measure(result: SearchResult, profiler: Profiler, shown: int) -> None:
     """Measure the smallest sets. Where the search measured them itself, the profiler has the answer."""
     if not result.found:
         return
-    few = min(shown, MEASURED) if result.found[0].profile.rows <= SMALL else 1
+    few = min(shown, MEASURED) if result.found[0].profile.rows <= ROWS_OF_SMALL_TABLE else 1
     smallest = sorted(result.found, key=lambda found: found.size)[: max(1, few)]
     for found, profile in zip(smallest, profiler.profiles([found.mask for found in smallest]), strict=True):
         _must(profile == found.profile, "a column set has another profile than was derived")
@@ -237,7 +237,7 @@ def _hold_against_random_sets(result: SearchResult, facts: _Failing, weights: Se
 
 def _some(found: Sequence[Found]) -> Sequence[Found]:
     """All of them, or a number of evenly spaced ones."""
-    return found[:: max(1, len(found) // COMPARED)]
+    return found[:: max(1, len(found) // MOST_SETS_COMPARED)]
 
 
 def _must(holds: bool, what: str) -> None:

@@ -248,7 +248,7 @@ class WorkOptions:
 # The limits of a search that has a plan at any moment: time, and work that ends it at the same place everywhere.
 
 
-WORK = 3_000_000_000  # numbers looked at where there is no limit: about a minute
+UNLIMITED_WORK = 3_000_000_000  # numbers looked at where there is no limit: about a minute
 
 
 class WorkLimit:
@@ -256,7 +256,7 @@ class WorkLimit:
 
     def __init__(self, deadline: float | None = None, work: int | None = None) -> None:
         self.deadline, self.given = deadline, deadline is not None or work is not None
-        self._left = work if self.given else WORK
+        self._left = work if self.given else UNLIMITED_WORK
 
     def third(self) -> float | None:
         """The moment at which a third of the time left is over."""

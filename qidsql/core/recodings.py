@@ -33,7 +33,7 @@ TAKES = {
     RecodingKind.WIDTH: (ValueKind.WHOLE, ValueKind.DECIMAL),
 }
 WITH_NUMBER = (RecodingKind.PREFIX, RecodingKind.WIDTH)
-MOST = 1_000_000_000  # of the number
+LARGEST_NUMBER = 1_000_000_000  # of the number
 FORMS = "month, year or decade (dates), prefix:N (texts), width:N (numbers)"
 
 
@@ -57,8 +57,8 @@ class Recoding:
             if colon:
                 raise UsageError(f"{kind} takes no number, got {text}")
             return cls(kind)
-        if not (number.isascii() and number.isdigit() and 0 < int(number) <= MOST):
-            raise UsageError(f"{kind} needs a whole number from 1 to {MOST}, such as {kind}:3; got {text}")
+        if not (number.isascii() and number.isdigit() and 0 < int(number) <= LARGEST_NUMBER):
+            raise UsageError(f"{kind} needs a whole number from 1 to {LARGEST_NUMBER}, such as {kind}:3; got {text}")
         return cls(kind, int(number))
 
     def check(self, column: Column, kinds: Sequence[tuple[ValueKind, str]]) -> None:

@@ -34,8 +34,16 @@ from qidsql.duckdb_extension.functions import (
 from qidsql.duckdb_extension.guard import NAME as GUARD_NAME
 from qidsql.duckdb_extension.guard import Guard, checks_in, checks_query, listed_query
 from qidsql.duckdb_extension.queries import as_typed
+from qidsql.duckdb_extension.waiting import (
+    ANSWER_KEPT_SECONDS,
+    INTERRUPTIBLE,
+    PLANNING_TICK,
+    AwaitedQuery,
+    Result,
+    Work,
+    raising_interrupts,
+)
 from qidsql.duckdb_extension.waiting import ARGUMENTS as SEARCHED
-from qidsql.duckdb_extension.waiting import INTERRUPTIBLE, KEPT, TICK, AwaitedQuery, Result, Work, raising_interrupts
 from qidsql.duckdb_extension.waiting import NAME as SEARCHED_NAME
 from qidsql.errors import Interrupted, QidsqlError, SourceError, UsageError, internal
 
@@ -233,7 +241,9 @@ class _Process:
             search = AwaitedQuery(place, self._is_interruptible(instance))
             task = partial(self._protected_query, instance, table, asked, given, path, zone)
             search.work = self._begun(instance, task, search.is_left)
-            self._searches = {each: kept for each, kept in self._searches.items() if not kept.is_left(KEPT)}
+            self._searches = {
+                each: kept for each, kept in self._searches.items() if not kept.is_left(ANSWER_KEPT_SECONDS)
+            }
             self._searches[number := str(next(self._numbers))] = search
         return self._searches[number].answer(number)
 
@@ -347,7 +357,7 @@ class _Process:
         if scan.work is None:
             scan.work = self._begun(scan.call.instance, partial(self._rows, scan.call), partial(self._is_dropped, scan))
         kinds = list(scan.call.columns.values())
-        if not scan.work.is_over(TICK):
+        if not scan.work.is_over(PLANNING_TICK):
             put_rows(self.api, chunk, kinds, [(*[None] * (len(kinds) - 1), "nothing yet")])
             return
         rows = scan.work.result[scan.done : scan.done + self.api.vector_size()]

@@ -217,7 +217,7 @@ def graph_rows(result: "GraphResult") -> Iterable[Row]:
 
 # The rows for people: the report's lines, and the verdict alone.
 
-WIDTH = 76  # of a line: with DuckDB's frame it fits a terminal of 80 columns
+LINE_WIDTH = 76  # of a line: with DuckDB's frame it fits a terminal of 80 columns
 
 REPORT = columns_named("line")
 VERDICT = columns_named(  # a shell shows as many of the first and the last as fit
@@ -235,7 +235,7 @@ def report_rows(result: "AuditResult") -> Iterable[tuple[Any, ...]]:
     from qidsql.terminal.writer import written
 
     text = io.StringIO()
-    console = Console(file=text, width=WIDTH, no_color=True, highlight=False, markup=False, emoji=False)
+    console = Console(file=text, width=LINE_WIDTH, no_color=True, highlight=False, markup=False, emoji=False)
     written(console, (each for each in report(result) if not isinstance(each, Next)))
     return ((line.rstrip(),) for line in text.getvalue().splitlines())
 

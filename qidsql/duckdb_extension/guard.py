@@ -107,7 +107,7 @@ def _kind(name: str, parameters: Mapping[str, str]) -> str:
 
 NAME = "qid_seen"  # of the scalar function that returns the query
 ATTACHED = "SELECT 1 FROM system.main.duckdb_databases() WHERE type = 'postgres' LIMIT 1"
-KEPT = 60.0  # seconds
+KEPT_SECONDS = 60.0  # seconds
 
 
 @dataclass
@@ -171,7 +171,7 @@ class Guard:
         from qidsql.engines.postgres.attached import moment_query, server_time
 
         now, place = time.monotonic(), (database, statement)
-        self._moments = {each: known for each, known in self._moments.items() if known[0] > now - KEPT}
+        self._moments = {each: known for each, known in self._moments.items() if known[0] > now - KEPT_SECONDS}
         if not statement or place not in self._moments:
             self._moments[place] = now, server_time(host.lent.cursor(), database)
         return moment_query(database, self._moments[place][1])

@@ -53,7 +53,7 @@ def _compiled(folder: Path) -> bytes:
 VERSION = re.compile(r"v?(\d+)\.(\d+)\.\d+")
 CLIENT = "any client"  # of a version: Node, JDBC, R, another Python
 OLDEST = (1, 3)  # whose C API the extension needs
-SECONDS = 60  # the timeout for running a DuckDB
+HOST_SECONDS = 60  # the timeout for running a DuckDB
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def _host(shell: Path | None) -> Host:
 def _output(command: list[str]) -> str:
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=SECONDS, check=False, stdin=subprocess.DEVNULL
+            command, capture_output=True, text=True, timeout=HOST_SECONDS, check=False, stdin=subprocess.DEVNULL
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SourceError(f"{command[0]} cannot be run ({type(error).__name__})") from None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NAME = "qid_protected"  # of the scalar function that returns the query
 BY = "\x1f"  # between the names of a list
-SECONDS = 60  # the most, unless max_seconds is given: not every DuckDB notices an interrupt while it plans
+PROTECTION_SECONDS = 60  # the most, unless max_seconds is given: not every DuckDB notices an interrupt while it plans
 LEFT_OUT = ("sql", "frontier", "trace")  # what no statement carries out
 COLLATION = "system.main.current_setting('default_collation')"
 PROTECT, CELLS = (next(each for each in FUNCTIONS if each.macro == name) for name in ("protect", "protect_cells"))
@@ -89,9 +89,9 @@ def protected_query(engine: "HostEngine | AttachedEngine", table: str, asked: st
         )
     if query_rows(table):
         raise UsageError("the rows of a query are not protected: create a view of it, and protect that")
-    result = _planned(engine, {"table": table, "max_seconds": SECONDS, **given})
+    result = _planned(engine, {"table": table, "max_seconds": PROTECTION_SECONDS, **given})
     if result.verdict != Verdict.FINISHED or result.given_back or not result.script:
-        more = (f"max_seconds := {10 * SECONDS} allows it more",) if "max_seconds" not in given else ()
+        more = (f"max_seconds := {10 * PROTECTION_SECONDS} allows it more",) if "max_seconds" not in given else ()
         reasons = "; ".join((result.reason, *result.account.unfinished, *(more if result.account.unfinished else ())))
         raise StatementError(f"no rows of {table} are given out: {in_sql(reasons)}")
     made = parse_one(result.script[0], dialect="duckdb")

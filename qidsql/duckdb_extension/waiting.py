@@ -76,10 +76,10 @@ def _starts_a_thread(thread: int) -> bool:
 NAME = "qid_searched"  # of the scalar function that returns the query of protected rows, or one that asks again
 ARGUMENTS = 2
 INTERRUPTIBLE = "(SELECT 1 FROM system.main.glob('') LIMIT 0)"  # while DuckDB 1.5 and later bind it
-TICK = 0.3  # seconds that DuckDB waits for an answer while it plans
+PLANNING_TICK = 0.3  # seconds that DuckDB waits for an answer while it plans
 WAITS = 20  # in a statement; statements inside others are as few as a tenth of the depth that DuckDB allows
 LEFT = 1.0  # seconds without a question, after which the statement was interrupted
-KEPT = 60.0  # seconds for which an answer is kept: DuckDB can bind a statement several times
+ANSWER_KEPT_SECONDS = 60.0  # seconds for which an answer is kept: DuckDB can bind a statement several times
 WORKING = "qidsql audit"
 Result = TypeVar("Result")
 
@@ -133,7 +133,7 @@ class AwaitedQuery:
         """The query, or one that asks again; with `once` any, after a tick. Raises what the search raised."""
         self._waiting += 1
         try:
-            over = self.work.is_over(TICK if self._interruptible else None)
+            over = self.work.is_over(PLANNING_TICK if self._interruptible else None)
         finally:
             self._asked, self._waiting = time.monotonic(), self._waiting - 1
         if once:

@@ -16,7 +16,7 @@ from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import equal_to_holes
 from qidsql.sql.templates import Row, template
 
-PATIENCE = 30.0  # seconds to wait while another process has the store open
+STORE_PATIENCE = 30.0  # seconds to wait while another process has the store open
 
 
 class Transaction(ABC):
@@ -70,7 +70,7 @@ class Store(ABC):
     label: str  # for messages: never a password
     parameter: str  # the driver's placeholder for a value
 
-    def __init__(self, patience: float = PATIENCE) -> None:
+    def __init__(self, patience: float = STORE_PATIENCE) -> None:
         self.patience = patience
 
     @abstractmethod

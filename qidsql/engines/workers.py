@@ -23,10 +23,10 @@ if TYPE_CHECKING:  # the command line imports `left_behind` and must not wait fo
 
 Answer = TypeVar("Answer")
 
-PATIENCE = 3.0  # seconds for a cancelled connecting to end before it is abandoned
-PARTING = 0.5  # further seconds before its thread is abandoned
+CANCEL_PATIENCE = 3.0  # seconds for a cancelled connecting to end before it is abandoned
+PARTING_SECONDS = 0.5  # further seconds before its thread is abandoned
 AGAIN = 0.05  # seconds between two cancels: a cancel is lost if the statement has not started yet
-TICK = 0.2  # seconds between two checks for events that do not end a wait, such as Ctrl-C
+WAIT_TICK = 0.2  # seconds between two checks for events that do not end a wait, such as Ctrl-C
 LONGEST_PAUSE = 10.0  # seconds
 LARGEST_ANSWER = 1 << 28  # bytes that a server may send for rows that are kept in memory, not exported
 
@@ -171,7 +171,7 @@ def wait_for(future: "Future[Answer]", deadline: float | None) -> Answer:
 
 def next_wait(deadline: float | None) -> float:
     """The seconds to wait before the next check. Raises BudgetSpent at the deadline."""
-    left = TICK if deadline is None else min(TICK, deadline - time.monotonic())
+    left = WAIT_TICK if deadline is None else min(WAIT_TICK, deadline - time.monotonic())
     if left <= 0:
         raise OutOfTime("the time budget is used up")
     return left
@@ -187,7 +187,7 @@ def run_in_thread(work: Callable[[], Answer], cancel: Callable[[], object] | Non
     try:
         return wait_for(done, deadline)
     except BaseException:
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + CANCEL_PATIENCE
         while cancel is not None and thread.is_alive() and time.monotonic() < end:
             cancel()
             thread.join(AGAIN)
@@ -286,7 +286,7 @@ def end_sessions(workers: Sequence[Worker], patience: float) -> None:
     for worker in still:
         worker.hang_up()
     for worker in still:
-        worker.join(end + PARTING)
+        worker.join(end + PARTING_SECONDS)
 
 
 def _cancel(worker: Worker, end: float) -> None:

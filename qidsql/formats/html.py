@@ -26,7 +26,7 @@ from qidsql.report.sections import exceeding
 from qidsql.wording.pages import glossary_of_audits, page
 from qidsql.wording.texts import few, moment, percent, plural
 
-MANY = 100  # tables; of more, a page has the rows of the worst and the details of few, to stay below 300 kB
+MANY_TABLES = 100  # tables; of more, a page has the rows of the worst and the details of few, to stay below 300 kB
 LISTED, DETAILED = 200, 6
 SETS_LISTED = 15  # minimal sets listed for each search
 CHANGES = (FindingState.NEW, FindingState.WORSE, FindingState.BETTER, FindingState.GONE)
@@ -78,8 +78,8 @@ def _filled(template: str, document: RunResult, prefix: str = "") -> str:
         rows=rows,
         views=_Views(document, [row.index for row in rows]),
         shown_sets=SETS_LISTED,
-        listed=LISTED if len(rows) > MANY else len(rows),
-        detailed=DETAILED if len(rows) > MANY else len(rows),
+        listed=LISTED if len(rows) > MANY_TABLES else len(rows),
+        detailed=DETAILED if len(rows) > MANY_TABLES else len(rows),
         renamed=RENAMED,
     )
 
@@ -126,7 +126,7 @@ class _Views:
         return len(self._order)
 
     def __iter__(self) -> Iterator[_View]:
-        for index in self._order[: DETAILED if len(self) > MANY else None]:
+        for index in self._order[: DETAILED if len(self) > MANY_TABLES else None]:
             yield _view(index, self._document, self._document.tables[index - 1])
 
 

@@ -23,7 +23,7 @@ from qidsql.operations.table_run import FindingKind
 from qidsql.wording.texts import count, decimal, few, percent
 
 KNOWN = 2  # column sets with a sentence of their own
-NAMED = 6  # columns named in a sentence
+NAMED_COLUMNS = 6  # columns named in a sentence
 
 
 def sentences(audit: AuditResult) -> list[Markup]:
@@ -70,8 +70,8 @@ def _finder(columns: Sequence[str], whole: bool = False, of: str = "of a person"
     if whole and len(columns) > 1:
         names = Markup("all {} audited columns").format(count(len(columns)))
     else:
-        names = Markup(", ").join(Markup("<bdi>{}</bdi>").format(breakable(name)) for name in columns[:NAMED])
-        names += f", ... ({count(len(columns))} columns)" if len(columns) > NAMED else ""
+        names = Markup(", ").join(Markup("<bdi>{}</bdi>").format(breakable(name)) for name in columns[:NAMED_COLUMNS])
+        names += f", ... ({count(len(columns))} columns)" if len(columns) > NAMED_COLUMNS else ""
     return Markup("Whoever knows {} {} finds ").format(names, of)
 
 

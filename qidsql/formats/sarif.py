@@ -28,7 +28,7 @@ STATES = {
     FindingState.GONE: "absent",
     FindingState.POLICY_CHANGED: "updated",
 }  # any other: unchanged
-MOST = 5_000  # results: GitHub shows no more of a file, and takes no file with five times as many
+MOST_RESULTS = 5_000  # results: GitHub shows no more of a file, and takes no file with five times as many
 SEVERITIES = {"error": "8.0", "warning": "5.0", "note": "2.0"}  # GitHub: high from 7, medium from 4, low below
 MANUAL: dict[str, tuple[str, str]] = {
     FindingKind.DIRECT_IDENTIFIER: ("audit", "The columns"),
@@ -78,7 +78,9 @@ def written(document: RunResult) -> Iterator[str]:
     )
     uncovered = (_uncovered(document, gap, list(rules)) for gap in document.gaps)
     yield from filled(
-        frame, (json.dumps(each, ensure_ascii=False) for each in islice(chain(uncovered, results), MOST)), STEP * 4
+        frame,
+        (json.dumps(each, ensure_ascii=False) for each in islice(chain(uncovered, results), MOST_RESULTS)),
+        STEP * 4,
     )
 
 
@@ -120,8 +122,8 @@ def _invocation(document: RunResult) -> dict[str, Any]:
         if source.error:
             notices.append({"level": "error", "message": {"text": f"{source.source}: {source.error}"}})
     number = len(document.gaps) + sum(len(each.findings) + (each.verdict in BROKEN) for each in document.tables)
-    if number > MOST:
-        left_out = f"{MOST:,} of {number:,} results are listed, causes last; --format json lists all findings"
+    if number > MOST_RESULTS:
+        left_out = f"{MOST_RESULTS:,} of {number:,} results are listed, causes last; --format json lists all findings"
         notices.append({"level": "note", "message": {"text": left_out}})
     found: dict[str, Any] = {
         "executionSuccessful": not any(notice["level"] == "error" for notice in notices),

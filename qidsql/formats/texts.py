@@ -139,8 +139,8 @@ def most_severe(document: RunResult, verdicts: Iterable[Verdict]) -> Verdict:
 # Findings for people: thousands of column sets by the few columns that cause them.
 
 
-GROUPS = 4  # columns named at most for each kind of findings
-LEAST = 3  # column sets of a group; fewer are told as they are
+SHOWN_GROUPS = 4  # columns named at most for each kind of findings
+LEAST_SETS_OF_GROUP = 3  # column sets of a group; fewer are told as they are
 
 
 def told(findings: Sequence[Finding], most: int) -> list[str]:
@@ -164,16 +164,16 @@ def _groups(findings: Sequence[Finding]) -> Iterator[str]:
     """The sets of one kind and state, by the columns that most of them have."""
     yield from (finding.text for finding in findings if len(finding.columns) == 1)
     left = [finding for finding in findings if len(finding.columns) > 1]
-    for _ in range(GROUPS):
+    for _ in range(SHOWN_GROUPS):
         counted = Counter(column for finding in left for column in finding.columns)
         column, number = max(counted.items(), key=lambda each: (each[1], each[0]), default=("", 0))
-        if number < LEAST:
+        if number < LEAST_SETS_OF_GROUP:
             break
         yield _group(column, [finding for finding in left if column in finding.columns])
         left = [finding for finding in left if column not in finding.columns]
-    yield from (finding.text for finding in left[: LEAST - 1])
-    if len(left) >= LEAST:
-        yield f"... and {plural(len(left) - LEAST + 1, 'other column set')} {_words(left[0])}"
+    yield from (finding.text for finding in left[: LEAST_SETS_OF_GROUP - 1])
+    if len(left) >= LEAST_SETS_OF_GROUP:
+        yield f"... and {plural(len(left) - LEAST_SETS_OF_GROUP + 1, 'other column set')} {_words(left[0])}"
 
 
 def _group(column: str, findings: Sequence[Finding]) -> str:

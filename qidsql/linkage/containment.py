@@ -22,7 +22,15 @@ from qidsql.core.catalog import Attribute, CatalogTable
 from qidsql.core.tables import NUMBERS, WITH_DISTANCES, ValueKind, compared_as
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, BudgetSpent, StatementError, Stopped
-from qidsql.linkage.joinable import CONTAINED, FEW, Components, Containment, joinable, names_agree, names_in_joins
+from qidsql.linkage.joinable import (
+    CONTAINED,
+    VALUES_OF_JOINS,
+    Components,
+    Containment,
+    joinable,
+    names_agree,
+    names_in_joins,
+)
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.templates import Statement
 from qidsql.sql.values_in_common import (
@@ -41,13 +49,15 @@ Answer = TypeVar("Answer")
 Pair = tuple[int, int]  # two columns by their numbers; if the order counts, contained and container
 
 ABOUT = Fraction(5, 4)  # the largest error of distinct counts in the first pass, in either direction
-SURELY_FEW = ceil(FEW / ABOUT)  # distinct values in the first pass: columns of fewer have fewer than FEW
+SURELY_FEW = ceil(
+    VALUES_OF_JOINS / ABOUT
+)  # distinct values in the first pass: columns of fewer have fewer than VALUES_OF_JOINS
 SAMPLE_FROM = 200  # pairs; fewer are counted exactly at once
-SAMPLE = 128  # least size of a column's sample, if it has as many values
+LEAST_SAMPLE = 128  # least size of a column's sample, if it has as many values
 SAMPLE_COLUMNS = 8192  # in one statement, as samples and again as columns that may contain them
 DOUBT = 10**5  # a sample of contained values misleads once in so many times
-WORK = 20_000_000  # values read and looked up in one statement of exact counts
-COLUMNS = 128  # in one statement of exact counts; all of them take memory at the same time
+VALUES_PER_STATEMENT = 20_000_000  # values read and looked up in one statement of exact counts
+COLUMNS_AT_ONCE = 128  # in one statement of exact counts; all of them take memory at the same time
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,8 +287,8 @@ class ContainmentSearch:
         return GroupMember(number, group, self._compared(number, self._order(number)), self._share(number))
 
     def _share(self, number: int) -> int:
-        """A power of 2: one value in so many makes a sample of at least SAMPLE of a column's values."""
-        return 1 << max(0, (self._facts[number].distinct // SAMPLE).bit_length() - 1)
+        """A power of 2: one value in so many makes a sample of at least LEAST_SAMPLE of a column's values."""
+        return 1 << max(0, (self._facts[number].distinct // LEAST_SAMPLE).bit_length() - 1)
 
     # Exact counts.
 
@@ -292,7 +302,7 @@ class ContainmentSearch:
                 self._on_stage(f"counting values in common: {plural(len(self._wanted(still_open)), 'pair')} left")
                 self._count_some(chosen, still_open)
                 chosen = self._wanted(still_open)
-                if sum(map(self._work, chosen)) > WORK:
+                if sum(map(self._work, chosen)) > VALUES_PER_STATEMENT:
                     chosen = self._joined.forest(chosen)
         finally:
             left = self._wanted(still_open)
@@ -342,7 +352,7 @@ class ContainmentSearch:
         for pair in sorted(pairs, key=lambda pair: (pair[1], pair[0])):
             new = [number for number in pair if number not in columns]
             more = self._work(pair) + sum(self._facts[number].distinct for number in new)
-            if block and (len(columns) + len(new) > COLUMNS or work + more > WORK):
+            if block and (len(columns) + len(new) > COLUMNS_AT_ONCE or work + more > VALUES_PER_STATEMENT):
                 yield block
                 block, columns, work = [], set(), 0
                 more = self._work(pair) + sum(self._facts[number].distinct for number in pair)

@@ -70,7 +70,7 @@ GENERIC = frozenset(
 
 
 CONTAINED = Fraction(9, 10)  # of a column's values; the rest may be errors, or persons only one table has
-FEW = 20  # distinct values: fewer are codes, which are contained in many columns
+VALUES_OF_JOINS = 20  # distinct values: fewer are codes, which are contained in many columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def _accident(
     far: bool,
 ) -> str | None:
     """Why one column would contain the values of the other even if they mean different things; None: it would not."""
-    if values < FEW:
+    if values < VALUES_OF_JOINS:
         return "codes as few as these fit by accident"
     if crowded and not far:
         return (

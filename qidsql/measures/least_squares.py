@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SIGNIFICANT = 0.05
 SUPPRESSED = 0  # the level of a suppressed cell that counts as its own level; values have levels from 1
-TOLERANCE = 1e-9  # a term is collinear if less of its variance is unexplained by the earlier terms
+COLLINEAR = 1e-9  # a term is collinear if less of its variance is unexplained by the earlier terms
 EXACT = 1e-12  # a fit is exact if less of the outcome's variance remains: the rest is rounding
 
 Matrix: TypeAlias = "numpy.ndarray[Any, numpy.dtype[numpy.float64]]"
@@ -241,7 +241,7 @@ def _independent(correlation: Matrix, columns: Sequence[int]) -> list[int]:
         for place, other in enumerate(kept):
             row[place] = (correlation[column, other] - row[:place] @ factor[place, :place]) / factor[place, place]
         left = 1 - float(row @ row)
-        if left > TOLERANCE:
+        if left > COLLINEAR:
             factor[len(kept), : len(kept)] = row
             factor[len(kept), len(kept)] = sqrt(left)
             kept.append(column)

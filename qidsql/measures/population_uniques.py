@@ -20,7 +20,7 @@ from typing import TypeAlias
 # solutions for controlled data dissemination; Polettini 2003] Independent of engines and SQL.
 
 
-MANY = 30  # records from which on few terms of the series suffice for every p
+MANY_RECORDS = 30  # records from which on few terms of the series suffice for every p
 NEGLIGIBLE = 1e-17
 ROUNDING = 1e-9  # a risk that is larger than a threshold by less equals it
 
@@ -55,7 +55,7 @@ def individual_risk(records: int, p: float) -> float:
     >>> round(individual_risk(1, 0.01), 4)  # a unique record that stands for 100 people
     0.0465
     """
-    if records < MANY and p <= 0.5:
+    if records < MANY_RECORDS and p <= 0.5:
         found = p / (1 - p) * log(1 / p)
         for size in range(1, records):
             found = p / (1 - p) * (1 / size - found)

@@ -26,7 +26,7 @@ from qidsql.sql.templates import ColumnNames, Statement
 # Column sets side by side: groups of them that lie in a few columns with few combinations of values.
 
 
-FEWEST = 3  # sets in a group; of fewer, each for itself is no dearer
+FEWEST_SETS_OF_GROUP = 3  # sets in a group; of fewer, each for itself is no dearer
 
 
 def covering(
@@ -46,7 +46,7 @@ def covering(
     for size, alike in groupby(sorted(original, key=int.bit_count), int.bit_count):
         for group in _groups(list(alike), size, values, room, most, width):
             sets = [original[mask] for mask in group]
-            if len(group) < FEWEST:
+            if len(group) < FEWEST_SETS_OF_GROUP:
                 others += sets
             else:
                 groups.append(sets)
@@ -221,9 +221,9 @@ def _fitting_parts(masks: Sequence[int], most: int, fit: Callable[[int], bool]) 
 
 Answer = TypeVar("Answer")
 
-ROWS = 5_000  # at least; for fewer, a statement's start is its whole cost
+LEAST_ROWS_TOGETHER = 5_000  # at least; for fewer, a statement's start is its whole cost
 WORDS = 4  # at most; more are no faster to group than the columns
-SHARE = 16  # of the memory limit, at most
+MEMORY_PART_OF_BATCHES = 16  # of the memory limit, at most
 WORD = 8  # bytes
 
 
@@ -265,7 +265,11 @@ def packed_rows(profiler: Profiled, guarded: bool = False) -> PackedRows | None:
     engine, names, rows, known = profiler.engine, profiler.names, profiler.known_rows or 0, profiler.known()
     packing = Lanes.of(names, [known[name].classes for name in names], guarded)
     words = tuple(packing.words)
-    if rows < ROWS or len(words) > WORDS or rows * len(words) * WORD * SHARE > (engine.memory_limit or 0):
+    if (
+        rows < LEAST_ROWS_TOGETHER
+        or len(words) > WORDS
+        or rows * len(words) * WORD * MEMORY_PART_OF_BATCHES > (engine.memory_limit or 0)
+    ):
         return None
     try:
         table = engine.hold(packing.query(engine.dialect, profiler.source), "packed rows", profiler.deadline)

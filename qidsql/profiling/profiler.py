@@ -40,13 +40,13 @@ from qidsql.wording.texts import count
 
 Answer = TypeVar("Answer")
 
-LARGE = 1_000_000  # rows; above, an extra scan that may avoid grouping whole rows pays
-MANY_SETS = 256  # column sets in one call; above, finding columns with the same classes pays
+ROWS_OF_LARGE_TABLE = 1_000_000  # rows; above, an extra scan that may avoid grouping whole rows pays
+SETS_OF_MANY = 256  # column sets in one call; above, finding columns with the same classes pays
 WIDE, WIDE_ROWS = 1_000, 100_000  # columns that take long to name, 6 ms for each table of 10,000 in a statement; rows
 VALUES_PER_SECOND = 50_000_000  # that a session groups, roughly
 ENTITIES = 50_000  # rows; of fewer, it hardly matters whether entities or rows are counted
 MOST_FAILURES = 4  # statements that had no room, before the set is given up
-SAMPLES = 3  # of classes; fewer have larger classes in common, more take longer
+CLASS_SAMPLES = 3  # of classes; fewer have larger classes in common, more take longer
 MANY_CLASSES = 2_000  # of what several sets have in common; a sample of fewer is not accurate
 BROAD = 256  # column sets in one round of a search; more shorten none
 
@@ -244,7 +244,7 @@ class TableProfiler:
             new = self._profiled_by_value(new)
         elif new == [self.everything] and self._has_a_hash_per_row():
             return [self._known[mask] for mask in masks]
-        many = len(new) > MANY_SETS and not self.engine.latency  # as it takes a second round
+        many = len(new) > SETS_OF_MANY and not self.engine.latency  # as it takes a second round
         if many and self.nulls is Nulls.EQUAL and self.entity is None:
             self._profile_many(new)
         else:
@@ -317,7 +317,12 @@ class TableProfiler:
     def _has_a_hash_per_row(self) -> bool:
         """True if the rows of a large table differ by their hashes alone, which is a fast check."""
         dialect = self.engine.dialect
-        if not dialect.hashes_values or self.entity is not None or (self.rows or 0) <= LARGE or self.source.is_sample:
+        if (
+            not dialect.hashes_values
+            or self.entity is not None
+            or (self.rows or 0) <= ROWS_OF_LARGE_TABLE
+            or self.source.is_sample
+        ):
             return False
         [(rows, [hashes])] = self.ask([distinct_hashes(dialect, self.source, [self.names])])
         if hashes < rows:
@@ -340,7 +345,7 @@ class TableProfiler:
         `samples_classes`. Raises as `profiles`.
         """
         self._meter.check_time()
-        groups = [masks[first::SAMPLES] for first in range(SAMPLES)]
+        groups = [masks[first::CLASS_SAMPLES] for first in range(CLASS_SAMPLES)]
         groups = [each for each in groups if len(each) > 1 and self._batches.can_group(reduce(or_, each))]
         shared = [[*dict.fromkeys([common, *each])] for each in groups if (common := reduce(and_, each))]
         found: dict[int, ClassProfile] = {}

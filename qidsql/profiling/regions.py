@@ -9,12 +9,12 @@ from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.regions import Region, bucket_sizes, profiles_in_regions
 
-ROWS = 50_000  # at least; of fewer, column sets one by one are as cheap
-COLUMNS = 20  # at most; of more, too many sets are tried
-COUNTED = 250_000  # rows in which the sizes of buckets are counted, about
+LEAST_ROWS_OF_REGIONS = 50_000  # at least; of fewer, column sets one by one are as cheap
+MOST_COLUMNS_OF_REGIONS = 20  # at most; of more, too many sets are tried
+COUNTED_ROWS = 250_000  # rows in which the sizes of buckets are counted, about
 IN_BUCKET = 16_000  # rows in a bucket, on average
-BUCKETS = 64  # at least
-FEWEST = 100  # rows of a bucket; of fewer, too few classes are seen
+LEAST_BUCKETS = 64  # at least
+FEWEST_ROWS_OF_BUCKET = 100  # rows of a bucket; of fewer, too few classes are seen
 SETS = 96  # in one statement, whose classes are in memory together
 
 
@@ -25,7 +25,9 @@ def regions_of(profiler: TableProfiler) -> "Regions | None":
     types = [source.types.get(name, "") for name in profiler.names]
     hashed = dialect.column_hash is not None and all(re.fullmatch(dialect.hashed_types, each) for each in types)
     plain = profiler.entity is None and profiler.nulls is Nulls.EQUAL
-    large = (profiler.known_rows or 0) >= ROWS * dialect.region_factor and 1 < profiler.columns <= COLUMNS
+    large = (
+        profiler.known_rows or 0
+    ) >= LEAST_ROWS_OF_REGIONS * dialect.region_factor and 1 < profiler.columns <= MOST_COLUMNS_OF_REGIONS
     return Regions(profiler) if hashed and plain and large else None
 
 
@@ -67,13 +69,15 @@ class Regions:
 
     def _found(self) -> list[tuple[int, Region]]:
         profiler = self._profiler
-        buckets = max(BUCKETS, 1 << (self._rows // IN_BUCKET).bit_length())
-        share = 1 << max(0, (self._rows // COUNTED).bit_length() - 1)
+        buckets = max(LEAST_BUCKETS, 1 << (self._rows // IN_BUCKET).bit_length())
+        share = 1 << max(0, (self._rows // COUNTED_ROWS).bit_length() - 1)
         statement = bucket_sizes(profiler.engine.dialect, profiler.source, profiler.names, buckets, share)
         [columns] = profiler.ask([statement])
         self._regions = []
         for place, sizes in enumerate(columns):
-            enough = {bucket: rows for bucket, rows in sizes.items() if rows >= FEWEST} or sizes or {0: 0}
+            enough = (
+                {bucket: rows for bucket, rows in sizes.items() if rows >= FEWEST_ROWS_OF_BUCKET} or sizes or {0: 0}
+            )
             bucket = min(enough, key=lambda bucket: (enough[bucket], bucket))
             self._regions.append((enough[bucket], Region(1 << place, buckets, bucket)))
         self._regions.sort(key=lambda each: each[0])

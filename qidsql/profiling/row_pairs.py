@@ -14,7 +14,7 @@ from qidsql.sql.row_codes import PackedRows
 from qidsql.sql.row_pairs import agreeing, agreeing_packed
 from qidsql.sql.templates import Statement
 
-MAX_MASKS = 100_000
+MASKS_OF_STATEMENT = 100_000
 ALL_PAIRS = 1_000_000  # ordered pairs; if a table has no more, one statement fetches all masks
 LEAST_PAIRS = 200_000  # joining so many costs about as much as the rest of a statement on a small table
 FEW, LARGE = 50_000, 1_000_000  # rows; packing fewer does not pay, and packing more takes long where values are texts
@@ -33,7 +33,7 @@ class PairsThatAgree:
         self,
         profiler: TableProfiler,
         max_pairs: int | None = None,
-        max_masks: int = MAX_MASKS,
+        max_masks: int = MASKS_OF_STATEMENT,
         pairs_per_row: int | None = None,
     ) -> None:
         if profiler.entity is not None:

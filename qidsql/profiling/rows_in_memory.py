@@ -16,8 +16,8 @@ from qidsql.sql.relation import Relation, rows_to_hold
 from qidsql.sql.row_codes import PackedRows
 
 SCANS = 6  # of all columns, which cost as much as a copy
-SHARE = 16  # of the memory limit, at most
-WIDTH = 8  # bytes of a value that is not long, of nearly all types at most
+MEMORY_PART_HELD = 16  # of the memory limit, at most
+BYTES_PER_VALUE = 8  # bytes of a value that is not long, of nearly all types at most
 
 
 class RowsInMemory:
@@ -105,7 +105,7 @@ def held_rows(profiler: Profiled, source: Relation, names: Sequence[str], rows: 
     One statement, one scan. Raises as `Engine.hold`, but StatementError.
     """
     engine = profiler.engine
-    if rows * len(names) * WIDTH * SHARE > (engine.memory_limit or 0):
+    if rows * len(names) * BYTES_PER_VALUE * MEMORY_PART_HELD > (engine.memory_limit or 0):
         return None
     try:
         query = rows_to_hold(engine.dialect, source, names)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # A sample of rows, drawn once: its codes are in memory, and column sets are profiled there.
 
 
-KEPT = 8_000_000  # class numbers of column sets, or flags of pairs, that are kept, in all
+KEPT_NUMBERS = 8_000_000  # class numbers of column sets, or flags of pairs, that are kept, in all
 
 
 class CodedSample:
@@ -109,7 +109,7 @@ class CodedSample:
         extended = self._matching if self._wildcard else self._numbered
         found = extended(self._agreement(rest) if rest else None, self._codes[last])
         self._kept[mask] = found
-        while len(self._kept) > 2 and len(self._kept) * found.size > KEPT:
+        while len(self._kept) > 2 and len(self._kept) * found.size > KEPT_NUMBERS:
             self._kept.popitem(last=False)
         return found
 

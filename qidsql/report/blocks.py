@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 from qidsql.core.results import Verdict
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"  # of a character
-LONGEST = 28  # characters of a bar for the whole
+CHARACTERS_OF_BAR = 28  # characters of a bar for the whole
 
 
 class Tone(StrEnum):
@@ -186,7 +186,7 @@ Block: TypeAlias = Outcome | Heading | Sentence | Verbatim | Fields | Grid | Cha
 Report: TypeAlias = Iterator[Block]
 
 
-def bar(part: int, whole: int, width: int = LONGEST, tone: Tone = Tone.PLAIN) -> Cell:
+def bar(part: int, whole: int, width: int = CHARACTERS_OF_BAR, tone: Tone = Tone.PLAIN) -> Cell:
     """A bar in steps of 1/8 character; `whole` is `width` characters. Rounded up, so that only 0 is empty."""
     eighths = -(-max(0, part) * width * 8 // max(1, whole))
     text = "█" * (eighths // 8) + (EIGHTHS[eighths % 8] if eighths % 8 else "")

@@ -285,7 +285,7 @@ def _sentence(found: Disclosed, policy: Policy, others: int = 0) -> str:
 # The columns on which two tables are joined.
 
 
-SHOWN = 8  # of the pairs that were not taken
+SHOWN_PAIRS = 8  # of the pairs that were not taken
 NEARLY = 0.5  # of the values of one column in the other: pairs below are not shown
 
 
@@ -300,9 +300,9 @@ def joined_columns(left: str, joined: Sequence[JoinedColumns], given: bool, comp
     elif joined and any(_pair(each, left) not in joined for each in taken):
         yield Sentence("Joined on: " + ", ".join(f"{pair.left} = {pair.right}" for pair in joined), close=True)
     if near:
-        yield _pairs("Not taken", near[:SHOWN], left)
-        if len(near) > SHOWN:
-            yield Sentence(f"... {plural(len(near) - SHOWN, 'more pair')} in the JSON", close=True)
+        yield _pairs("Not taken", near[:SHOWN_PAIRS], left)
+        if len(near) > SHOWN_PAIRS:
+            yield Sentence(f"... {plural(len(near) - SHOWN_PAIRS, 'more pair')} in the JSON", close=True)
     if taken or near:
         explained = "a in b: the share of the different values of column a that column b has too; b in a likewise."
         yield Sentence(explained, close=True)
@@ -355,18 +355,18 @@ def measures(profile: ClassProfile | None, columns: Sequence[Head], places: tupl
 # What a protected copy tells: the blank cells that its unprotected columns give back, whom an attacker finds.
 
 
-MOST = 8  # lines
+MOST_LINES = 8  # lines
 
 
 def given_back_facts(rows: Fields, found: Sequence[GivenBack] | None) -> None:
     """Add a line for each pair of columns, the most cells first; nothing if no cell is given back."""
-    for number, each in enumerate((found or ())[:MOST]):
+    for number, each in enumerate((found or ())[:MOST_LINES]):
         certain = "" if each.certain == each.cells else f", {count(each.certain)} of them for certain"
         rows.add("" if number else "Given back", f"{each}{certain}")
     if not found:
         return
-    if len(found) > MOST:
-        rows.add("", f"and {count(len(found) - MOST)} more pairs of columns")
+    if len(found) > MOST_LINES:
+        rows.add("", f"and {count(len(found) - MOST_LINES)} more pairs of columns")
     rows.add("", "filled in from rows of the copy with the same value there; at least nine in ten are right")
     rows.add("", f"leave out or protect {few(list(dict.fromkeys(each.column for each in found)))}")
 

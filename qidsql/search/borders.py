@@ -190,7 +190,7 @@ def _power(number: int) -> bool:
 
 ALGORITHM = "borders"
 BATCH_OF_CANDIDATES = 128  # tested in one batch
-GROWN = 16  # failing candidates grown in one batch
+CANDIDATES_PER_BATCH = 16  # failing candidates grown in one batch
 CANDIDATES_PER_GROWING_SET = 8  # with a breadth, one failing set in so many candidates grows at the same time
 MOST_BORDER_SETS = 100_000
 HINTED = 5_000  # minimal solutions of a sample to search; more are no help for the table
@@ -273,7 +273,9 @@ class _Search:
         self._profiler, self._limit, self._on_found = profiler, limit, on_found
         self._at_once = breadth > 0
         self._candidates, self._growing = (
-            (breadth, -(-breadth // CANDIDATES_PER_GROWING_SET)) if breadth else (BATCH_OF_CANDIDATES, GROWN)
+            (breadth, -(-breadth // CANDIDATES_PER_GROWING_SET))
+            if breadth
+            else (BATCH_OF_CANDIDATES, CANDIDATES_PER_BATCH)
         )
 
     def run(self, last: int) -> None:

@@ -45,8 +45,8 @@ class RowPairs(Protocol):
 BEAM = 24  # sets kept at each size in the search for an anchor
 SOME = 5_000  # masks kept of an incomplete answer: they refute candidates, and prove nothing else
 MOST_MASKS = 500_000  # masks kept in all
-FEW = 3_000  # pairs that a query for masks could well have more of: a scan costs as much
-PAIR = 1.5  # cost of comparing two rows, in steps of a scan
+EXPECTED_PAIRS = 3_000  # pairs that a query for masks could well have more of: a scan costs as much
+PAIR_SCANS = 1.5  # cost of comparing two rows, in steps of a scan
 NEARNESS = 0.3  # weight of how many pairs a set has lost, against how many candidates contain it
 
 
@@ -124,7 +124,7 @@ class Anchors:
         answer = self._answers[part]
         if not answer.complete:
             self._without = max(0, self._without - 1)
-        elif answer.pairs < FEW:
+        elif answer.pairs < EXPECTED_PAIRS:
             self._without += 1
 
     def _learn(self, sets: Sequence[int]) -> None:
@@ -212,7 +212,7 @@ class Anchors:
 
     def _cost(self, pairs: float) -> float:
         """The cost of a query in scans of the table, where comparing pairs dominates; else 1."""
-        return 1 + PAIR * exp(pairs - self._rows) if self._most > self._rows else 1.0
+        return 1 + PAIR_SCANS * exp(pairs - self._rows) if self._most > self._rows else 1.0
 
     def _pairs(self, mask: int) -> float:
         """The estimated logarithm of the pairs that agree on the set, assuming that columns are independent."""

@@ -113,7 +113,7 @@ def naive_greedy(profiler: Profiler, criterion: Criterion, weights: Sequence[int
 
 
 ALGORITHM = "greedy-minimal"
-MANY = 32  # columns left to try, of which several are removed at once
+COLUMNS_REMOVED_TOGETHER = 32  # columns left to try, of which several are removed at once
 
 
 def greedy_minimal(
@@ -152,7 +152,7 @@ def greedy_minimal(
                 [without] = foresight.profiles([rests[tried]], filter(None, rests[tried + 1 : needed]))
                 if criterion.met_by(without):
                     kept, profile, removed = rests[tried], without, tried
-                    step = 2 * step if len(left) > MANY else 1
+                    step = 2 * step if len(left) > COLUMNS_REMOVED_TOGETHER else 1
                 else:
                     failing.append(rests[tried])
                     needed = tried

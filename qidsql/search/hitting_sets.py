@@ -158,11 +158,11 @@ class MinimalHittingSets(Iterator[int]):
 # One hitting set of least weight, with a proof or a lower bound.
 
 
-STEPS = 400_000  # branches tried before an integer program, some 20 microseconds each
-FIRST = 1_000  # masks that are searched at first, the smallest
+MOST_BRANCHES = 400_000  # branches tried before an integer program, some 20 microseconds each
+FIRST_MASKS = 1_000  # masks that are searched at first, the smallest
 MORE = 32  # masks added to these of those that a set found misses
 LOOKS = 12  # masks compared for the one with the fewest columns to branch on
-PAUSE = 8  # branches between two checks of the clock
+BRANCHES_PER_CHECK = 8  # branches between two checks of the clock
 
 _Node: TypeAlias = tuple[int, int, int, int]  # columns chosen, their weight, masks not hit yet, columns free to choose
 
@@ -187,7 +187,7 @@ class HittingSet:
 def minimum_hitting_set(
     masks: Iterable[int],
     weights: Sequence[int],
-    steps: int = STEPS,
+    steps: int = MOST_BRANCHES,
     tick: Callable[[], object] = lambda: None,
     minimal: bool = False,
     at_least: int = 0,
@@ -216,7 +216,7 @@ class LeastHittingSets:
     def __init__(
         self,
         weights: Sequence[int],
-        steps: int = STEPS,
+        steps: int = MOST_BRANCHES,
         tick: Callable[[], object] = lambda: None,
         at_least: int = 0,
     ) -> None:
@@ -257,7 +257,7 @@ class LeastHittingSets:
     def _search(self, edges: Sequence[int]) -> Stopped | None:
         """Search until the best set is one of least weight. Returns why it ended early. Raises Stopped."""
         hit = transposed(edges, len(self._weights))
-        self._some = {*edges[:FIRST], *self._some.intersection(edges)}
+        self._some = {*edges[:FIRST_MASKS], *self._some.intersection(edges)}
         while self._cost > self.bound:
             chosen = self._branch(sorted(self._some, key=int.bit_count))
             if chosen is None:
@@ -292,7 +292,7 @@ class LeastHittingSets:
                 if not left and spent < cost:
                     best, cost = chosen, spent
                 self._taken += 1
-                if self._taken % PAUSE == 0:
+                if self._taken % BRANCHES_PER_CHECK == 0:
                     self._tick()
                 if cost <= self.bound or self._taken > self._steps:
                     self._open = [*((chosen, free) for chosen, _, _, free in stack), (chosen, free)]

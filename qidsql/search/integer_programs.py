@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from qidsql.errors import BudgetSpent, Interrupted, Stopped
 
-TOLERANCE = 1e-6
+INTEGER_TOLERANCE = 1e-6
 CHECK_SECONDS = 0.02  # seconds between checks of the solver
 
 
@@ -103,7 +103,7 @@ def solve(
     values = list(solver.getSolution().col_value) if found else None
     mixed = any(program.whole)
     bound = information.mip_dual_bound if mixed else information.objective_function_value
-    least = math.ceil(bound - TOLERANCE) if math.isfinite(bound) else 0
+    least = math.ceil(bound - INTEGER_TOLERANCE) if math.isfinite(bound) else 0
     if values is not None and not _agrees(program, values, information.objective_function_value):
         return Solution(values, 0, stopped or BudgetSpent("the integer program's solver contradicts itself"))
     if solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
@@ -114,7 +114,7 @@ def solve(
 def _agrees(program: IntegerProgram, values: Sequence[float], objective: float) -> bool:
     """Whether the values cost what the solver says: HiGHS 1.16.0, given a solution to start from, may say less."""
     cost = math.fsum(cost * value for cost, value in zip(program.costs, values, strict=True))
-    return math.isclose(cost, objective, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    return math.isclose(cost, objective, rel_tol=INTEGER_TOLERANCE, abs_tol=INTEGER_TOLERANCE)
 
 
 def run_solver(solver: "highspy.Highs", tick: Callable[[], object]) -> Stopped | None:  # type: ignore[name-defined]  # noqa: F821

@@ -19,14 +19,14 @@ from qidsql.search.result import ENDINGS, Found, OnFound, SearchResult, ignore_f
 # Some small minimal keys, by greedy trials: an answer where there are too many keys to list.
 
 
-KEPT = 1_000  # keys, the smallest
+KEPT_KEYS = 1_000  # keys, the smallest
 SHORT = 2_000  # masks that trials begin with: those with the fewest columns are the hardest to hit
 LEARNED = 20_000  # masks kept from earlier trials, the latest
 TRIALS = 8  # in one batch of statements
 
 
 class KeyTrials:
-    """Minimal keys found and proved in trials, at most KEPT, the smallest: memory stays constant.
+    """Minimal keys found and proved in trials, at most KEPT_KEYS, the smallest: memory stays constant.
 
     A trial hits the hardest known masks, taking the column that hits most first, and removes columns that are not
     needed. The engine then returns the difference masks of the rows that agree on the set; with columns that separate
@@ -55,8 +55,8 @@ class KeyTrials:
                 larger.append(trial | (_hitting(answer.masks, None) if answer.masks else 0))
         for key in larger:
             self.keys.add(self._shrunk(key))
-        if len(self.keys) > KEPT:
-            self.keys = set(nsmallest(KEPT, self.keys, key=int.bit_count))
+        if len(self.keys) > KEPT_KEYS:
+            self.keys = set(nsmallest(KEPT_KEYS, self.keys, key=int.bit_count))
         self.failing = {key ^ 1 << place for key in self.keys for place in positions(key)} - {0}
 
     def _shrunk(self, key: int) -> int:
@@ -93,8 +93,10 @@ def _hitting(masks: Sequence[int], random: Random | None) -> int:
 
 ALGORITHM = "hitting-sets"
 OPEN = 5_000  # candidates examined before the next queries
-TOGETHER = 2  # queries at a time, in parallel
-LARGE = 1_000_000  # rows; above, one query keeps all cores busy, and its result improves the choice of the next
+QUERIES_TOGETHER = 2  # queries at a time, in parallel
+ROWS_OF_PARALLEL_QUERY = (
+    1_000_000  # rows; above, one query keeps all cores busy, and its result improves the choice of the next
+)
 MOST_CANDIDATE_KEYS = 200_000
 EFFORT = 16_000  # clock checks during the enumeration of candidates before trials search some keys in between
 PROVING_SECONDS = 1.0  # seconds spent on candidates to find proved keys after the search was stopped
@@ -107,7 +109,7 @@ def minimal_keys(
     limit: int = MOST_CANDIDATE_KEYS,
     on_found: OnFound = ignore_found,
     known: Mapping[int, ClassProfile] = MappingProxyType({}),
-    together: int = TOGETHER,
+    together: int = QUERIES_TOGETHER,
 ) -> SearchResult:
     """All minimal keys of at most `max_size` columns, smallest first, the first `limit` of them.
 
@@ -143,7 +145,7 @@ def minimal_keys(
             return SearchResult(Key(), ALGORITHM, (), False, last)
         progress = _Progress(anchors, reduced, anchors.least_columns - 1)
         while progress.settled < last:
-            larger = progress.settle(1 if whole.rows > LARGE else together)
+            larger = progress.settle(1 if whole.rows > ROWS_OF_PARALLEL_QUERY else together)
             progress.settled = progress.settled + 1 if larger else last
             if on_found is not ignore_found:  # one more enumeration of the candidates
                 _report_found(on_found, anchors.masks, progress.settled, limit, reduced, whole)

@@ -20,7 +20,7 @@ Label: TypeAlias = Callable[[exp.Expr], exp.Expr]  # of a column's value, as tex
 # Labels of dates: texts that sort by time. Dates outside these years, as infinite ones, are their own labels.
 
 FIRST, LAST = "0001-01-01", "9999-12-31"
-LARGEST = 10**15  # of a number of floating point that has a label
+LARGEST_LABELLED = 10**15  # of a number of floating point that has a label
 
 
 def by_month(value: exp.Expr) -> exp.Expr:
@@ -105,7 +105,7 @@ def steps_of(width: int) -> Label:
 
 def _floor(value: exp.Expr) -> exp.Expr:
     """The whole number below one of floating point, exactly; NULL for what is not a number, or too large."""
-    near = exp.and_(value.copy() > -LARGEST, value.copy() < LARGEST)
+    near = exp.and_(value.copy() > -LARGEST_LABELLED, value.copy() < LARGEST_LABELLED)
     known = exp.Case(ifs=[exp.If(this=near, true=value.copy())])
     return exp.cast(exp.Floor(this=known), "DECIMAL(18, 0)")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from qidsql.measures.population import MatchedClasses, PopulationMatch
-from qidsql.measures.population_uniques import MANY, NEGLIGIBLE, WeightedClasses
+from qidsql.measures.population_uniques import MANY_RECORDS, NEGLIGIBLE, WeightedClasses
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation
 from qidsql.sql.templates import ColumnNames, Filling, Row, Statement, fill, fill_query, integer
@@ -62,7 +62,7 @@ def _sum_of_counts(counts: exp.Expr, value: exp.Expr, otherwise: int) -> exp.Exp
 # The statement that counts the classes of a column set by size and by the sum of their survey weights.
 
 
-STEPS = 1000
+SIZE_STEPS = 1000
 LARGEST_WEIGHT = 10**15
 
 
@@ -96,7 +96,7 @@ def survey_weights(dialect: Dialect, source: Relation, columns: ColumnNames, wei
         relation=source.node,
         columns=source.columns(columns),
         weight=exp.cast(source.column(weight), exp.DataType.Type.DOUBLE),
-        steps=STEPS,
+        steps=SIZE_STEPS,
         largest=LARGEST_WEIGHT,
     )
 
@@ -148,7 +148,7 @@ def household_risks(
             "population/risk_by_weight",
             **holes,
             weight=exp.cast(source.column(weight), exp.DataType.Type.DOUBLE),
-            fewest=MANY,
+            fewest=MANY_RECORDS,
             negligible=exp.Literal.number(str(NEGLIGIBLE)),
         )
     tree = fill("population/household_risk", people=people.subquery("of_rows"))

@@ -31,7 +31,7 @@ from qidsql.wording.texts import without_controls
 
 
 GAP = 2  # spaces between columns
-LEAST = 12  # cells that are left to a text which does not fit
+LEAST_CELLS = 12  # cells that are left to a text which does not fit
 
 
 def print_table(console: Console, columns: Sequence[Head], rows: Sequence[Sequence[str | Text]]) -> None:
@@ -82,7 +82,7 @@ def _widths(columns: Sequence[Head], cells: Sequence[Sequence[str]], kept: Seque
             left -= (more := min(left, most - found[place]))
             found[place] += more
         elif columns[place].text:  # a word is longer than the terminal: it has to be broken
-            left += (less := min(-left, max(0, found[place] - LEAST)))
+            left += (less := min(-left, max(0, found[place] - LEAST_CELLS)))
             found[place] -= less
     return list(found.values())
 

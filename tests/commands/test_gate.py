@@ -156,8 +156,8 @@ def test_a_copy_that_is_not_that_of_the_last_turn_is_refuted() -> None:
 
 
 def test_of_many_sets_some_are_tried_evenly_spread() -> None:
-    found = [Found(mask, ClassProfile.of_sizes({}, 2)) for mask in range(3 * gate.COMPARED)]
-    few = found[: 2 * gate.COMPARED - 1]
+    found = [Found(mask, ClassProfile.of_sizes({}, 2)) for mask in range(3 * gate.MOST_SETS_COMPARED)]
+    few = found[: 2 * gate.MOST_SETS_COMPARED - 1]
     assert [each.mask for each in gate._some(few)] == [each.mask for each in few]
     assert [each.mask for each in gate._some(found)] == list(range(0, len(found), 3))
     assert list(gate._some([])) == []

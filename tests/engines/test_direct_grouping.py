@@ -8,7 +8,7 @@ import pytest
 from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.command import AuditRequest
 from qidsql.engines.connect import connect
-from qidsql.engines.duckdb.dialect import CAN_BE_SET, MOST, SETTING, USUAL, bits_for
+from qidsql.engines.duckdb.dialect import CAN_BE_SET, MOST_SETS_OF_SCAN, SETTING, USUAL, bits_for
 from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.sql.templates import Statement
 
@@ -23,7 +23,7 @@ def test_the_places_are_as_many_as_the_rows_of_a_thread_and_fit_the_memory() -> 
     assert bits_for(0, 2, None) == bits_for(5_000, 2, None) == USUAL
     assert bits_for(1_000_000, 2, None) == 18
     assert bits_for(1_000_000, 16, None) == 15
-    assert bits_for(10**9, 2, None) == MOST
+    assert bits_for(10**9, 2, None) == MOST_SETS_OF_SCAN
     for memory in (10**7, 10**8, 10**9):
         for threads in (1, 2, 64):
             bits = bits_for(10**9, threads, memory)

@@ -19,7 +19,7 @@ from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.engines.duckdb.engine import DuckDBEngine
-from qidsql.engines.duckdb.reading import BLOCK
+from qidsql.engines.duckdb.reading import COLUMNS_PER_STATEMENT
 from qidsql.engines.runner import ExecutedStatement
 from qidsql.errors import QidsqlError, SourceError, StatementError
 from qidsql.sql.relation import table_node
@@ -99,7 +99,7 @@ def test_a_value_far_down_that_is_of_no_type(tmp_path: Path) -> None:
 
 def test_columns_of_a_wide_file_are_typed_like_those_of_a_narrow_one(tmp_path: Path) -> None:
     """More columns than one statement takes: its time grows with the square of their number."""
-    path, columns = tmp_path / "wide.csv", 2 * BLOCK + 1
+    path, columns = tmp_path / "wide.csv", 2 * COLUMNS_PER_STATEMENT + 1
     header = ",".join(f"c{place}" for place in range(columns))
     first, last = ("1," * (columns - 1) + "x" for _ in range(2))
     last = last.replace("1", "007", 1)  # far down, in the first column

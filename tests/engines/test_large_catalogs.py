@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 def test_files_that_are_read_later_are_the_same_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = []
     for many in BOTH:
-        monkeypatch.setattr(opening, "MANY", many)
+        monkeypatch.setattr(opening, "MANY_FILES", many)
         audits = [qidsql.audit(str(folder), f"f{n}", columns=("age",), k=11, entity="row") for n in (3, 4)]
         with connect(str(folder)) as engine:
             tables = [engine.describe(f"f{n}") for n in (4, 0)]
@@ -40,7 +40,7 @@ def test_files_that_are_read_later_are_the_same_tables(folder: Path, monkeypatch
 
 
 def test_a_broken_file_among_many_is_named_and_bars_no_other(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "MANY", 3)
+    monkeypatch.setattr(opening, "MANY_FILES", 3)
     broken = folder / "f2.parquet"
     broken.write_bytes(broken.read_bytes()[:-9] + b"\0" * 5 + b"PAR1")
     found = {each.table: each for each in qidsql.doctor(str(folder)).tables}
@@ -55,7 +55,7 @@ def test_names_that_differ_in_case_are_refused_later_too(tmp_path: Path, monkeyp
     for number in range(4):
         names = {"a": [1], "A" if number == 1 else "b": [2]}
         polars.DataFrame(names).write_parquet(tmp_path / f"f{number}.parquet")
-    monkeypatch.setattr(opening, "MANY", 3)
+    monkeypatch.setattr(opening, "MANY_FILES", 3)
     [odd] = [each for each in qidsql.doctor(str(tmp_path)).tables if not each.auditable]
     assert (odd.table, "letter case" in odd.checks[0].text) == ("main.f1", True)
     with pytest.raises(QidsqlError, match="letter case"):

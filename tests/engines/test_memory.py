@@ -67,7 +67,7 @@ def test_an_audit_keeps_within_the_memory_limit(tmp_path: Path) -> None:
 
 def test_what_was_spilled_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And nothing where all fits. A watch ends with its engine."""
-    monkeypatch.setattr(settings, "LOOK", 0.001)
+    monkeypatch.setattr(settings, "SPILL_TICK", 0.001)
     path = tmp_path / "people.parquet"
     duckdb.sql(f"COPY (SELECT hash(i) AS a, hash(i, 1) AS b FROM range(800_000) AS t(i)) TO '{path}'")
     with connect(f"{path}?memory_limit=25MB&threads=1") as engine:

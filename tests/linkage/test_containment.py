@@ -401,8 +401,8 @@ def test_samples_lead_to_the_same_joints(store: Store, monkeypatch: pytest.Monke
     clinic(store)
     monkeypatch.setattr(containment, "SAMPLE_FROM", 0)
     monkeypatch.setattr(containment, "SAMPLE_COLUMNS", 4)
-    monkeypatch.setattr(containment, "SAMPLE", 8)
-    monkeypatch.setattr(containment, "COLUMNS", 2)
+    monkeypatch.setattr(containment, "LEAST_SAMPLE", 8)
+    monkeypatch.setattr(containment, "COLUMNS_AT_ONCE", 2)
     found = linked(store)
     assert pairs(found) == CLINIC
     assert found.statements > 8

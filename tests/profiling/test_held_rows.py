@@ -78,7 +78,7 @@ def test_others_are_read_where_they_are(
     duckdb_store.table("t", NUMBERS, ROWS)
     duckdb_store.execute("CREATE VIEW seen AS SELECT * FROM t")
     if spared == "too large":
-        monkeypatch.setattr(rows_in_memory, "SHARE", 10**12)
+        monkeypatch.setattr(rows_in_memory, "MEMORY_PART_HELD", 10**12)
     with duckdb_store.connect(writable=spared == "a writer") as engine, engine.answer():
         found, sent = profiler_of(engine, "t" if spared == "a stored table" else "seen")
         assert found.profiles([0b011]) == [profile_of(projected(ROWS, [0, 1]), K)]
@@ -95,7 +95,7 @@ def test_an_audit_says_the_same_and_leaves_nothing(duckdb_store: DuckDBStore, mo
         held = house.audit(engine, "seen", k=K)
         assert engine._connection.execute("SELECT COUNT(*) FROM duckdb_tables()").fetchall() == [(1,)]  # type: ignore[attr-defined]
         assert any("_held" in sql for sql in sent)
-        monkeypatch.setattr(rows_in_memory, "SHARE", 10**12)
+        monkeypatch.setattr(rows_in_memory, "MEMORY_PART_HELD", 10**12)
         plain = house.audit(engine, "seen", k=K)
     assert held.column_sets == plain.column_sets
     assert (held.verdict, held.reason, held.withheld) == (plain.verdict, plain.reason, plain.withheld)

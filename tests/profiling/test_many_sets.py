@@ -7,7 +7,7 @@ import pytest
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent
 from qidsql.profiling.budget import Budget
-from qidsql.profiling.profiler import MANY_SETS, TableProfiler
+from qidsql.profiling.profiler import SETS_OF_MANY, TableProfiler
 from qidsql.sql.relation import relation
 from tests.definitions import profile_of, projected, subsets
 from tests.stores import EVERY_ENGINE, Store
@@ -45,7 +45,7 @@ def profiler(engine: Engine, budget: Budget | None = None) -> TableProfiler:
 def test_the_profiles_are_those_of_the_definition(engine: Engine) -> None:
     profiles = profiler(engine)
     masks = range(1, profiles.everything + 1)
-    assert len(masks) > MANY_SETS
+    assert len(masks) > SETS_OF_MANY
     expected = {
         sum(1 << place for place in places): profile_of(projected(ROWS, places), 5) for places in subsets(len(NAMES))
     }

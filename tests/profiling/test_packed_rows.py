@@ -35,7 +35,7 @@ def profiler_of(engine: Engine, table: str, names: list[str]) -> TableProfiler:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are packed however few they are, and soon."""
-    monkeypatch.setattr(batches, "ROWS", 1)
+    monkeypatch.setattr(batches, "LEAST_ROWS_TOGETHER", 1)
     monkeypatch.setattr(rows_in_memory, "SCANS", 1)
 
 

@@ -30,8 +30,8 @@ TABLES = 25
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Regions of tables of a row or more, in DuckDB too."""
-    monkeypatch.setattr(regions, "ROWS", 0.25)
-    monkeypatch.setattr(regions, "FEWEST", 2)
+    monkeypatch.setattr(regions, "LEAST_ROWS_OF_REGIONS", 0.25)
+    monkeypatch.setattr(regions, "FEWEST_ROWS_OF_BUCKET", 2)
 
 
 @pytest.fixture(params=always(0, longer=range(TABLES, 10 * TABLES, TABLES)))
@@ -95,7 +95,7 @@ def test_what_has_no_regions(store: Store, monkeypatch: pytest.MonkeyPatch) -> N
     store.table("t", {"a": "INTEGER", "b": "VARCHAR(3)", "c": "INTEGER[]", "p": "INTEGER"}, [])
     store.execute("INSERT INTO t SELECT i, 'x', ARRAY[i], i FROM generate_series(1, 200) AS numbers(i)")
     factor = 4 if store.name == "duckdb" else 1
-    monkeypatch.setattr(regions, "ROWS", 200 // factor)
+    monkeypatch.setattr(regions, "LEAST_ROWS_OF_REGIONS", 200 // factor)
 
     def has_regions(names: str, **options: object) -> bool:
         policy = AuditRequest("t", **{"entity": "row", **options}).policy  # type: ignore[arg-type]
@@ -112,12 +112,12 @@ def test_what_has_no_regions(store: Store, monkeypatch: pytest.MonkeyPatch) -> N
         assert not has_regions("ab", entity="p")
         assert not has_regions("ab", nulls=Nulls.WILDCARD.value)
         assert not has_regions("ab", where="a > 1")  # 199 rows
-        monkeypatch.setattr(regions, "ROWS", 100 // factor)
+        monkeypatch.setattr(regions, "LEAST_ROWS_OF_REGIONS", 100 // factor)
         assert has_regions("ab", where="a > 1")
 
 
 def test_another_engine_has_no_regions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regions, "ROWS", 1)
+    monkeypatch.setattr(regions, "LEAST_ROWS_OF_REGIONS", 1)
     with SQLiteStore(tmp_path / "t.sqlite") as store:
         store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(1, 2), (3, 4)])
         with store.connect() as engine:
@@ -131,7 +131,7 @@ def test_another_engine_has_no_regions(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_sample_of_classes_is_of_about_that_share(store: Store, share: int, monkeypatch: pytest.MonkeyPatch) -> None:
     store.table("s", {"a": "INTEGER", "b": "INTEGER"}, [])
     store.execute("INSERT INTO s SELECT i % 3000, i % 7 FROM generate_series(1, 6000) AS numbers(i)")
-    monkeypatch.setattr(regions, "ROWS", 1)
+    monkeypatch.setattr(regions, "LEAST_ROWS_OF_REGIONS", 1)
     with store.connect() as engine:
         table = engine.describe("s")
         profiler = table_profiler(engine, table, table.columns, AuditRequest("s").policy)
@@ -147,8 +147,8 @@ def test_the_rarest_values_are_in_the_region(store: Store, monkeypatch: pytest.M
     draw = Random(3)
     rows = [(draw.randrange(4), "X" if number < 20 else "F") for number in range(2_000)]
     store.table("r", {"a": "INTEGER", "b": "VARCHAR(1)"}, rows)
-    monkeypatch.setattr(regions, "ROWS", 1)
-    monkeypatch.setattr(regions, "FEWEST", 10)
+    monkeypatch.setattr(regions, "LEAST_ROWS_OF_REGIONS", 1)
+    monkeypatch.setattr(regions, "FEWEST_ROWS_OF_BUCKET", 10)
     with store.connect() as engine:
         table = engine.describe("r")
         profiler = table_profiler(engine, table, table.columns, AuditRequest("r").policy)

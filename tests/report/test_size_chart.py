@@ -5,7 +5,7 @@ import pytest
 from qidsql.cli.streams import report_text
 from qidsql.core.policy import Policy
 from qidsql.measures.profiles import SizeBin
-from qidsql.report.blocks import LONGEST
+from qidsql.report.blocks import CHARACTERS_OF_BAR
 from qidsql.report.sections import chart_of_sizes
 
 
@@ -22,11 +22,11 @@ def test_each_size_is_a_bar_and_k_stands_before_the_first_that_is_safe() -> None
     assert [line[0] for line in lines[1:]] == ["1", "2-4", "──", "5-9", "500+"]
     assert [line[-1] for line in lines[1:] if line[0] != "──"] == ["1", "30", "60", "1,000,000"]
     assert "▏" in drawn(SIZES)[2]  # one row of a million
-    assert max(line.count("█") for line in drawn(SIZES)) <= LONGEST
+    assert max(line.count("█") for line in drawn(SIZES)) <= CHARACTERS_OF_BAR
 
 
 def test_all_rows_in_one_size_fill_the_bar() -> None:
-    assert drawn([SizeBin(5, 9, 1, 7)])[-1].count("█") == LONGEST
+    assert drawn([SizeBin(5, 9, 1, 7)])[-1].count("█") == CHARACTERS_OF_BAR
 
 
 @pytest.mark.parametrize(("policy", "words"), [({}, "Rows by"), ({"entity": "person"}, "Entities by")])

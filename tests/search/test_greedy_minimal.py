@@ -42,7 +42,7 @@ def test_finds_a_minimal_set_where_there_is_one(criterion: Criterion) -> None:
 @pytest.mark.parametrize("many", [2, 32])
 def test_of_many_columns_several_are_removed_at_once(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The set is that of removing one after the other, of which few profiles are asked."""
-    monkeypatch.setattr("qidsql.search.greedy.MANY", many)
+    monkeypatch.setattr("qidsql.search.greedy.COLUMNS_REMOVED_TOGETHER", many)
     asked = 0
     for seed in range(60):
         draw = Random(seed)

@@ -14,7 +14,7 @@ import qidsql.search.hitting_sets as minimum_hitting_set_module
 from qidsql.core.tables import weight_of
 from qidsql.errors import BudgetSpent, Interrupted
 from qidsql.search.hitting_sets import (
-    STEPS,
+    MOST_BRANCHES,
     LeastHittingSets,
     light_hitting_set,
     minimum_hitting_set,
@@ -40,7 +40,7 @@ def least(masks: list[int], weights: list[int]) -> int:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("steps", "instances"), [(10**6, 400), (STEPS, 100), (SOLVER_ONLY, 100), (3, 100)])
+@pytest.mark.parametrize(("steps", "instances"), [(10**6, 400), (MOST_BRANCHES, 100), (SOLVER_ONLY, 100), (3, 100)])
 def test_the_weight_is_that_of_brute_force(steps: int, instances: int) -> None:
     random = Random(steps)
     for _ in range(instances):
@@ -77,7 +77,7 @@ def test_masks_that_become_more_have_the_weight_of_brute_force(
     steps: int, first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The tree is kept between the calls, few masks are searched at first, and with few steps the solver goes on."""
-    monkeypatch.setattr(minimum_hitting_set_module, "FIRST", first)
+    monkeypatch.setattr(minimum_hitting_set_module, "FIRST_MASKS", first)
     monkeypatch.setattr(minimum_hitting_set_module, "MORE", 1)
     random = Random(steps)
     for _ in range(60 if steps > 4 else 15):

@@ -40,11 +40,11 @@ def _decided(engine: Engine, table: RandomTable, draw: Random) -> str | None:
     k = draw.choice((draw.randint(2, 6), draw.randint(2, 20)))
     options = draw.choice(({"entity": "row"}, {"entity": "person"}))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(regions, "ROWS", 0.25)
+        patch.setattr(regions, "LEAST_ROWS_OF_REGIONS", 0.25)
         patch.setattr(profiler, "ENTITIES", 1)
-        patch.setattr(regions, "BUCKETS", draw.choice((2, 4, 64)))
-        patch.setattr(regions, "FEWEST", draw.choice((1, 2, 10)))
-        patch.setattr(regions, "COUNTED", draw.choice((2, 1_000)))
+        patch.setattr(regions, "LEAST_BUCKETS", draw.choice((2, 4, 64)))
+        patch.setattr(regions, "FEWEST_ROWS_OF_BUCKET", draw.choice((1, 2, 10)))
+        patch.setattr(regions, "COUNTED_ROWS", draw.choice((2, 1_000)))
         wrong = wrong_in(engine, table, options, k)
         if wrong:
             return wrong

@@ -41,11 +41,11 @@ MAX_SETS = 1000  # minimal sets listed by one search; qidsql keys --all lists th
 MORE_ROWS = 2_000_000_000  # scanned for one more size of column sets if so many are listed: rows x sets
 MAX_STATEMENTS = 5_000  # of each search and of the remedies, unless the policy has a budget of statements
 MAX_VALUES = 12_000_000_000  # read by a search, unless the policy has one: rows x columns of each scan
-LARGE = 20  # scans of all columns that read as much, at most, of a large table
+SCANS_OF_LARGE_TABLE = 20  # scans of all columns that read as much, at most, of a large table
 WIDE = 32  # columns; keys of more columns are searched up to a size with at most ...
-MANY_SETS = 10_000_000  # ... so many sets
-MAX_MASKS = 20_000  # difference masks that one statement returns
-PAIRS_PER_ROW = 2  # that it compares, if rows are packed or many
+MOST_SETS_OF_SIZE = 10_000_000  # ... so many sets
+MASKS_OF_AUDIT = 20_000  # difference masks that one statement returns
+PAIRS_PER_ROW_OF_AUDIT = 2  # that it compares, if rows are packed or many
 MAX_VALUES_FOR_PAIRS = 4_000_000_000  # the same where pairs of rows are compared, which takes longer
 COMPARISONS = 4  # statements that compare rows; with fewer no key is found, as a rule
 
@@ -111,7 +111,7 @@ def _minimal_keys(
         pairs = _NotCompared(profiler) if few else PairsThatAgree(profiler)
         return minimal_keys(profiler, pairs, policy.max_size, MAX_SETS, known=profiler.measured), ()
     last = min(policy.max_size or profiler.columns, largest_size(profiler.columns))
-    pairs = PairsThatAgree(profiler, max_masks=MAX_MASKS, pairs_per_row=PAIRS_PER_ROW)
+    pairs = PairsThatAgree(profiler, max_masks=MASKS_OF_AUDIT, pairs_per_row=PAIRS_PER_ROW_OF_AUDIT)
     result = minimal_keys(profiler, pairs, last, MAX_SETS, together=1)  # as most tables have no key of so few columns
     if result.stopped is None and not result.complete and last != policy.max_size:
         wide = f"{profiler.columns} columns have too many larger sets to list; qidsql keys finds a smallest key"
@@ -128,7 +128,7 @@ class _NotCompared(PairsThatAgree):
 
 def largest_size(columns: int) -> int:
     """The largest size of which, and below which, so many columns have few enough sets to be searched."""
-    sizes = takewhile(lambda size: comb(columns, size) <= MANY_SETS, range(1, columns + 1))
+    sizes = takewhile(lambda size: comb(columns, size) <= MOST_SETS_OF_SIZE, range(1, columns + 1))
     return max(sizes, default=1)
 
 
@@ -207,7 +207,7 @@ def _enough(profiler: TableProfiler, policy: Policy) -> Enough:
         if found >= MAX_SETS and len(candidates) > most:
             further = f"{MAX_SETS:,} sets or more are found: {setting('max_size')} says how far to search"
             return f"{more_than(most, size)}, and {further}"
-        if found and rows * profiler.columns * LARGE >= MAX_VALUES and not profiler.affords(candidates):
+        if found and rows * profiler.columns * SCANS_OF_LARGE_TABLE >= MAX_VALUES and not profiler.affords(candidates):
             sets = f"{plural(len(candidates), 'column set')} of {size} columns"
             return f"{at_most(MAX_VALUES)}, and those of {sets} are more"
         return ""
@@ -250,14 +250,14 @@ def _finding(result: SearchResult, policy: Policy) -> SearchFinding:
 # The effects of withholding columns: ranked on samples of classes where they are large, the best measured in full.
 
 
-STEPS = 3  # columns withheld at most
+MOST_WITHHELD = 3  # columns withheld at most
 MANY_COLUMNS = 100  # columns; of more, only some are tried at the first step:
 TRIED = 50  # those with the most values
 CHOICE = 8  # columns tried at the later steps: those that helped most at the first
-SHARE = 64  # one class in so many is sampled, unless these are fewer than ENOUGH or more than PLENTY
+CLASSES_PER_SAMPLED = 64  # one class in so many is sampled, unless these are fewer than ENOUGH or more than PLENTY
 ENOUGH, PLENTY = 5_000, 50_000  # classes in a sample
 SAMPLED_ROWS = 500_000  # rows; of fewer, a sample is not much cheaper than a profile
-FEW_ROWS = 100  # rows below k in a sample, below which it does not rank options
+RANKED_ROWS = 100  # rows below k in a sample, below which it does not rank options
 CLOSE = 4  # options measured in full at most, where the sample does not rank them
 
 
@@ -293,11 +293,11 @@ def withhold(profiler: TableProfiler, policy: Policy, whole: ClassProfile, draft
     share = 1 if sampler is None else _share(whole, SAMPLED_ROWS if regions is None else 0)
     share = share if regions is None else 1 << share.bit_length() - 1
     foresight = Foresight(profiler, profiler.breadth)
-    while left & (left - 1) and len(draft.withheld) < STEPS:
+    while left & (left - 1) and len(draft.withheld) < MOST_WITHHELD:
         sets = [left & ~(1 << place) for place in choice if left >> place & 1]
         if share == 1:
             guessed = [place for place in choice if left >> place & 1]
-            removed = later_steps(profiler.everything ^ left, guessed, STEPS - 1 - len(draft.withheld))
+            removed = later_steps(profiler.everything ^ left, guessed, MOST_WITHHELD - 1 - len(draft.withheld))
             foresight.profiles(sets, (profiler.everything ^ mask for mask in removed if mask != profiler.everything))
         options = _ranked(profiler, sampler, sets, share, whole.rows)
         if not draft.withheld:
@@ -337,7 +337,7 @@ def _share(whole: ClassProfile, least: int) -> int:
     """One class in so many is sampled; 1 if all are measured."""
     if whole.rows < least or whole.disclosing:
         return 1
-    return max(1, min(whole.classes // ENOUGH, max(SHARE, whole.classes // PLENTY)))
+    return max(1, min(whole.classes // ENOUGH, max(CLASSES_PER_SAMPLED, whole.classes // PLENTY)))
 
 
 def _ranked(
@@ -357,7 +357,7 @@ def _ranked(
     sampled = zip(unknown, sampler.sampled(unknown, share), strict=True)
     found = [*_measured(profiler, [*settled]), *(_Option(left, profile, share) for left, profile in sampled)]
     options = sorted(found, key=rank)
-    unsure = [option for option in options[1:CLOSE] if option.profile.rows_below_k < FEW_ROWS]
+    unsure = [option for option in options[1:CLOSE] if option.profile.rows_below_k < RANKED_ROWS]
     best = [options[0], *unsure]
     measured = sorted(_measured(profiler, [option.left for option in best]), key=rank)
     return [*measured, *options[len(best) :]]

@@ -13,7 +13,7 @@ from qidsql.measures.criteria import Key
 from qidsql.search.certified import largest_without
 from qidsql.sql.templates import ColumnNames
 
-MOST_SETS = 1_000  # measured first; of more, a search asks only for those that it needs
+EARLIER_SETS = 1_000  # measured first; of more, a search asks only for those that it needs
 MOST_OF_KEYS = 64  # sets of a certificate of keys; of more, pairs of rows decide for fewer statements
 
 
@@ -30,7 +30,7 @@ class Earlier:
         searches = [search for search in audit.searches if search.complete]
         lists = {each.criterion: [found.columns for found in audit.found_by(each)] for each in searches}
         sets = tuple(dict.fromkeys(filter(None, _sets(audit, lists))))
-        return cls(lists, sets if len(sets) <= MOST_SETS else ())
+        return cls(lists, sets if len(sets) <= EARLIER_SETS else ())
 
 
 def _sets(audit: AuditResult, lists: Mapping[str, list[ColumnNames]]) -> Iterator[ColumnNames]:

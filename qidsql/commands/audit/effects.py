@@ -11,7 +11,7 @@ from qidsql.declarations.results import FLAT
 from qidsql.measures.profiles import ClassProfile
 from qidsql.wording.texts import count
 
-MOST_COLUMNS = 32  # audited columns; of more, nothing is coded
+CODED_COLUMNS = 32  # audited columns; of more, nothing is coded
 MOST_CELLS = 100_000_000  # the same: it takes as long as a few searches
 
 
@@ -80,6 +80,6 @@ def unmeasured(policy: Policy, columns: int, rows: int) -> str:
         return "by persons"
     if policy.nulls != Nulls.EQUAL:
         return "where a NULL matches anything"
-    if columns > MOST_COLUMNS:
-        return f"of more than {MOST_COLUMNS} columns"
+    if columns > CODED_COLUMNS:
+        return f"of more than {CODED_COLUMNS} columns"
     return f"of more than {count(MOST_CELLS)} cells" if columns * rows > MOST_CELLS else ""

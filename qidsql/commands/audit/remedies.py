@@ -28,9 +28,9 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.remedies import Blank, Coarser, Merged, Remedy, RemedyClasses, ValuesAtLevels, blank_rows, coarser_rows
 
 LEVELED = 4  # columns that are made coarser alone, those whose withholding helps most
-LARGE = 100_000  # classes; of more, only FEW columns are tried
-FEW = 2
-SHOWN = 3  # coarser columns reported
+MANY_CLASSES_OF_REMEDIES = 100_000  # classes; of more, only COLUMNS_TRIED columns are tried
+COLUMNS_TRIED = 2
+SHOWN_REMEDIES = 3  # coarser columns reported
 ENOUGH = fraction("suppress", SUPPRESS)  # share of the rows that may stay below k, if more were: a copy leaves them out
 ESTIMATED = 2  # times as many, where the share is an estimate
 
@@ -78,7 +78,7 @@ def _helping(whole: ClassProfile, draft: Draft) -> dict[str, Fraction]:
     of the rows that are below k then, or about."""
     shares = {each.name: each.without.share_below_k if each.without else each.without_about for each in draft.columns}
     helping = {name: share for name, share in shares.items() if share is not None and share < whole.share_below_k}
-    tried = FEW if whole.classes > LARGE else LEVELED
+    tried = COLUMNS_TRIED if whole.classes > MANY_CLASSES_OF_REMEDIES else LEVELED
     return dict(sorted(helping.items(), key=lambda each: each[1])[:tried])
 
 
@@ -100,7 +100,7 @@ def _best(options: Sequence[CoarserColumns]) -> tuple[CoarserColumns, ...]:
     safe = {each.columns: each for each in reversed(enough) if not each.profile.rows_below_k}
     chosen = [each for each in enough if each in (best[each.columns], safe.get(each.columns))]
     several = [each for each in options if len(each.columns) > 1]
-    return tuple(chosen or [*single[:1], *several])[:SHOWN]
+    return tuple(chosen or [*single[:1], *several])[:SHOWN_REMEDIES]
 
 
 def _rank(option: CoarserColumns) -> tuple[bool, int, Fraction, tuple[int, ...]]:

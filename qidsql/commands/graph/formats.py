@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # The content of a picture of an attribute graph: the attributes and tables on the paths, with their roles.
 
 
-MOST = 60  # attributes and tables that a reader can still take in
+MOST_DRAWN = 60  # attributes and tables that a reader can still take in
 SHOWN_ASIDE = 2  # names of a table's other attributes that fit beside its own
 
 
@@ -51,7 +51,7 @@ def picture(result: GraphResult) -> Picture:
         tables = [table for table in result.tables if ends & set(table.attributes)]
     drawn = _drawn(result, tables)
     left_out = ""
-    if len(tables) + len(drawn) > MOST and any(path.tables for path in result.paths):
+    if len(tables) + len(drawn) > MOST_DRAWN and any(path.tables for path in result.paths):
         on_paths, all_tables = _on_paths(result), len(tables)
         tables = [table for table in tables if table.name in on_paths]
         drawn = [each for each in _drawn(result, tables) if each.name in on_paths or each.part is Part.CUT]
@@ -74,7 +74,7 @@ def _on_paths(result: GraphResult) -> set[str]:
     shown, cut = set[str](), set(result.cut or ())
     for path in result.paths:
         stops = {*path.attributes, *path.tables}
-        if len(shown | stops) <= MOST or (cut & stops) - shown:
+        if len(shown | stops) <= MOST_DRAWN or (cut & stops) - shown:
             shown |= stops
     return shown
 
@@ -300,7 +300,7 @@ def _apart(wanted: Sequence[float], heights: Sequence[float]) -> list[float]:
     return [value + offset for value, offset in zip(fitted, offsets, strict=True)]
 
 
-LONGEST = 30  # characters of a name; the rest is in its tooltip
+CHARACTERS_OF_NAME = 30  # characters of a name; the rest is in its tooltip
 SIGN, MARGIN = 7.6, 26  # pixels: the width of a character, and the margin around the drawing
 ATTRIBUTE, TABLE, TABLE_LINE = 40, 34, 18  # pixels of height
 SMALLEST = 0.66  # least scale: on a narrower screen the drawing is scrolled
@@ -460,7 +460,7 @@ def _table_size(shown: Picture, number: int) -> tuple[float, float]:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    return name if len(name) <= CHARACTERS_OF_NAME else f"{name[: CHARACTERS_OF_NAME - 1]}…"
 
 
 def _text(x: float, y: float, text: str, kind: str) -> svg.Element:

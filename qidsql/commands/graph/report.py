@@ -26,7 +26,7 @@ from qidsql.report.blocks import Fields, Heading, Next, Outcome, Report, Sentenc
 from qidsql.report.sections import column_set, unfinished
 from qidsql.wording.texts import count, few, plural, seconds, typed_source
 
-SHOWN_TABLES = 8
+PROTECTED_TABLES_SHOWN = 8
 SHOWN_CUTS = 5
 SHOWN_MERGES = 12
 
@@ -63,11 +63,11 @@ def _facts(result: GraphResult) -> Fields:
         where = f" in schema {account.schema}" if account.schema else ""
         rows.add("Source", f"{account.source}, {plural(len(inside), 'table')}{where}; {account.engine}")
     outside = [each for each in result.tables if each.kind == "outside"]
-    for number, table in enumerate(outside[:SHOWN_TABLES]):
+    for number, table in enumerate(outside[:PROTECTED_TABLES_SHOWN]):
         why = f": {table.reason}" if table.reason else ""
         rows.add("" if number else "Outside", f"{table.name} ({few(table.attributes, 6)}){why}")
-    if len(outside) > SHOWN_TABLES:
-        rows.add("", f"... and {count(len(outside) - SHOWN_TABLES)} more tables")
+    if len(outside) > PROTECTED_TABLES_SHOWN:
+        rows.add("", f"... and {count(len(outside) - PROTECTED_TABLES_SHOWN)} more tables")
     between = sum(table.between for table in result.tables)
     rows.add(
         "Graph",

@@ -32,7 +32,7 @@ HEAD = """\
 # A comment after each role gives the reason. CHECK marks roles that names and counts do not settle: a run lists them as
 # undecided until you remove the word. Tables with audit = false are known, and not audited.
 """
-K = 5
+K_OF_DRAFT = 5
 WIDEST = 64  # characters before the reasons, at most
 PATTERN = r"[*?\[]"
 LINE_ENDS = "\u2028\u2029\x85"
@@ -44,7 +44,7 @@ def draft(result: InitResult) -> str:
         HEAD,
         "format = 1\n",
         f"[sources.{_key(result.name)}]\nurl = {_string(result.url)}\n{_scope(result)}",
-        f"[defaults]\n{_line('k', str(K), 'so many rows share each combination of quasi-identifiers', 0)}\n",
+        f"[defaults]\n{_line('k', str(K_OF_DRAFT), 'so many rows share each combination of quasi-identifiers', 0)}\n",
         *(_table(table, None) for table in result.tables),
     ]
     parts += [_left_out(each, None) for each in result.left_out if each.reason != NO_COLUMNS]

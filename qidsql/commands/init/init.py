@@ -28,7 +28,7 @@ from qidsql.sql.relation import relation
 from qidsql.wording.texts import plural
 
 A_VIEW = "a view; --views proposes roles for it too"
-K = 2  # no count by k is used
+ANY_K = 2  # no count by k is used
 
 
 def init(source: Source, request: InitRequest, on_stage: Callable[[str], None] = lambda stage: None) -> InitResult:
@@ -200,7 +200,7 @@ class _Counting:
             engine,
             relation(engine.dialect, table, columns),
             [column.name for column in columns],
-            K,
+            ANY_K,
             rows=table.estimated_rows,
             budget=left,
         )

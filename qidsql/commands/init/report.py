@@ -12,7 +12,7 @@ from qidsql.core.tables import PolicyRole, TableName
 from qidsql.report.blocks import Fields, Grid, Head, Next, Report, Sentence
 from qidsql.wording.texts import count, few, plural, seconds
 
-SHOWN = 12  # doubtful columns
+SHOWN_DOUBTS = 12  # doubtful columns
 
 
 def report(result: InitResult) -> Report:
@@ -73,11 +73,11 @@ def _doubts(result: InitResult) -> Report:
     heads = [Head(words, text=True) for words in ("Check first", "Proposed", "Why")]
     rows = [
         (f"{table.table}: {column.column}", str(column.role), f"{column.doubt}  ({column.reason})")
-        for table, column in doubts[:SHOWN]
+        for table, column in doubts[:SHOWN_DOUBTS]
     ]
     yield Grid(heads, rows)
-    if len(doubts) > SHOWN:
-        yield Sentence(f"... and {count(len(doubts) - SHOWN)} more, marked CHECK in the file", close=True)
+    if len(doubts) > SHOWN_DOUBTS:
+        yield Sentence(f"... and {count(len(doubts) - SHOWN_DOUBTS)} more, marked CHECK in the file", close=True)
 
 
 def opening(result: InitResult) -> str:

@@ -15,7 +15,7 @@ from qidsql.errors import QidsqlError, StatementError, Stopped, UsageError
 from qidsql.sql.contents import rows_digest
 from qidsql.wording.texts import few
 
-PART = 1 << 20  # bytes read at once
+RELEASE_BYTES_AT_ONCE = 1 << 20  # bytes read at once
 FILE = "file"  # the kind of a table that is a file of its own, or several by a pattern
 UNSUPPORTED = "{} counts no contents for qidsql: check a file, a DuckDB or a Postgres table"
 
@@ -49,7 +49,7 @@ def file_subject(path: Path) -> Subject:
     hashed = hashlib.sha256()
     try:
         with path.open("rb") as file:
-            while part := file.read(PART):
+            while part := file.read(RELEASE_BYTES_AT_ONCE):
                 hashed.update(part)
                 check_time(limit())
     except OSError as error:

@@ -34,7 +34,7 @@ from qidsql.measures.profiles import SizeBin
 from qidsql.wording.texts import few
 
 POPULATION = "The population of which the table is a sample"
-SAMPLES = 5  # of the table, that test the estimates
+TABLE_SAMPLES = 5  # of the table, that test the estimates
 AGAINST = Option(
     "count the people of this population that each row could be (k-map): a table of SOURCE, or another source with its "
     "table where it has several (census.parquet, region.duckdb:people). It has options of its own, which the help "
@@ -99,8 +99,8 @@ class RiskRequest(PolicyOptions):
             raise UsageError("--sampling-fraction and --population-size say the same; give one of them")
         if self.population_size is not None and self.population_size < 1:
             raise UsageError(f"--population-size must be at least 1, got {self.population_size}")
-        if not 0 <= self.seed < MAX_SEED // SAMPLES:
-            raise UsageError(f"--seed must lie between 0 and {MAX_SEED // SAMPLES - 1}, not at {self.seed}")
+        if not 0 <= self.seed < MAX_SEED // TABLE_SAMPLES:
+            raise UsageError(f"--seed must lie between 0 and {MAX_SEED // TABLE_SAMPLES - 1}, not at {self.seed}")
         if self.entity is not None and self.weight is not None:
             raise UsageError(
                 "--weight is the weight of a row, and --entity counts persons with several; omit one of them"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from qidsql.commands.risk.command import (
-    SAMPLES,
+    TABLE_SAMPLES,
     Backtest,
     EstimatedUniques,
     HouseholdRisk,
@@ -187,8 +187,8 @@ class _Work:
         """The backtest after each sample, so that those drawn before a stop are kept. A statement for each."""
         profiler, seed, size = self._search.profiler, self._request.seed, population.tested_rows
         drawn: list[tuple[UniquesEstimate, ...]] = []
-        for number in range(SAMPLES):
-            sample = profiler.over(self._search.sample(size, SAMPLES * seed + number), size)
+        for number in range(TABLE_SAMPLES):
+            sample = profiler.over(self._search.sample(size, TABLE_SAMPLES * seed + number), size)
             classes = sample.sizes(sample.everything).classes
             drawn.append(population_uniques(classes, population.rows) if 1 in classes else ())
             yield Backtest(

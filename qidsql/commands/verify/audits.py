@@ -36,7 +36,7 @@ from qidsql.sql.relation import Relation
 from qidsql.wording.texts import count, plural, setting
 
 AUDITED = "the audited"  # columns, in messages
-MOST = 500  # column sets that are measured to prove one list
+MOST_SETS_PROVED = 500  # column sets that are measured to prove one list
 OF_COLUMN = ("type", "role", "reason", "nulls", "profile", "varying", "recognised", "proposed")
 OF_TABLE = ("profile", "profile_with_proposed", "estimate", "class_sizes", "histories", "disclosed")
 
@@ -290,15 +290,17 @@ class _List:
         if not self._listed:
             claim = f"there is no {criterion.name}{upto}"
         sets = MinimalHittingSets(self._listed, tick=profiler.check_time)
-        largest = [profiler.everything ^ mask for mask in islice(sets, MOST + 1)]
-        if len(largest) > MOST:
-            return Claim(claim, Holds.UNKNOWN, f"more than {count(MOST)} sets would have to be measured")
+        largest = [profiler.everything ^ mask for mask in islice(sets, MOST_SETS_PROVED + 1)]
+        if len(largest) > MOST_SETS_PROVED:
+            return Claim(claim, Holds.UNKNOWN, f"more than {count(MOST_SETS_PROVED)} sets would have to be measured")
         largest = [mask for mask in largest if mask]
         meets = self._which_meet(largest)
         if any(mask.bit_count() <= size for mask in meets):
             return Claim(claim, Holds.NO, "by a column set that contains none, measured")
-        if sum(comb(mask.bit_count(), size) for mask in meets) > MOST:
-            return Claim(claim, Holds.UNKNOWN, f"more than {count(MOST)} sets of that size would have to be measured")
+        if sum(comb(mask.bit_count(), size) for mask in meets) > MOST_SETS_PROVED:
+            return Claim(
+                claim, Holds.UNKNOWN, f"more than {count(MOST_SETS_PROVED)} sets of that size would have to be measured"
+            )
         parts = {sum(1 << each for each in part) for mask in meets for part in combinations(positions(mask), size)}
         failing = [mask for mask in largest if mask not in meets]
         left = [part for part in sorted(parts) if not any(part & mask == part for mask in failing)]

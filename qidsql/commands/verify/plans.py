@@ -36,7 +36,7 @@ from qidsql.sql.copies import rows_that_differ
 from qidsql.sql.templates import Statement, integer
 from qidsql.wording.texts import count, few, percent, plural
 
-MOST = 5_000  # choices of levels that are measured here because the proof does not cover them
+MOST_CHOICES = 5_000  # choices of levels that are measured here because the proof does not cover them
 COUNTED = "counted again in the engine"
 
 
@@ -194,9 +194,9 @@ class PlanClaims:
         wrong = [node for node, rows in self._below(lattice, list(unsafe)) if not limit < unsafe[node] <= rows]
         listed = "each listed choice has so many rows in classes below k"
         yield Claim(listed, held(not wrong), f"{plural(len(unsafe), 'choice')} measured again")
-        left = cheaper.uncovered(unsafe, MOST)
-        if len(left) > MOST:
-            yield Claim(text, Holds.UNKNOWN, f"the proof leaves more than {count(MOST)} choices open")
+        left = cheaper.uncovered(unsafe, MOST_CHOICES)
+        if len(left) > MOST_CHOICES:
+            yield Claim(text, Holds.UNKNOWN, f"the proof leaves more than {count(MOST_CHOICES)} choices open")
             return
         open_ = list(self._below(lattice, left))
         safe = [(node, rows) for node, rows in open_ if rows <= limit]

@@ -146,9 +146,9 @@ def value_kind(type_name: str) -> ValueKind | None:
 
 SETTING = "perfect_ht_threshold"  # the most bits of a place; a column of integers or dates takes those of its range
 USUAL = 12  # DuckDB's own
-MOST = 24
+MOST_SETS_OF_SCAN = 24
 PLACE = 9  # bytes
-PART = 4  # of the memory limit, for the arrays of all threads
+MEMORY_PART_OF_ARRAYS = 4  # of the memory limit, for the arrays of all threads
 CAN_BE_SET = tuple(map(int, duckdb.__version__.split(".")[:2])) >= (1, 5)  # in a sealed connection (`allowed_configs`)
 
 
@@ -160,5 +160,5 @@ def bits_for(rows: int, threads: int, memory: int | None) -> int:
     """
     places = rows // threads
     if memory is not None:
-        places = min(places, memory // (PART * PLACE * threads))
-    return max(USUAL, min(MOST, places.bit_length() - 1))
+        places = min(places, memory // (MEMORY_PART_OF_ARRAYS * PLACE * threads))
+    return max(USUAL, min(MOST_SETS_OF_SCAN, places.bit_length() - 1))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from qidsql.core.results import Check, Examination, State
 from qidsql.engines.duckdb.files import DataFiles
-from qidsql.engines.duckdb.settings import LITTLE
+from qidsql.engines.duckdb.settings import FEW_BYTES_FREE
 from qidsql.sql.templates import Row
 from qidsql.wording.texts import plural
 
@@ -35,6 +35,6 @@ def examine(facts: Row, files: Sequence[DataFiles]) -> Examination:
     checks.append(Check(State.OK, f"memory limit {memory}, {plural(int(str(threads)), 'thread')}"))
     free = shutil.disk_usage(tempfile.gettempdir()).free
     text = f"{free / (1 << 30):.1f} GB free in the temporary folder, where large tables spill"
-    remedy = "point TMPDIR to a larger disk" if free < LITTLE else ""
-    checks.append(Check(State.WARNING if free < LITTLE else State.OK, text, remedy))
+    remedy = "point TMPDIR to a larger disk" if free < FEW_BYTES_FREE else ""
+    checks.append(Check(State.WARNING if free < FEW_BYTES_FREE else State.OK, text, remedy))
     return Examination(tuple(checks))

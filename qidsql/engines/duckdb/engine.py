@@ -28,7 +28,7 @@ from qidsql.engines.duckdb.files import DataFiles, FilesRead, how_read, in_place
 from qidsql.engines.duckdb.parquet_files import PLACE, columns_of_files, read_first_rows
 from qidsql.engines.duckdb.reading import Beside, catalog_beside, read_files
 from qidsql.engines.duckdb.settings import (
-    LITTLE,
+    FEW_BYTES_FREE,
     MEASURED,
     Measuring,
     SpillRoom,
@@ -73,7 +73,7 @@ UNREAD = (
 )
 WORKERS = 2  # DuckDB runs one statement on all cores; a second one uses what small statements leave idle
 IN_MEMORY = 16  # bytes for each class and column, at the worst, while hash tables grow
-GROWN = 16  # times the bytes of a parquet file its classes take at most, about
+CLASS_BYTES_PER_FILE_BYTE = 16  # times the bytes of a parquet file its classes take at most, about
 HELD, HOLDING = counter(1), Lock()  # numbers of tables of held rows, made one at a time: engines share a database
 LARGE_DATABASE = 1_000_000_000  # bytes of a database of which a table may be a small part
 SPILLS_WELL = 10  # times the memory: of 11 times it could spill, of 16 times not
@@ -289,7 +289,10 @@ class DuckDBEngine(Engine):
     def little_room(self) -> bool:
         if self._room is None or self._memory is None:
             return False
-        return self._room.free < LITTLE or bytes_on_disk(self.data_files) * GROWN > self._memory
+        return (
+            self._room.free < FEW_BYTES_FREE
+            or bytes_on_disk(self.data_files) * CLASS_BYTES_PER_FILE_BYTE > self._memory
+        )
 
     def parts(self, classes: int, columns: int, failures: int = 0) -> int:
         """Only where neither the memory nor the temporary folder has room for them: each part is a scan. Groups far

@@ -17,7 +17,7 @@ from qidsql.errors import SourceError
 from qidsql.sql.templates import Row
 from qidsql.wording.texts import few
 
-PART = 1 << 20  # bytes read at a time
+FILE_BYTES_AT_ONCE = 1 << 20  # bytes read at a time
 MOST_HASHED = 100  # files of a source
 HEAD = 16 * 1024  # bytes at the start of a file that its token covers; in a DuckDB database they contain the headers
 KINDS = {
@@ -222,7 +222,7 @@ def hash_of_files(paths: Sequence[Path], key: bytes) -> str | None:
         seen.update(f"{path.absolute()};".encode(errors="surrogateescape"))
         try:
             with path.open("rb") as file:
-                while part := file.read(PART):
+                while part := file.read(FILE_BYTES_AT_ONCE):
                     check_time(limit())
                     seen.update(part)
                 seen.update(f";{file.tell()};".encode())

@@ -104,9 +104,11 @@ OPTIONS = {  # after the ? of a path: the pattern of a value, and its descriptio
     "max_temp_directory_size": (r"\d+(\.\d+)? ?([KMGT]i?)?B", "a size such as 50GB"),
     "threads": (r"[1-9]\d{0,3}", "a number of threads such as 2"),
 }
-MANY = 500  # parquet files of a folder: of more, each is read when its table is described (4 ms each)
+MANY_FILES = 500  # parquet files of a folder: of more, each is read when its table is described (4 ms each)
 FRAME = "data"  # the table's name
-SMALL = 32_000_000  # bytes of files whose rows stay in memory: compressing them for the disk takes as long as reading
+BYTES_IN_MEMORY = (
+    32_000_000  # bytes of files whose rows stay in memory: compressing them for the disk takes as long as reading
+)
 Settings: TypeAlias = dict[str, str | bool | int | float | list[str]]
 
 
@@ -154,7 +156,7 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
         parsed = [path for each in files if each.kind != "parquet" for path in each.paths]
         notes: dict[str, str] = {}
         later = {each.table: each for each in files if each.kind == "parquet"}
-        if len(later) <= MANY or missing:
+        if len(later) <= MANY_FILES or missing:
             later = {}
 
         def read(connection: duckdb.DuckDBPyConnection) -> None:
@@ -381,7 +383,7 @@ def _measured(files: Sequence[DataFiles]) -> Settings:
 def _small(files: Sequence[Path]) -> bool:
     """Whether the rows of the files take little memory; compressed ones can be of any size."""
     compressed = any(path.suffix.lower() == ".gz" for path in files)
-    return not compressed and bytes_on_disk(files) <= SMALL
+    return not compressed and bytes_on_disk(files) <= BYTES_IN_MEMORY
 
 
 def _nameless_database(folder: PrivateFolder, settings: Settings) -> duckdb.DuckDBPyConnection:

@@ -185,7 +185,7 @@ def _parquet_rows(_: Dialect) -> exp.Expr:
 TYPES = ("BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
 CODECS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "LZO", "BROTLI", "LZ4", "ZSTD", "LZ4_RAW")
 REPETITIONS = ("REQUIRED", "OPTIONAL", "REPEATED")
-TOGETHER = 500  # columns of a file
+FILE_COLUMNS_TOGETHER = 500  # columns of a file
 I32, I64, BINARY, LIST, STRUCT = 5, 6, 8, 9, 12  # Thrift's compact types
 _OfNode: TypeAlias = tuple[str, str | None, int | None, str | None, int]
 Value: TypeAlias = tuple[int, bytes]  # its type, and how it is written
@@ -215,7 +215,7 @@ class _Chunk:
 def check_nulls(reader: FileReader, scratch: Path) -> None:
     """Raises SourceError if a chunk has values that the footer denies. `scratch` is a private folder."""
     for _, alike in groupby(_denied(reader), lambda chunk: chunk.values):  # as rows of one file have all its columns
-        while chunks := list(islice(alike, TOGETHER)):
+        while chunks := list(islice(alike, FILE_COLUMNS_TOGETHER)):
             with in_memory(scratch / "nulls.parquet") as path:
                 path.write_bytes(_file_of(chunks))
                 counts = ", ".join(f"COUNT(c{place}{'.x' * (len(c.path) - 1)})" for place, c in enumerate(chunks))

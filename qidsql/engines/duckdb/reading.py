@@ -29,8 +29,8 @@ from qidsql.sql.templates import fill, in_pieces, integer, mark_of_table, marks,
 TYPES = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "DATE", "TIME", "TIMESTAMP", "BOOLEAN")
 # Those whose equal values are always written alike, as 0.0 and -0.0 are not.
 WRITTEN_ALIKE = ("BIGINT", "UBIGINT", "HUGEINT", "DATE", "TIMESTAMP", "BOOLEAN")
-FIRST = 1_000  # rows that show which columns are worth converting as they are read
-BLOCK = 250  # columns of a statement: DuckDB's time to bind it grows with their square
+FIRST_ROWS = 1_000  # rows that show which columns are worth converting as they are read
+COLUMNS_PER_STATEMENT = 250  # columns of a statement: DuckDB's time to bind it grows with their square
 TEXTS = "temp.main.qidsql_texts"
 
 
@@ -66,12 +66,12 @@ def _read_typed(reader: FileReader, table: str, found: Contents) -> set[str]:
     kinds = {name: each[0] for name, each in found.types.items() if each and each[0] in WRITTEN_ALIKE}
     if not kinds:
         return set()
-    texts, wide = f"({found.query}) AS texts", len(kinds) > BLOCK
-    limit = "" if wide else f" LIMIT {FIRST}"
+    texts, wide = f"({found.query}) AS texts", len(kinds) > COLUMNS_PER_STATEMENT
+    limit = "" if wide else f" LIMIT {FIRST_ROWS}"
     reader.execute(f"CREATE OR REPLACE TEMP TABLE {TEXTS} AS SELECT * FROM {texts}{limit}")
     typed: dict[str, str] = {}
-    for start in range(0, len(kinds), BLOCK):
-        some = list(kinds)[start : start + BLOCK]
+    for start in range(0, len(kinds), COLUMNS_PER_STATEMENT):
+        some = list(kinds)[start : start + COLUMNS_PER_STATEMENT]
         shown = ", ".join(f"COALESCE(BOOL_AND({_unchanged(name, kinds[name])}), TRUE)" for name in some)
         [[unchanged]] = reader.execute(f"SELECT LIST_VALUE({shown}) FROM {TEXTS}")
         assert isinstance(unchanged, list)

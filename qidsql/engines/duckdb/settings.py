@@ -85,10 +85,10 @@ def rests_on_files(plan: str, measured: bool) -> bool:
 # What DuckDB spills to its private folder because it does not fit its memory limit.
 
 
-LOOK = 0.1  # seconds between two looks at the folder
+SPILL_TICK = 0.1  # seconds between two looks at the folder
 
 
-LITTLE = 1 << 30  # bytes free, below which large tables may not fit
+FEW_BYTES_FREE = 1 << 30  # bytes free, below which large tables may not fit
 
 
 class SpillRoom:
@@ -121,7 +121,7 @@ class SpillWatch:
 
 
 def _watch(folder: Path, peak: list[int], ended: threading.Event) -> None:
-    while not ended.wait(LOOK):
+    while not ended.wait(SPILL_TICK):
         with suppress(OSError):  # there is no folder before the first spill
             peak[0] = max(peak[0], bytes_on_disk(folder.iterdir()))
 

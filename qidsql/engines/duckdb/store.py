@@ -20,7 +20,7 @@ from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.driver_errors import by_signal
 from qidsql.engines.kind import no_pipes
 from qidsql.engines.private_folder import file_lock
-from qidsql.engines.store import PATIENCE, Prepared, Store, Transaction
+from qidsql.engines.store import STORE_PATIENCE, Prepared, Store, Transaction
 from qidsql.errors import StoreError
 from qidsql.sql.relation import inserting
 from qidsql.sql.templates import Row
@@ -29,7 +29,7 @@ OWN = ("", ".wal", ".wal.checkpoint", ".wal.recovery")  # the endings of the fil
 ATTACHED = "stored"  # the name of the file's database
 # Up to DuckDB 1.4 two databases of one process can open a file at once, one of them for writing: no attaching there.
 ATTACHES = tuple(map(int, duckdb.__version__.split(".")[:2])) >= (1, 5)
-PAUSE = 0.05  # seconds between attempts to open a file that another process has open
+OPENING_PAUSE = 0.05  # seconds between attempts to open a file that another process has open
 THREADS = threading.Lock()  # threads of one process would share one database, and their transactions would clash
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "memory_limit": "256MB",
@@ -47,7 +47,7 @@ class DuckDBStore(Store):
     schema = "main"
     parameter = "?"
 
-    def __init__(self, path: Path, patience: float = PATIENCE) -> None:
+    def __init__(self, path: Path, patience: float = STORE_PATIENCE) -> None:
         super().__init__(patience)
         self.path = path
         self.label = str(path)
@@ -113,7 +113,7 @@ class DuckDBStore(Store):
                 if not _is_locked(error) or time.monotonic() >= give_up:
                     self._end()
                     raise self._why_not(error, "opened") from None
-            time.sleep(PAUSE)
+            time.sleep(OPENING_PAUSE)
 
     def _sealed(self, connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
         """The connection, which opens no other file, whatever is defined in this one."""

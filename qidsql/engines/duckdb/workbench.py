@@ -17,7 +17,7 @@ from qidsql.sql.templates import Row, Statement
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MEMORY = 1_000_000_000  # bytes, unless its user gives a limit; beyond it, data is spilled to a private folder
+WORKBENCH_BYTES = 1_000_000_000  # bytes, unless its user gives a limit; beyond it, data is spilled to a private folder
 
 
 class Workbench(DuckDBEngine):
@@ -29,7 +29,7 @@ class Workbench(DuckDBEngine):
     search_path = "SET search_path = 'main'"
     limited = False
 
-    def __init__(self, memory: int = MEMORY) -> None:
+    def __init__(self, memory: int = WORKBENCH_BYTES) -> None:
         folder = PrivateFolder()
         try:
             connection = duckdb.connect(

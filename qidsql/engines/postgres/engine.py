@@ -67,7 +67,7 @@ logging.getLogger("psycopg").addHandler(
 IMPORTED = "qidsql_received"  # a temporary table
 WORKING_COPY = TableName("qidsql_workspace", "pg_temp")
 UNDECLARED = ", or declare your function STABLE or IMMUTABLE, if it is (a new one is VOLATILE)"
-BLOCK = 1 << 16  # bytes sent at once
+BYTES_AT_ONCE = 1 << 16  # bytes sent at once
 FURTHER = 5.0  # seconds to wait for the sessions after the first, without which an audit only takes longer
 RETRIES = 5  # of a statement, at most
 OLDEST_SERVER = 120000  # from version 12 on the catalog shows which collations merge texts
@@ -80,7 +80,7 @@ HIDING = (
     "the session has {setting} = on, with which Postgres leaves out rows of damaged pages without an error; take it "
     "out of the source's options, or run: ALTER ROLE {role} RESET {setting}"
 )
-FEW_ROWS = 1000  # rows, below which no estimate is held against the count
+UNESTIMATED_ROWS = 1000  # rows, below which no estimate is held against the count
 
 
 class RetryStatement(QidsqlError):
@@ -173,7 +173,7 @@ class PostgresSession:
 
     def load(self, sql: str, path: Path) -> None:
         with path.open("rb") as file, self.connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
-            while block := file.read(BLOCK):
+            while block := file.read(BYTES_AT_ONCE):
                 copy.write(block)
 
     def attempt(self, sql: str) -> list[Row]:
@@ -297,10 +297,10 @@ class PostgresEngine(Engine):
     def doubts(self, table: Table, rows: int) -> tuple[str, ...]:
         if table.condition is not None or table.kind not in ("table", "partitioned table"):
             return ()
-        if (table.estimated_rows or 0) < max(FEW_ROWS, 2 * rows):
+        if (table.estimated_rows or 0) < max(UNESTIMATED_ROWS, 2 * rows):
             return ()
         [(found, deleted)] = self._catalog("rows_as_analyzed", schema=table.name.schema, relation=table.name.name)
-        if found is None or integer(found) - integer(deleted) < max(FEW_ROWS, 2 * rows):
+        if found is None or integer(found) - integer(deleted) < max(UNESTIMATED_ROWS, 2 * rows):
             return ()
         return (
             f"{count(rows)} rows were counted where the last ANALYZE found about {count(integer(found))}, and the "

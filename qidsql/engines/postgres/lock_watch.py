@@ -17,7 +17,7 @@ import psycopg
 from sqlglot import exp
 
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
-from qidsql.engines.workers import LARGEST_ANSWER, PARTING, next_wait
+from qidsql.engines.workers import LARGEST_ANSWER, PARTING_SECONDS, next_wait
 from qidsql.sql.templates import Row, fill, integer
 
 # Connections that hang up on a server that sends without end: it lies, or something between does.
@@ -80,7 +80,7 @@ def hang_up(connection: psycopg.Connection[Row]) -> None:
 
 
 LOOK_EVERY = 1.5  # seconds between checks
-LONGEST_PAUSE = 60.0  # seconds between checks while the server refuses the connection
+PAUSE_WHILE_REFUSED = 60.0  # seconds between checks while the server refuses the connection
 LOOK_AGAIN = 0.2  # seconds between checks whether the other sessions are done
 PASSING = 60.0  # seconds to wait for them
 
@@ -126,7 +126,7 @@ class LockWatch:
         for line in lines:
             hang_up(line)
         if self._thread is not None and lines:  # otherwise it may be connecting over a network that does not respond
-            self._thread.join(PARTING)
+            self._thread.join(PARTING_SECONDS)
 
 
 def _watch(
@@ -146,7 +146,7 @@ def _watch(
             if not _check(sessions, lines[0], free, over):
                 break
         except psycopg.Error:
-            pause = min(LONGEST_PAUSE, 2 * pause)
+            pause = min(PAUSE_WHILE_REFUSED, 2 * pause)
             _close(lines)
         finally:
             free.set()

@@ -18,7 +18,7 @@ from qidsql.engines.postgres.engine import (
 )
 from qidsql.engines.postgres.errors import not_connected
 from qidsql.engines.postgres.lock_watch import GuardedConnection, hang_up
-from qidsql.engines.store import PATIENCE, Prepared, Store, Transaction
+from qidsql.engines.store import STORE_PATIENCE, Prepared, Store, Transaction
 from qidsql.engines.workers import run_in_thread
 from qidsql.errors import BudgetSpent, LockHeld, StoreError
 from qidsql.sql.relation import inserting, row_of_holes
@@ -28,7 +28,7 @@ Answer = TypeVar("Answer")
 
 
 SLACK = 5.0  # seconds to wait beyond the server's own limits
-LEAST = 1.5  # seconds to wait even after the time limit, so that a run that exceeded it is recorded
+LEAST_PATIENCE = 1.5  # seconds to wait even after the time limit, so that a run that exceeded it is recorded
 
 
 class PostgresStore(Store):
@@ -37,7 +37,7 @@ class PostgresStore(Store):
     dialect = POSTGRES
     parameter = "%s"
 
-    def __init__(self, url: str, schema: str, patience: float = PATIENCE) -> None:
+    def __init__(self, url: str, schema: str, patience: float = STORE_PATIENCE) -> None:
         super().__init__(patience)
         self.url = url
         self.schema = schema
@@ -162,7 +162,7 @@ class TimedConnection:
 
     def _deadline(self) -> float:
         now = time.monotonic()
-        return max(now + LEAST, earlier(now + self._patience, limit()) or 0.0)
+        return max(now + LEAST_PATIENCE, earlier(now + self._patience, limit()) or 0.0)
 
 
 class PostgresTransaction(Transaction):

@@ -19,7 +19,7 @@ from qidsql.engines.base import Engine
 from qidsql.engines.condition import Dependences, checked, picks
 from qidsql.engines.runner import TableBytes
 from qidsql.engines.table_names import find_table
-from qidsql.engines.workers import PATIENCE, Worker
+from qidsql.engines.workers import CANCEL_PATIENCE, Worker
 from qidsql.errors import ConnectionLost, QidsqlError, SourceError, StatementError, UsageError
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import table_node
@@ -423,7 +423,7 @@ class SQLiteEngine(Engine):
 
 def _connected(path: Path) -> sqlite3.Connection:
     url = f"{path.absolute().as_uri()}?mode=ro"
-    return sqlite3.connect(url, PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
+    return sqlite3.connect(url, CANCEL_PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
 
 
 def opened(path: Path, label: str) -> SQLiteEngine:

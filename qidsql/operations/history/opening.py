@@ -5,12 +5,12 @@ from pathlib import Path
 
 from qidsql.core.files import resolved
 from qidsql.engines.registry import FILES, SERVERS, STORES, recognized
-from qidsql.engines.store import PATIENCE
+from qidsql.engines.store import STORE_PATIENCE
 from qidsql.errors import UsageError, names_a_secret
 from qidsql.operations.history.records import History
 
 
-def open_history(url: str, schema: str = "qidsql", patience: float = PATIENCE) -> History:
+def open_history(url: str, schema: str = "qidsql", patience: float = STORE_PATIENCE) -> History:
     """The history at a path, a URL of a server or env:NAME; connects on first use. Raises UsageError, SourceError."""
     text = resolved(url, "the history's path or URL")
     server = recognized(text, SERVERS)

@@ -61,7 +61,7 @@ def test_the_best_of_each_step_is_measured_and_the_others_are_estimates(
 ) -> None:
     monkeypatch.setattr(remedies, "ENOUGH", 100)
     monkeypatch.setattr(causes, "SAMPLED_ROWS", 0)
-    monkeypatch.setattr(remedies, "FEW_ROWS", 0)
+    monkeypatch.setattr(remedies, "RANKED_ROWS", 0)
     result = audit(engine, AuditRequest("t", k=K))
     left = set(NAMES)
     for step in result.withheld:
@@ -86,7 +86,7 @@ def test_where_the_sample_is_small_all_that_it_cannot_rank_are_measured(
 ) -> None:
     monkeypatch.setattr(remedies, "ENOUGH", 100)
     monkeypatch.setattr(causes, "SAMPLED_ROWS", 0)
-    monkeypatch.setattr(remedies, "FEW_ROWS", 10**9)
+    monkeypatch.setattr(remedies, "RANKED_ROWS", 10**9)
     result = audit(engine, AuditRequest("t", k=K))
     [*measured] = [column.name for column in result.columns if column.without is not None]
     assert len(measured) == remedies.CLOSE
@@ -120,11 +120,11 @@ def test_a_size_that_the_budget_cannot_finish_is_not_begun(engine: Engine, monke
     assert [{*each.columns} for each in early.found_by(found)] == sorted(pairs, key=at_risk, reverse=True)
     assert (found.complete, found.complete_to_size) == (False, 2)
     assert found.unfinished.endswith("(rows x columns of each scan), and those of 1 column set of 3 columns are more")
-    monkeypatch.setattr(causes, "LARGE", 3)
+    monkeypatch.setattr(causes, "SCANS_OF_LARGE_TABLE", 3)
     begun = audit(engine, AuditRequest("t", k=K))
     assert begun.searches[0].unfinished.endswith("44,999 values (rows x columns of each scan)")
     monkeypatch.setattr(causes, "MAX_VALUES", sets + 3_000 * 3)
-    monkeypatch.setattr(causes, "LARGE", 20)
+    monkeypatch.setattr(causes, "SCANS_OF_LARGE_TABLE", 20)
     assert audit(engine, AuditRequest("t", k=K)).searches[0].complete
 
 
@@ -219,7 +219,7 @@ def test_parts_hold_only_what_is_proved(engine: Engine) -> None:
 def test_keys_of_a_wide_table_are_searched_up_to_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All keys of the size promised are found, and a list without the larger ones is not called complete."""
     monkeypatch.setattr(causes, "WIDE", 3)
-    monkeypatch.setattr(causes, "MANY_SETS", 15)  # of 6 columns: sizes 1 and 2
+    monkeypatch.setattr(causes, "MOST_SETS_OF_SIZE", 15)  # of 6 columns: sizes 1 and 2
     monkeypatch.setattr(causes, "MANY_COLUMNS", 3)
     monkeypatch.setattr(remedies, "TRIED", 3)
     names = "abcdef"
@@ -250,7 +250,7 @@ def test_what_the_keys_tell_about_the_columns_left_is_not_asked(
 ) -> None:
     monkeypatch.setattr(remedies, "ENOUGH", 100)
     monkeypatch.setattr(causes, "SAMPLED_ROWS", 0)
-    monkeypatch.setattr(remedies, "STEPS", 1)
+    monkeypatch.setattr(remedies, "MOST_WITHHELD", 1)
     with DuckDBStore(tmp_path / "t.duckdb") as store:
         rows = [(i % 50, i // 50, i % 50 + 1, i // 50 + 1) for i in range(3_000)]  # any three columns are a key
         store.table("t", dict.fromkeys(NAMES, "INTEGER"), rows)

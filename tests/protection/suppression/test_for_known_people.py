@@ -61,7 +61,7 @@ def test_there_is_a_plan_where_no_pairs_are_compared(bench: Workbench, monkeypat
 
 def test_all_pairs_are_compared_without_a_limit(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if they are more than a minute of work."""
-    monkeypatch.setattr("qidsql.core.budget.WORK", 1)
+    monkeypatch.setattr("qidsql.core.budget.UNLIMITED_WORK", 1)
     whole = plan_for_known_people(patterns_of(bench, [(1, 1), (1, 1), (1, 1), (1, 2)]), 2, (1, 1), WorkLimit())
     assert (whole.plan.weight, whole.plan.lower_bound, whole.stopped) == (2, 2, None)
 
