@@ -17,7 +17,7 @@ from qidsql.wording.texts import count, few, plural, seconds
 # The coverage section of the report of a run.
 
 
-SHOWN = 12  # gaps
+GAPS_SHOWN = 12  # gaps
 COVERAGE_TONES = {Severity.VIOLATION: Tone.RISK, Severity.WARNING: Tone.UNKNOWN}
 
 
@@ -33,11 +33,11 @@ def coverage_report(coverage: Coverage) -> Report:
     yield Sentence("Not covered, not confirmed, or changed:", close=bool(outside))
     rows = [
         ("  + new" if gap.state is GapState.NEW else "", Cell(gap.severity, COVERAGE_TONES[gap.severity]), gap.text)
-        for gap in gaps[:SHOWN]
+        for gap in gaps[:GAPS_SHOWN]
     ]
     yield Grid([Head("", text=True)] * 3, rows, close=True)
-    if len(gaps) > SHOWN:
-        more = f"... and {count(len(gaps) - SHOWN)} more (--format json lists them all)"
+    if len(gaps) > GAPS_SHOWN:
+        more = f"... and {count(len(gaps) - GAPS_SHOWN)} more (--format json lists them all)"
         yield Sentence(more, close=True, inset=True)
     if coverage.may_be_renamed:
         yield Sentence(RENAMED, close=True)
@@ -45,7 +45,7 @@ def coverage_report(coverage: Coverage) -> Report:
 
 SHOWN_ROWS = 1000  # violations first: laying out the rows of many thousands of tables takes a minute
 SHOWN_CHANGES = 12
-SHOWN_TABLES = 6
+TABLES_SHOWN = 6
 SIGNS = {
     FindingState.NEW: "+ new",
     FindingState.WORSE: "! worse",
@@ -153,7 +153,7 @@ def _changes(document: RunResult, rows: Sequence[_Row]) -> Report:
     policies = policy_changes([row.table for row in rows])
     for place, (change, tables) in enumerate(policies.items()):
         since = f"Policy changed since run {document.baseline.run} ({change})"
-        yield Sentence(f"{since}: findings of {few(tables, SHOWN_TABLES)} are not compared.", close=place > 0)
+        yield Sentence(f"{since}: findings of {few(tables, TABLES_SHOWN)} are not compared.", close=place > 0)
     changed = [(row.table.table, finding) for row in rows for finding in row.changes]
     if not changed:
         if not all(row.table.policy_changed for row in rows):
@@ -171,13 +171,13 @@ def _changes(document: RunResult, rows: Sequence[_Row]) -> Report:
 def _causes(rows: Sequence[_Row]) -> Report:
     """Of the worst tables with many findings, the few columns that cause them."""
     many = [row for row in rows if row.causes]
-    for row in many[:SHOWN_TABLES]:
+    for row in many[:TABLES_SHOWN]:
         yield Sentence(f"Causes in {row.table.table}:", close=row is not many[0])
         listed = Fields(close=True, inset=True)
         listed.add_all("", row.causes)
         yield listed
-    if len(many) > SHOWN_TABLES:
-        yield Sentence(f"... and {count(len(many) - SHOWN_TABLES)} more tables with many findings", close=True)
+    if len(many) > TABLES_SHOWN:
+        yield Sentence(f"... and {count(len(many) - TABLES_SHOWN)} more tables with many findings", close=True)
 
 
 def policy_changes(tables: Sequence[TableRun]) -> dict[str, list[str]]:
@@ -216,7 +216,7 @@ def _reasons(document: RunResult, rows: Sequence[_Row]) -> Report:
     for (verdict, why), subjects in shared.items():
         name, line = subjects[0]
         alone = len(subjects) == 1 and verdict is Verdict.ERROR and name and line
-        subject = f"{name} ({file}:{line})" if alone else few([each for each, _ in subjects], SHOWN_TABLES)
+        subject = f"{name} ({file}:{line})" if alone else few([each for each, _ in subjects], TABLES_SHOWN)
         reasons.add(verdict, f"{subject}{why}", tone=TONES[verdict])
     if reasons.rows:
         yield reasons

@@ -13,7 +13,7 @@ from qidsql.core.files import read_json
 from qidsql.declarations.results import MISMATCH, loaded
 from qidsql.errors import QidsqlError, UsageError
 from qidsql.formats import json
-from qidsql.operations.document import FORMAT, PackedTables, RunResult
+from qidsql.operations.document import RUN_FORMAT, PackedTables, RunResult
 from qidsql.operations.table_run import FindingState, TableRun
 
 EXPECTED = "expected a file that qidsql run wrote with --output NAME.baseline, or with --format json"
@@ -54,7 +54,7 @@ def _unmarked(table: TableRun, **changes: Any) -> TableRun:
 def read_baseline(path: Path) -> RunResult:
     """The run in a file. Its findings are compared; no verdict rests on it. Raises UsageError."""
     document = read_json(path, EXPECTED)
-    if not isinstance(document, dict) or document.get("kind") != "run" or document.get("format") != FORMAT:
+    if not isinstance(document, dict) or document.get("kind") != "run" or document.get("format") != RUN_FORMAT:
         raise UsageError(f"{path} has no run of this version of qidsql; {EXPECTED}")
     try:
         found: RunResult = loaded(RunResult, document)

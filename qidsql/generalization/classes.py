@@ -15,7 +15,7 @@ from qidsql.sql import hierarchies as sql
 from qidsql.sql.relation import name_text
 from qidsql.sql.templates import Row, Statement, integer
 
-LARGE = 100_000  # classes; of more, samples are asked first
+CLASSES_OF_SAMPLING = 100_000  # classes; of more, samples are asked first
 SAMPLES = (64, 8)  # one class in so many
 
 
@@ -56,7 +56,7 @@ class CodedClasses:
         if any(rest[: len(words)]):
             raise StatementError("the rows changed while their hierarchies were read: a value has no code; try again")
         known = dict(zip(self._sums, rest[len(words) :], strict=True))
-        self._samples = SAMPLES if self._held and classes > LARGE else ()
+        self._samples = SAMPLES if self._held and classes > CLASSES_OF_SAMPLING else ()
         columns = self._codes.columns
         sums = []
         for place, column in enumerate(columns):

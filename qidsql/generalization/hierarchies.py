@@ -42,7 +42,7 @@ Hold: TypeAlias = Callable[[str, str], TableName | None]  # the rows of a query,
 TOP = "*"
 WITHHELD = "withheld"  # the level of `*` by name
 IN_A_FILE = "has levels of a file, which a printed statement does not contain; --into writes a copy"
-FEW = 8  # whole numbers; fewer are all or nothing
+FEW_NUMBERS = 8  # whole numbers; fewer are all or nothing
 EXACT = ValueKind.WHOLE, ValueKind.DECIMAL  # numbers whose text tells how many digits they have
 CODES = 10  # texts of equal length; fewer are all or nothing
 SHORTEST, LONGEST = 3, 12  # of such a text
@@ -184,7 +184,7 @@ def _grid(hierarchy: ColumnHierarchy, labels: Sequence[int]) -> list[int]:
     by_width = {level.width: number for number, level in enumerate(hierarchy.levels, start=1)}
     ages = labels[by_width[50]] <= AGES and labels[by_width[20]] > 1
     widths = [width for width in by_width if width != (50 if ages else 20) and not (ages and width > 20)]
-    if 1 not in by_width and labels[0] <= FEW:
+    if 1 not in by_width and labels[0] <= FEW_NUMBERS:
         return []
     return [by_width[width] for width in widths if 1 < labels[by_width[width]] <= BINS]
 
@@ -251,7 +251,7 @@ def surveyed(
 def can_have_levels(column: Column, values: int, dialect: Dialect) -> bool:
     """Whether a column of so many values, or one less, can have levels by its type."""
     kind = kind_of(column.type, dialect.recodable)
-    few = {ValueKind.WHOLE: FEW, ValueKind.TEXT: CODES - 1}
+    few = {ValueKind.WHOLE: FEW_NUMBERS, ValueKind.TEXT: CODES - 1}
     return kind is not None and values > few.get(kind, 1)
 
 

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 Levels: TypeAlias = tuple[int, ...]
 
-MOST = 2_000_000  # nodes of a lattice, of which one can be proved the cheapest
-LARGE = 200_000  # nodes; a larger lattice is descended first, and batches are small: choosing takes longer than asking
+MOST_NODES = 2_000_000  # nodes of a lattice, of which one can be proved the cheapest
+NODES_OF_DESCENT = (
+    200_000  # nodes; a larger lattice is descended first, and batches are small: choosing takes longer than asking
+)
 BATCH = 48
 PROMISING = 3  # nodes of a batch that may be the cheapest
 KNOWN_SAFE = 32  # nodes of a batch that are safe for certain, but not yet priced
@@ -141,7 +143,7 @@ class Descent(Search):
 
 def search_of(shape: Shape, measure: Measure, limit: int, below: AskBelow, price: Price) -> Search:
     """The search for a lattice of this size."""
-    if shape.nodes > MOST:
+    if shape.nodes > MOST_NODES:
         return Descent(shape, limit, below, price)
     return LevelSearch(shape, measure, limit, below, price)
 
@@ -167,7 +169,7 @@ class LevelSearch(Search):
         self._done[node] = True
 
     def run(self, deadline: float | None = None) -> FoundLevels:
-        if self._shape.nodes > LARGE:  # a good node first: the proof takes longer than some have time for
+        if self._shape.nodes > NODES_OF_DESCENT:  # a good node first: the proof takes longer than some have time for
             descent = Descent(self._shape, self._limit, self._below, self._price)
             descent.found = self.found
             descent.run(deadline)
@@ -247,7 +249,7 @@ class LevelSearch(Search):
         for axis in range(below.ndim):
             np.cumsum(below, axis=axis, out=below)
         weight = np.where(unknown, unsafe, 0.0).astype(np.float32)
-        size = BATCH if self._shape.nodes <= LARGE else BATCH // 3
+        size = BATCH if self._shape.nodes <= NODES_OF_DESCENT else BATCH // 3
         while len(chosen) < size:
             node = self._node(np.argmax(weight * below))
             if not below[node] or not weight[node]:

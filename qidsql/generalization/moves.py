@@ -18,12 +18,12 @@ from qidsql.sql.templates import Row, Statement, integer
 
 ROUNDS = 5  # at most; later ones move few rows
 STATEMENTS = 3  # a round, and the figures of the plan after it
-COMPARED = 6_000_000  # rows with a mask that they could show, which a round compares
-FEWEST = 10  # masks; where a round compares fewer, it moves too few rows
+MASK_ROWS_COMPARED = 6_000_000  # rows with a mask that they could show, which a round compares
+FEWEST_MASKS = 10  # masks; where a round compares fewer, it moves too few rows
 USED = 100  # masks in use, those of most rows
 USED_LATER = 40  # the same after the first round, beside others
 NEIGHBOURS = 150  # masks with one column a level finer or coarser than these
-LEAST = 500  # a round that gains less than the so manieth part of all detail is the last
+LEAST_GAIN_PART = 500  # a round that gains less than the so manieth part of all detail is the last
 
 Mask = tuple[Words, int, int, int]  # with its rows, codes, and what they lose
 
@@ -52,11 +52,11 @@ class Moves:
         """The plan after each round, at most `most`, until one gains little. None where there are too many rows. Two
         statements a round, and two before. Raises Stopped, StatementError, AccessError."""
         masks = self._in_use(plan, exp.Literal.number(0))
-        room = COMPARED // max(1, sum(codes for _, _, codes, _ in masks))
+        room = MASK_ROWS_COMPARED // max(1, sum(codes for _, _, codes, _ in masks))
         finest = tuple(
             sum(each.masks[-1] for each in self._ladders if each.word == word) for word in range(self._words)
         )
-        if room < FEWEST or most == 0 or {mask for mask, *_ in masks} <= {finest}:
+        if room < FEWEST_MASKS or most == 0 or {mask for mask, *_ in masks} <= {finest}:
             return
         start = start_of_moves(plan, self._words, self._classes, self._leaves, self._losses)
         state = self._held(self._dialect.render(start))
@@ -68,7 +68,7 @@ class Moves:
             masks = self._in_use(state, exp.Sum(this=exp.column("loss")))
             lost = sum(loss for *_, loss in masks)
             yield exp.select(*self._names, "n").from_(state.subquery("moved"))
-            if before is not None and before - lost < self._whole * rows // LEAST:
+            if before is not None and before - lost < self._whole * rows // LEAST_GAIN_PART:
                 return
             before = lost
 

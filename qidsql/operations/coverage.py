@@ -9,8 +9,8 @@ from qidsql.core.results import Verdict
 from qidsql.declarations.results import reported
 from qidsql.wording.texts import count, few, plural
 
-NAMED = 6  # gaps listed in a sentence
-TOGETHER = 40  # unconfirmed columns of a table listed in one line
+GAPS_IN_SENTENCE = 6  # gaps listed in a sentence
+COLUMNS_IN_LINE = 40  # unconfirmed columns of a table listed in one line
 RENAMED = "A renamed table or column is listed twice: the old name as vanished, the new one as unknown."
 
 
@@ -142,7 +142,7 @@ class Coverage:
             text = "no table is in sight: has a right been revoked?"
         text += " (of the tables selected by --only)" if self.part else ""
         if self.violations:
-            text += f"; not in the policy: {few([gap.subject for gap in self.violations], NAMED)}"
+            text += f"; not in the policy: {few([gap.subject for gap in self.violations], GAPS_IN_SENTENCE)}"
         unread = [source.source for source in self.sources if source.error]
         return text + (f"; the catalog of {few(unread)} could not be read" if unread else "")
 
@@ -172,5 +172,5 @@ class Coverage:
 
 def _together(gaps: Sequence[Gap]) -> Gap:
     """The unconfirmed columns of a table as one gap, for reading."""
-    columns = few([gap.column or "" for gap in gaps], TOGETHER)
+    columns = few([gap.column or "" for gap in gaps], COLUMNS_IN_LINE)
     return replace(gaps[0], column=None, text=f"{gaps[0].table}: not confirmed (CHECK): {columns}", roles=())

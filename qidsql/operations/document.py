@@ -160,7 +160,7 @@ def _with(finding: Document, key: str, given: tuple[str, Any], was: Document | N
     return dict(given if name == key else (name, was if name == "was" else value) for name, value in finding.items())
 
 
-FORMAT = 3  # of documents of runs
+RUN_FORMAT = 3  # of documents of runs
 FRESH = (FindingState.NEW, FindingState.WORSE, FindingState.POLICY_CHANGED)
 BROKEN = (Verdict.ERROR, Verdict.INCONCLUSIVE)  # no verdict on the table: must never be read as a pass
 
@@ -185,7 +185,7 @@ class Baseline:
 class RunResult:
     """The result of a run."""
 
-    format: int = field(default=FORMAT, init=False)
+    format: int = field(default=RUN_FORMAT, init=False)
     qidsql: Annotated[str, "the version that wrote this", SHOWN] = __version__
     kind: str = field(default="run", init=False)
     run: Annotated[str, "empty for the document of a single audit", SHOWN]

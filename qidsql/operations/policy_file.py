@@ -22,7 +22,7 @@ from qidsql.engines.registry import STORE_SCHEMES, STORES
 from qidsql.errors import TomlFileError, UnknownName, UsageError, names_a_secret, near_misses, redacted
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.operations.policy_entries import PRESETS, Exemption, SourceEntry
-from qidsql.operations.policy_schema import FORMAT, SETTINGS, problems
+from qidsql.operations.policy_schema import POLICY_FORMAT, SETTINGS, problems
 from qidsql.operations.schema_check import with_dates_as_text
 from qidsql.wording.texts import POLICY_FILE, written_as
 
@@ -183,7 +183,7 @@ class PolicyFile:
 def read_policy_file(path: Path) -> PolicyFile:
     """The policy file at this path. Raises TomlFileError with all its errors."""
     file = read_toml(path, "write one with: qidsql init SOURCE")
-    file.check_format(FORMAT)
+    file.check_format(POLICY_FORMAT)
     reader = _Reader(file)
     found = reader.file("sha256:" + hashlib.sha256(file.written).hexdigest())
     if reader.problems:

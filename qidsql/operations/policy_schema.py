@@ -18,7 +18,7 @@ from qidsql.operations.schema_check import schema_problems
 
 Schema: TypeAlias = "dict[str, Any]"
 
-FORMAT = 1  # of the file
+POLICY_FORMAT = 1  # of the file
 
 
 ROLES = ("direct identifier", "quasi-identifier", "sensitive", "other")
@@ -121,7 +121,7 @@ POLICY_SCHEMA: Schema = {
     **object_of(
         "the policy file: what qidsql run audits, and what is allowed",
         {
-            "format": {"type": "integer", "enum": [FORMAT], "description": "the format of this file"},
+            "format": {"type": "integer", "enum": [POLICY_FORMAT], "description": "the format of this file"},
             "sources": mapping_to("the databases and data files, by names of your choice", keys_schema(SourceEntry)),
             "defaults": object_of("defaults for all tables", COMMON),
             "tables": list_of(TABLE, "the tables to audit"),

@@ -46,7 +46,7 @@ Value = TypeVar("Value")
 INTERRUPTED = "interrupted"
 SECONDS_USED = "the run's seconds are used up"
 FAILURES = 2  # consecutive failed connections before a source is skipped for the rest of the run
-SHOWN = 6  # tables listed in a sentence
+TABLES_NAMED = 6  # tables listed in a sentence
 
 
 @dataclass
@@ -439,7 +439,7 @@ class _Run:
     def last_notes(self) -> list[str]:
         """Notes on all tables together."""
         notes = [
-            f"{few(tables, SHOWN)}: compared with run {run}, the last on {'it' if len(tables) == 1 else 'them'}"
+            f"{few(tables, TABLES_NAMED)}: compared with run {run}, the last on {'it' if len(tables) == 1 else 'them'}"
             for run, tables in self.elsewhere.items()
         ]
         for entry in self.file.tables:
@@ -532,7 +532,7 @@ def reason(tables: Sequence[TableRun], covered: Coverage | None, stopped: str, a
     for verdict, phrases in words.items():
         names = [table.table for table in tables if table.verdict is verdict]
         if names:
-            listed = f" ({few(names, SHOWN)})" if verdict not in (Verdict.PASS, Verdict.FINISHED) else ""
+            listed = f" ({few(names, TABLES_NAMED)})" if verdict not in (Verdict.PASS, Verdict.FINISHED) else ""
             parts.append(f"{count(len(names))} {phrases[len(names) > 1]}{listed}")
     text = f"of {plural(len(tables), 'table')}, {', '.join(parts)}" if parts else "no table was audited"
     text = "; ".join([text, *([covered.text] if covered else []), *([stopped] if stopped else [])])

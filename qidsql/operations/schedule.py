@@ -21,7 +21,7 @@ from qidsql.errors import LockHeld, QidsqlError, UsageError
 CHECK_EVERY = 10.0  # seconds between checks of the clock, and between heartbeats
 CLOCK_SET = timedelta(minutes=1)  # a larger jump means that the clock was set; a smaller one is NTP
 LATE = timedelta(minutes=1)  # a run that begins later than this is reported as late
-COUNTED = 1000  # missed times are counted up to this
+MISSED_TIMES_COUNTED = 1000  # missed times are counted up to this
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,9 @@ class Schedule:
         return f"{moment.astimezone(self.zone):%Y-%m-%d %H:%M:%S %Z}"
 
     def between(self, start: datetime, end: datetime) -> list[datetime]:
-        """The times after `start` and not after `end`, the first COUNTED of them."""
+        """The times after `start` and not after `end`, the first MISSED_TIMES_COUNTED of them."""
         times: list[datetime] = []
-        while len(times) < COUNTED and (due := self.after(times[-1] if times else start)) <= end:
+        while len(times) < MISSED_TIMES_COUNTED and (due := self.after(times[-1] if times else start)) <= end:
             times.append(due)
         return times
 
@@ -258,7 +258,7 @@ def _report_missed(schedule: Schedule, span: tuple[datetime, datetime], when: st
     if not times:
         return
     many = f"{len(times)} runs were" if len(times) > 1 else "a run was"
-    many = f"at least {many}" if len(times) == COUNTED else many
+    many = f"at least {many}" if len(times) == MISSED_TIMES_COUNTED else many
     until = f" to {schedule.shown(times[-1])}" if len(times) > 1 else ""
     say(f"{many} missed {when}: {schedule.shown(times[0])}{until}")
 

@@ -16,10 +16,10 @@ from qidsql.protection.suppression.combinations import LostCells
 from qidsql.protection.suppression.verification import bound_by_prices
 
 MOST_GROUPED_SETS = 1 << 18  # column sets that are grouped to find the least loss of each row
-MOST_COMPARED = 30_000_000_000  # cells of pairs of rows that are compared instead
+MOST_CELLS_COMPARED = 30_000_000_000  # cells of pairs of rows that are compared instead
 MOST_UNIONS = 3_000_000_000  # differences between rows that are put together then
 MOST_PRICED = 16  # columns whose sets are all grouped to add up prices of rows
-LARGEST = 1 << 62  # of a sum of prices
+LARGEST_CHECKED_SUM = 1 << 62  # of a sum of prices
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +94,20 @@ def proved_bound(
         least = losses_of_rows(records, k, weights, wildcard, check)
         return None if least is None else int(least @ records.sizes)
     prices = proof.prices or ()
-    if len(prices) != records.count or proof.parts < 1 or any(not -LARGEST < each < LARGEST for each in prices):
+    if (
+        len(prices) != records.count
+        or proof.parts < 1
+        or any(not -LARGEST_CHECKED_SUM < each < LARGEST_CHECKED_SUM for each in prices)
+    ):
         return None
-    if sum(abs(price) * size for price, size in zip(prices, records.sizes.tolist(), strict=True)) >= LARGEST:
+    if (
+        sum(abs(price) * size for price, size in zip(prices, records.sizes.tolist(), strict=True))
+        >= LARGEST_CHECKED_SUM
+    ):
         return None
     of_rows = np.array(prices, dtype=np.int64)
     if proof.by is ProvedBy.PRICES:
-        fits = proof.parts * sum(weights) * records.rows < LARGEST and records.columns <= MOST_PRICED
+        fits = proof.parts * sum(weights) * records.rows < LARGEST_CHECKED_SUM and records.columns <= MOST_PRICED
         return bound_of(records, k, weights, of_rows, proof.parts) if fits and min(prices) >= 0 else None
     shown = records if not null_shows else with_null_as_value(records)
     return bound_by_prices(shown, weights, of_rows, check)
@@ -119,7 +126,7 @@ def losses_of_rows(
     """
     pairs, sets = records.count**2 * records.columns, 1 << records.columns
     by_sets = not wildcard and sets <= MOST_GROUPED_SETS and (k > 2 or sets <= records.count)
-    if by_sets or pairs > MOST_COMPARED:
+    if by_sets or pairs > MOST_CELLS_COMPARED:
         few = sets <= MOST_GROUPED_SETS and not wildcard
         return least_losses(records, k, weights, lambda work: check()) if few else None
     found, left = np.zeros(records.count, dtype=np.int64), MOST_UNIONS

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MOST = 100_000  # lines, or prices; more are not written into a result
+MOST_LINES_WRITTEN = 100_000  # lines, or prices; more are not written into a result
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class CellPlan:
         Raises StatementError, Interrupted.
         """
         losing = exp.select("*").from_(query.subquery("losing")).where("mask <> 0").order_by("pattern", "mask")
-        found = bench.numbers(losing.limit(MOST + 1), "listing of the plan")
-        if len(found["pattern"]) > MOST:
+        found = bench.numbers(losing.limit(MOST_LINES_WRITTEN + 1), "listing of the plan")
+        if len(found["pattern"]) > MOST_LINES_WRITTEN:
             return None
         masks = sorted(set(found["mask"].tolist()))
         places = {mask: place for place, mask in enumerate(masks)}
@@ -69,4 +69,4 @@ class BoundProof:
 
     @classmethod
     def by_prices(cls, by: ProvedBy, prices: "NDArray[np.int64]", parts: int = 1) -> "BoundProof":
-        return cls(by, tuple(prices.tolist()) if len(prices) <= MOST else None, parts)
+        return cls(by, tuple(prices.tolist()) if len(prices) <= MOST_LINES_WRITTEN else None, parts)

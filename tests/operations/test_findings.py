@@ -17,7 +17,7 @@ from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.changes import MARGIN, Extent, expired, verdict_with_exceptions, with_exceptions, with_states
 from qidsql.operations.coverage import Coverage, Gap, GapKind, GapState, Severity, SourceCoverage
 from qidsql.operations.document import (
-    FORMAT,
+    RUN_FORMAT,
     Baseline,
     ConfigFile,
     PackedTables,
@@ -131,8 +131,8 @@ def run_of(*tables: TableRun, **more: Any) -> RunResult:
 
 def test_what_a_run_says_of_itself() -> None:
     run = run_of()
-    assert (run.format, run.kind, run.complete, run.interrupted, run.only) == (FORMAT, "run", True, False, ())
-    for fixed in ({"format": FORMAT}, {"kind": "run"}):
+    assert (run.format, run.kind, run.complete, run.interrupted, run.only) == (RUN_FORMAT, "run", True, False, ())
+    for fixed in ({"format": RUN_FORMAT}, {"kind": "run"}):
         with pytest.raises(TypeError, match="unexpected keyword"):
             run_of(**fixed)
 

@@ -19,7 +19,15 @@ import pytest
 
 from qidsql.engines.private_folder import file_lock
 from qidsql.errors import LockHeld, SourceError, UsageError
-from qidsql.operations.schedule import CHECK_EVERY, COUNTED, MachineClock, Schedule, StopSignal, _span, repeat
+from qidsql.operations.schedule import (
+    CHECK_EVERY,
+    MISSED_TIMES_COUNTED,
+    MachineClock,
+    Schedule,
+    StopSignal,
+    _span,
+    repeat,
+)
 from tests.commandline import environment
 from tests.postgres_server import wait_until
 
@@ -146,7 +154,7 @@ def test_times_between_are_counted_up_to_a_limit() -> None:
         at("2026-11-21 12:02"),
         at("2026-11-21 12:03"),
     ]
-    assert len(minutely.between(at("2020-11-21"), at("2026-11-21"))) == COUNTED
+    assert len(minutely.between(at("2020-11-21"), at("2026-11-21"))) == MISSED_TIMES_COUNTED
 
 
 # the scheduler, with a clock that is set
@@ -245,9 +253,11 @@ def test_missed_times_are_counted_up_to_a_limit() -> None:
         return run(minutely, SetClock(start, end=1), last=start - missed).said[0]
 
     assert said(timedelta(minutes=1)) == "a run was missed since the last run: 2026-11-21 12:00:00 UTC"
-    assert said(timedelta(minutes=COUNTED - 1)).startswith(f"{COUNTED - 1} runs were missed")
-    assert said(timedelta(minutes=COUNTED + 9)).startswith(f"at least {COUNTED} runs were missed")
-    assert COUNTED == 1000
+    assert said(timedelta(minutes=MISSED_TIMES_COUNTED - 1)).startswith(f"{MISSED_TIMES_COUNTED - 1} runs were missed")
+    assert said(timedelta(minutes=MISSED_TIMES_COUNTED + 9)).startswith(
+        f"at least {MISSED_TIMES_COUNTED} runs were missed"
+    )
+    assert MISSED_TIMES_COUNTED == 1000
     assert run(minutely, SetClock(start, end=1), last=start).said[0].startswith("waiting for")
     assert run(minutely, SetClock(start, end=1), last=start + timedelta(days=1)).said[0].startswith("waiting for")
 

@@ -42,7 +42,7 @@ def _plan(bench: Workbench, random: Random) -> str | None:
     with (
         patch.multiple("qidsql.protection.suppression.matchings", **few),
         patch("qidsql.protection.suppression.known_people.MOST_PATTERNS", most),
-        patch("qidsql.protection.suppression.matchings.BLOCK", block),
+        patch("qidsql.protection.suppression.matchings.ROWS_MATCHED_ANEW", block),
     ):
         found = plan_for_known_people(patterns_of(bench, rows), k, weights, limit)
     plan, exact = found.plan, bool(most) and found.stopped is None

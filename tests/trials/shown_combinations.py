@@ -32,7 +32,7 @@ def _plan(bench: Workbench, random: Random) -> str | None:
     limit = WorkLimit(work=random.choice((None, 0, 10**5)))
     with (
         patch("qidsql.protection.suppression.combinations.NEAR", random.choice((1, 2, 20))),
-        patch("qidsql.protection.suppression.row_search.COMPARED", random.choice((0, 10**9))),
+        patch("qidsql.protection.suppression.row_search.MOST_PAIRS_COMPARED", random.choice((0, 10**9))),
     ):
         plan, stopped = plan_for_combinations(patterns_of(bench, rows), k, weights, limit)
     people, masks = released_rows(bench)

@@ -9,7 +9,7 @@ from qidsql.wording.texts import count, few, plural, seconds
 
 WORDS = {Verdict.PASS: "READY", Verdict.INCONCLUSIVE: "NOT ALL", Verdict.ERROR: "NO CONNECTION"}
 TONES = {State.PROBLEM: Tone.RISK, State.WARNING: Tone.UNKNOWN}
-SHOWN = 40  # findings on tables
+FINDINGS_SHOWN = 40  # findings on tables
 
 
 def report(result: DoctorResult) -> Report:
@@ -44,11 +44,11 @@ def _tables(result: DoctorResult) -> Report:
     if fine:
         found.add("ok", f"{plural(fine, 'table')} can be audited")
     order = sorted(subjects, key=lambda check: list(State).index(check.state), reverse=True)
-    for check in order[:SHOWN]:
+    for check in order[:FINDINGS_SHOWN]:
         named = len(subjects[check]) == 1 and subjects[check][0] in check.text
         found.rows += _rows("" if named else f"{few(subjects[check], 6)}: ", check)
-    if len(order) > SHOWN:
-        found.add("", f"... and {plural(len(order) - SHOWN, 'finding')} more; --format json lists all")
+    if len(order) > FINDINGS_SHOWN:
+        found.add("", f"... and {plural(len(order) - FINDINGS_SHOWN, 'finding')} more; --format json lists all")
     yield found
 
 

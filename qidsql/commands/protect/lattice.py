@@ -13,7 +13,7 @@ from qidsql.generalization.certificate import CheaperNodes
 from qidsql.generalization.classes import CodedClasses
 from qidsql.generalization.declared import declared_hierarchies
 from qidsql.generalization.hierarchies import TOP, WITHHELD, Codes, hierarchies_of
-from qidsql.generalization.levels import MOST, Below, Levels, PricedNode
+from qidsql.generalization.levels import MOST_NODES, Below, Levels, PricedNode
 from qidsql.generalization.measures import Measure
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
@@ -93,7 +93,7 @@ class Lattice:
 
     def cheaper(self, cost: Fraction) -> CheaperNodes | None:
         """The choices that cost less; None if there are too many to list."""
-        return CheaperNodes(self.shape, self.measure, cost) if self.shape.nodes <= MOST else None
+        return CheaperNodes(self.shape, self.measure, cost) if self.shape.nodes <= MOST_NODES else None
 
     def columns(self, levels: Levels) -> tuple[PublishedColumn, ...]:
         """What becomes of each column."""

@@ -30,7 +30,7 @@ from qidsql.core.tables import Column
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, UsageError
 from qidsql.generalization.hierarchies import Codes
-from qidsql.generalization.levels import MOST, FoundLevels, Levels, PricedNode, Search, search_of
+from qidsql.generalization.levels import MOST_NODES, FoundLevels, Levels, PricedNode, Search, search_of
 from qidsql.generalization.local_recoding import ROWS_BOUNDED, LocalFigures, LocalRecoding
 from qidsql.generalization.moves import STATEMENTS
 from qidsql.measures.disclosure_limits import limits_among
@@ -331,7 +331,7 @@ class _Protection:
             best = lattice.known(found.best)
         stopped = [unfinished or self._coarsest] if unfinished or self._coarsest else []
         if self._search and best is not None and not found.proved and not unfinished:
-            few = lattice is None or lattice.shape.nodes <= MOST
+            few = lattice is None or lattice.shape.nodes <= MOST_NODES
             stopped = ["the proof: " + ("the time was used up" if few else "there are too many choices of levels")]
         stopped += self._open
         result = ProtectResult(

@@ -22,11 +22,11 @@ from qidsql.wording.texts import count, plural
 
 Answer = TypeVar("Answer")
 
-TOGETHER = 50  # tables whose statements are asked at once: of these all is known before the next ones are read
+TABLES_AT_ONCE = 50  # tables whose statements are asked at once: of these all is known before the next ones are read
 ALONE = 2  # k: whoever is below it is alone
 ROWS_COMPARED = 8  # rows that are compared with all others
 DIFFERENCES = 100_000  # that differ in other columns, at most
-LARGE = 1_000_000  # rows; of more, these are too many
+ROWS_OF_RANKING = 1_000_000  # rows; of more, these are too many
 
 
 def ranked(
@@ -85,8 +85,8 @@ class _Ranking:
     def ranked(self) -> tuple[list[ListedTable], str]:
         stopped = ""
         try:
-            for start in range(0, len(self._listed), TOGETHER):
-                part = self._listed[start : start + TOGETHER]
+            for start in range(0, len(self._listed), TABLES_AT_ONCE):
+                part = self._listed[start : start + TABLES_AT_ONCE]
                 so_far = f"{count(start)} of {plural(len(self._listed), 'table')} done"
                 self._on_stage(f"counting rows; {so_far}")
                 self._ask(self._overviews(part), self._counted)
@@ -186,7 +186,7 @@ class _Ranking:
         asked, dialect = {}, self._engine.dialect
         for listed in part:
             counts = self._found[listed.name].counts
-            if counts is None or not counts.alone or counts.alone_by or counts.entity or counts.rows > LARGE:
+            if counts is None or not counts.alone or counts.alone_by or counts.entity or counts.rows > ROWS_OF_RANKING:
                 continue
             table = self._described_as(listed)
             rows = relation(dialect, table, [table.column(each) for each in counts.quasi_identifiers])

@@ -10,7 +10,7 @@ TABLES_LISTED = (
     1_000  # tables at most: nobody reads more lines, and drawing 20,000 takes longer than reading the catalog
 )
 
-NAMED = 5  # tables in a command
+TABLES_IN_COMMAND = 5  # tables in a command
 UNREAD = 20  # tables, each with the reason
 NO_COLUMN = "no column can be read"
 
@@ -93,7 +93,7 @@ def _first_steps(result: TablesResult) -> Next:
     """An audit of the riskiest table, and a policy of the tables in which somebody is alone."""
     risky = [each.table for each in result.tables if each.counts and each.counts.risk]
     source = shlex.quote(typed_source(result.source))
-    tables = " ".join(f"--table {shlex.quote(str(each))}" for each in risky[:NAMED])
+    tables = " ".join(f"--table {shlex.quote(str(each))}" for each in risky[:TABLES_IN_COMMAND])
     return Next(
         [
             (f"qidsql audit {source} {shlex.quote(str(risky[0]))}", "who is singled out there, and by which columns"),

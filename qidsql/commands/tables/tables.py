@@ -15,7 +15,7 @@ from qidsql.errors import UnknownName, UsageError
 from qidsql.version import __version__
 from qidsql.wording.texts import count, few, plural, setting
 
-NAMED = 5  # tables in a sentence
+TABLES_IN_SENTENCE = 5  # tables in a sentence
 EXPECTED = "expected a file that qidsql tables --rank wrote with --output NAME.json"
 
 
@@ -49,7 +49,7 @@ def tables(
         reason += f"; people are alone in {count(sum(bool(each.counts and each.counts.alone) for each in found))}"
     if stopped:
         left = [str(each.table) for each in found if (each.obstacle or "").startswith("not reached")]
-        reason = f"{reason}, {count(len(left))} of them not reached ({few(left, NAMED)}): {stopped}"
+        reason = f"{reason}, {count(len(left))} of them not reached ({few(left, TABLES_IN_SENTENCE)}): {stopped}"
     return TablesResult(
         verdict=Verdict.FINISHED if listed and not stopped else Verdict.INCONCLUSIVE,
         reason=reason,

@@ -15,7 +15,7 @@ from qidsql.sql.relation import table_node
 from qidsql.sql.templates import Row, integer
 from qidsql.wording.texts import count, few, plural
 
-PATIENCE = 3_600_000  # qidsql's own limit for a statement, in milliseconds
+STATEMENT_MILLISECONDS = 3_600_000  # qidsql's own limit for a statement, in milliseconds
 HOUR = 3_600_000
 FEW_CONNECTIONS = 5  # connections
 
@@ -152,7 +152,7 @@ def _connection(facts: _Session, sessions: int, snapshot: str) -> Iterator[Check
 
 def _limits(facts: _Session) -> Iterator[Check]:
     """Limits that end a statement, and where it spills."""
-    if 0 < facts.statement_timeout < PATIENCE:
+    if 0 < facts.statement_timeout < STATEMENT_MILLISECONDS:
         role = _identifier(facts.role).sql("postgres")
         yield Check(
             State.NOTE,

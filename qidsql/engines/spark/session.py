@@ -120,7 +120,7 @@ def _pool() -> descriptor_pool.DescriptorPool:
 CONNECTING = 10.0  # seconds
 PULSE = 4.0  # seconds between two checks that the server is alive
 HANGING = 8.0  # seconds without an answer to such a check, after which the server counts as gone
-PARTING = 1.0  # seconds for a cancel or a farewell
+FAREWELL_SECONDS = 1.0  # seconds for a cancel or a farewell
 CHANNEL = [("grpc.max_receive_message_length", LARGEST_ANSWER), ("grpc.max_metadata_size", 1 << 20)]
 CELL = 8  # bytes of one in a list, also where the batch needs none for it
 LOST = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
@@ -290,7 +290,7 @@ class SparkSession:
                 if value:
                     self._set({key: value})
                 else:
-                    self._ask("Config", PARTING, operation={"unset": {"keys": [key]}})
+                    self._ask("Config", FAREWELL_SECONDS, operation={"unset": {"keys": [key]}})
         kept.values = {}
 
     def execute(self, sql: str) -> list[Row]:
@@ -335,7 +335,7 @@ class SparkSession:
 
     def cancel(self) -> None:
         if self._operation is not None:
-            self._ask("Interrupt", PARTING, interrupt_type=OPERATION, operation_id=self._operation)
+            self._ask("Interrupt", FAREWELL_SECONDS, interrupt_type=OPERATION, operation_id=self._operation)
 
     def hang_up(self) -> None:
         if self._call is not None:
@@ -343,11 +343,11 @@ class SparkSession:
 
     def close(self) -> None:
         with suppress(grpc.RpcError, ServerGone):
-            self.check_settings(PARTING)
+            self.check_settings(FAREWELL_SECONDS)
         self.closed = True
         if not self.borrowed:
             with suppress(grpc.RpcError):
-                self._ask("ReleaseSession", PARTING)
+                self._ask("ReleaseSession", FAREWELL_SECONDS)
         self._channel.close()
 
     def _ask(self, method: str, seconds: float, **fields: Any) -> Any:

@@ -176,7 +176,7 @@ def _stable_id(finding: Finding) -> str:
     return str(finding.kind) if finding.kind is FindingKind.K_ANONYMITY else finding.id
 
 
-SHOWN = 20  # changes listed in a chat or an e-mail; the document has all
+CHANGES_SHOWN = 20  # changes listed in a chat or an e-mail; the document has all
 REASON = 600  # characters of a reason shown in a chat
 
 
@@ -206,9 +206,9 @@ class Message:
 
     @property
     def lines(self) -> list[str]:
-        """A line for each change, the first SHOWN of them."""
-        lines = [_line(change) for change in self.changes[:SHOWN]]
-        more = len(self.changes) - SHOWN
+        """A line for each change, the first CHANGES_SHOWN of them."""
+        lines = [_line(change) for change in self.changes[:CHANGES_SHOWN]]
+        more = len(self.changes) - CHANGES_SHOWN
         return [*lines, f"... and {more} more"] if more > 0 else lines
 
     @property

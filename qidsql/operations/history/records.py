@@ -22,7 +22,7 @@ from qidsql.operations.table_run import TableRun, TrendPoint
 from qidsql.sql.templates import Row, integer
 from qidsql.wording.texts import plural
 
-FORMAT = 4  # of the tables and the documents in them
+HISTORY_FORMAT = 4  # of the tables and the documents in them
 TABLES = (
     "history_format",
     "runs",
@@ -344,7 +344,7 @@ class History:
                 if name not in existing:  # the user may have no right to create tables
                     store.query(f"history/make_{name}")
             if not self._format(store):
-                store.add("history_format", [{"format": FORMAT}])
+                store.add("history_format", [{"format": HISTORY_FORMAT}])
             yield store
 
     @contextmanager
@@ -378,8 +378,10 @@ class History:
     def _format(self, store: Transaction) -> int:
         """The format of the history, 0 if it is empty. Raises StoreError if this version cannot read it."""
         written = integer(store.query("history/format")[0][0] or 0)
-        if written not in (0, FORMAT):
-            other, remedy = ("a newer", "upgrade this one, or name") if written > FORMAT else ("an older", "name")
+        if written not in (0, HISTORY_FORMAT):
+            other, remedy = (
+                ("a newer", "upgrade this one, or name") if written > HISTORY_FORMAT else ("an older", "name")
+            )
             raise StoreError(f"{self.label} was written by {other} qidsql; {remedy} another history")
         return written
 

@@ -36,15 +36,15 @@ from qidsql.search.result import ENDINGS, stopped_by
 from qidsql.sql.templates import fill, integer
 
 EXACT_PAIRS = 60_000  # row patterns x column sets solved exactly by default
-MOST_PAIRS = 2_000_000  # ... solved exactly on request
+MOST_PAIRS_SOLVED = 2_000_000  # ... solved exactly on request
 FEW_COLUMNS = 12  # up to this number every column set is tried
-MEMORY = 1 << 28  # bytes for the groups of rows
-WORK = 3_000_000_000  # numbers looked at when there is no deadline: about a minute
-PATIENCE = 60.0  # seconds for the integer program when there is no deadline
+BYTES_OF_GROUPS = 1 << 28  # bytes for the groups of rows
+ANONYMIZER_WORK = 3_000_000_000  # numbers looked at when there is no deadline: about a minute
+PROGRAM_SECONDS = 60.0  # seconds for the integer program when there is no deadline
 UPDATES_AT_ONCE = 20  # of the prices, before an anonymization is made by them
 CHECK = 2.5  # the check of a bound takes so many times as long as the numbering of the groups
 BOUNDED = 10_000_000_000  # comparisons of row patterns and column sets for the bound by rows before a deadline
-MOST_COMPARED = 3_000_000_000  # pairs of row patterns that are matched with each other before a deadline
+MOST_PATTERNS_COMPARED = 3_000_000_000  # pairs of row patterns that are matched with each other before a deadline
 MATCHED = 1e-7  # seconds for each of them, at least
 GREEDY = "greedy"
 
@@ -93,7 +93,7 @@ class Anonymizer:
         patterns: RowPatterns,
         k: int,
         weights: Sequence[int],
-        memory: int = MEMORY,
+        memory: int = BYTES_OF_GROUPS,
         deadline: float | None = None,
         on_stage: Callable[[str], None] = lambda stage: None,
         work: int | None = None,
@@ -104,7 +104,7 @@ class Anonymizer:
             )
         self._patterns, self._bench, self._k, self._weights = patterns, patterns.bench, k, tuple(weights)
         self._memory, self._deadline, self._on_stage = memory, deadline, on_stage
-        self._left, self._work = work if work is not None or deadline is not None else WORK, work
+        self._left, self._work = work if work is not None or deadline is not None else ANONYMIZER_WORK, work
         self._records = patterns.records()
         number = number_type(self._records, k).itemsize
         self._complete = len(weights) <= FEW_COLUMNS and (number * self._records.count << len(weights)) <= memory
@@ -126,7 +126,7 @@ class Anonymizer:
     @property
     def solvable(self) -> bool:
         """Whether the solver may find a better plan within an hour, though hardly a proof."""
-        return self._pairs <= MOST_PAIRS and self._complete
+        return self._pairs <= MOST_PAIRS_SOLVED and self._complete
 
     @property
     def _pairs(self) -> int:
@@ -207,7 +207,7 @@ class Anonymizer:
     def _cut_cycles(self) -> None:
         """At k = 2, keep the plan by cycles if it is the cheapest, and its bound; within a third of the time left."""
         pairs = self._records.count**2
-        if self._k != 2 or pairs > (MOST_COMPARED if self._left is None else self._left):
+        if self._k != 2 or pairs > (MOST_PATTERNS_COMPARED if self._left is None else self._left):
             return
         until = self._third()
         if until is not None and time.monotonic() + MATCHED * pairs > until:
@@ -250,7 +250,7 @@ class Anonymizer:
             [Group(kept, members) for members, kept in self._groups.members().items()],
             self._k,
             self._weights,
-            self._deadline or time.monotonic() + PATIENCE,
+            self._deadline or time.monotonic() + PROGRAM_SECONDS,
             known,
         )
         self._best = Plan.of_shares("integer program", found.cost, found.shares)

@@ -20,7 +20,7 @@ from qidsql.core.tables import positions, weight_of
 from qidsql.protection.anonymization.assignment import Groups
 from qidsql.protection.row_patterns import Records
 
-LARGEST = 1 << 61  # of a sum of prices
+LARGEST_PRICE_SUM = 1 << 61  # of a sum of prices
 PARTS = 1 << 16  # of a unit, unless the sum of the prices would be too large
 UPDATES = 100
 # The first and last step and temperature, in mean weights of a column. Measured: other values approach the same bounds.
@@ -50,7 +50,7 @@ class Prices:
         assert groups.complete, "a class could be in a group that is missing"
         self._groups = groups
         total, rows = int(groups.losses[-1]), groups.records.rows
-        self.parts = max(1, min(PARTS, LARGEST // max(1, total * rows)))
+        self.parts = max(1, min(PARTS, LARGEST_PRICE_SUM // max(1, total * rows)))
         self.unit = self.parts * total / groups.records.columns
         self.best = groups.least_losses() * self.parts
         self.bound = int(groups.least_losses() @ groups.records.sizes)

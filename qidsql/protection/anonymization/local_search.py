@@ -15,9 +15,9 @@ from qidsql.protection.row_patterns import Records, narrow
 from qidsql.protection.suppression.matchings import matchings
 from qidsql.protection.suppression.verification import bound_by_prices
 
-NOWHERE = 1 << 60  # the loss of a row that no open group takes
+LOSS_OF_NO_GROUP = 1 << 60  # the loss of a row that no open group takes
 SETS_AT_ONCE, UNITS_AT_ONCE = 64, 1 << 15
-LOOK = 20_000  # the work of looking at one group
+GROUP_WORK = 20_000  # the work of looking at one group
 
 
 class LocalSearch:
@@ -79,7 +79,7 @@ class LocalSearch:
         losses, _ = self._cheapest_others(np.arange(len(self.placed)))
         gains = np.bincount(self.placed, weights=(self._losses - losses) * self._units.sizes)
         for group in _falling(gains):
-            self._check(LOOK)
+            self._check(GROUP_WORK)
             members = self._units_in(group)
             losses, others = self._cheapest_others(members)
             if _all_placed(others) and int((self._losses[members] - losses) @ self._units.sizes[members]) > 0:
@@ -98,7 +98,7 @@ class LocalSearch:
         order = np.argsort(numbers, kind="stable")
         starts = np.searchsorted(numbers[order], np.arange(end - first + 1))
         for number in _falling(gains):
-            self._check(LOOK)
+            self._check(GROUP_WORK)
             self._open(place, int(first) + number, order[starts[number] : starts[number + 1]])
 
     def _open(self, place: int, group: int, members: NDArray[np.intp]) -> None:
@@ -185,7 +185,7 @@ class LocalSearch:
         if len(units) > UNITS_AT_ONCE:
             parts = [self._cheapest_others(part) for part in np.array_split(units, len(units) // UNITS_AT_ONCE + 1)]
             return np.concatenate([losses for losses, _ in parts]), np.concatenate([found for _, found in parts])
-        losses, found = np.full(len(units), NOWHERE), np.full(len(units), -1)
+        losses, found = np.full(len(units), LOSS_OF_NO_GROUP), np.full(len(units), -1)
         left = np.arange(len(units))
         for start in range(0, len(self._groups.sets), SETS_AT_ONCE):
             numbers = self._groups.numbers[start : start + SETS_AT_ONCE, self._units.records[units[left]]]
@@ -202,7 +202,7 @@ class LocalSearch:
 
 
 def _all_placed(groups: NDArray[np.int64]) -> bool:
-    """Whether each unit has a group: sums of `NOWHERE` overflow, and are no reason to keep one out."""
+    """Whether each unit has a group: sums of `LOSS_OF_NO_GROUP` overflow, and are no reason to keep one out."""
     return bool((groups >= 0).all())
 
 
@@ -320,8 +320,8 @@ def _runs(differ: NDArray[np.bool_], weights: NDArray[np.int64]) -> Iterator[tup
 
 
 NUMBERED = 50_000_000  # records x column sets, so that a search ends within minutes
-COMPARED = 200_000_000  # pairs of a record of the sample and another one
-SAMPLE = 2_000  # records whose neighbours are searched
+SAMPLE_PAIRS_COMPARED = 200_000_000  # pairs of a record of the sample and another one
+NEIGHBOUR_SAMPLE = 2_000  # records whose neighbours are searched
 PAIRS = 400_000  # of kept sets, to count what they have in common
 FARTHEST = 1 << 40
 
@@ -344,7 +344,9 @@ def wishes(
     called for each record and may raise.
     """
     most = max(4 * records.columns, NUMBERED // records.count)
-    chosen = np.linspace(0, records.count - 1, min(records.count, SAMPLE, max(64, COMPARED // records.count)))
+    chosen = np.linspace(
+        0, records.count - 1, min(records.count, NEIGHBOUR_SAMPLE, max(64, SAMPLE_PAIRS_COMPARED // records.count))
+    )
     found: Counter[int] = Counter()
     for record in np.unique(chosen.astype(np.intp)).tolist():
         check(0)

@@ -23,7 +23,7 @@ from qidsql.core.tables import weight_of
 from qidsql.errors import BudgetSpent, UsageError
 from qidsql.protection.certificates import BoundProof
 from qidsql.protection.row_patterns import Records, RowPatterns
-from qidsql.protection.suppression.plan import BY_ROWS, MAX_COLUMNS, SETS_AT_ONCE, SuppressionPlan, plan_masks
+from qidsql.protection.suppression.plan import BY_ROWS, MAX_COLUMNS, SETS_PLANNED_AT_ONCE, SuppressionPlan, plan_masks
 from qidsql.protection.suppression.restoration import Suppressed, restorable
 from qidsql.protection.suppression.row_bound import bound_by_rows
 from qidsql.protection.suppression.row_search import CELLS, common, neighbours
@@ -84,10 +84,10 @@ def check_columns(patterns: RowPatterns) -> None:
 NEAR = 20  # others of each record that cores are made of
 SEEDS = 6  # ... of which each is tried as the first company of a row
 BLANK = -1  # a cell that a core does not show; NULL is 0, and shown by no core
-NOWHERE = -1
-LOOK = 20_000  # the work of looking at one core
+NO_PLACE = -1
+CORE_WORK = 20_000  # the work of looking at one core
 NEVER = -(1 << 60)
-LITTLE = 1_000  # the search ends after a round that saves less than this part of the cost
+LEAST_SAVING_PART = 1_000  # the search ends after a round that saves less than this part of the cost
 
 
 class Cores:
@@ -113,7 +113,7 @@ class Cores:
         self._free: list[int] = []  # lines of cores that were closed
         self._worth = np.zeros(len(self._core), dtype=np.int64)  # what a row that shows all of a core shows
         self._worth[: self._used] = (self._core[: self._used] > 0) @ self._weights
-        self._at = np.full(len(self._unit), NOWHERE, dtype=np.intp)  # the core that each unit shows a part of
+        self._at = np.full(len(self._unit), NO_PLACE, dtype=np.intp)  # the core that each unit shows a part of
         self._shows = np.zeros(len(self._unit), dtype=np.int64)
         self._members: dict[int, set[int]] = {}  # the units at each core that is made of units
 
@@ -137,20 +137,20 @@ class Cores:
                 order = np.argsort(-promise, kind="stable") if least else random.permutation(len(promise))
                 for unit in order.tolist():
                     if promise[unit] >= least:
-                        self._check(LOOK)
+                        self._check(CORE_WORK)
                         self._open(companies[unit], least)
             self._join_cores()
             self._close_cores()
             self._attach()
             yield self.cost
-            if (before - self.cost) * LITTLE <= before and least == 0:
+            if (before - self.cost) * LEAST_SAVING_PART <= before and least == 0:
                 return
             least = 0
 
     def plan(self) -> LostCells:
         """What all rows lose now."""
         lost: NDArray[np.bool_] = np.full(self._codes.shape, True)
-        placed = self._at != NOWHERE
+        placed = self._at != NO_PLACE
         lost[placed] = self._codes[placed] != self._core[self._at[placed]]
         lost &= self._codes > 0  # a NULL shows nothing as it is
         whole = np.zeros((len(self._whole), lost.shape[1]), dtype=bool)
@@ -275,7 +275,7 @@ class Cores:
     def _close_cores(self) -> None:
         """Close cores whose units show more elsewhere."""
         for core in sorted(self._members):
-            self._check(LOOK)
+            self._check(CORE_WORK)
             if core in self._members:
                 self._rehouse(np.array(sorted(self._members[core])), {core})
 
@@ -292,12 +292,12 @@ class Cores:
         """For each unit the core of it or a neighbour with which it has most in common, and how much; nowhere: 0."""
         near = np.concatenate((self._at[units, None], self._at[self._near[units]]), axis=1)
         if closed:
-            near = np.where(np.isin(near, list(closed)), NOWHERE, near)
+            near = np.where(np.isin(near, list(closed)), NO_PLACE, near)
         found = common(self._codes[units, None], self._core[near], self._weights)  # the last line of cores is blank
         best = found.argmax(axis=1)
         lines = np.arange(len(units))
         shows = found[lines, best]
-        return np.where(shows > 0, near[lines, best], NOWHERE), shows
+        return np.where(shows > 0, near[lines, best], NO_PLACE), shows
 
     def _closed_without(self, leaving: Sequence[int]) -> tuple[set[int], set[int]]:
         """The cores that fewer than k units show without these, and the other units there."""
@@ -385,9 +385,9 @@ def shared(plan: SuppressionPlan, *, deadline: float | None = None) -> Suppressi
     bench.query(fill("workbench/suppression/suppressed"), "patterns that lose cells", deadline)
     masks = [mask for mask in plan.masks if mask]
     pairs: list[tuple[int, int]] = []
-    for first in range(0, len(masks), SETS_AT_ONCE):
+    for first in range(0, len(masks), SETS_PLANNED_AT_ONCE):
         queries = []
-        for mask in masks[first : first + SETS_AT_ONCE]:
+        for mask in masks[first : first + SETS_PLANNED_AT_ONCE]:
             agree = packing.agree(everything & ~mask, "protector", "protected")
             query = fill_query("workbench/suppression/protected_pairs", mask=big(mask), agree=agree)
             queries.append(query)

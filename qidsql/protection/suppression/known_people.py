@@ -20,13 +20,13 @@ from qidsql.protection.suppression.combinations import LostCells, check_columns,
 from qidsql.protection.suppression.matchings import Fits, MatchedRows, Rings, disjoint_matchings, matchings
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.row_bound import bound_by_rows
-from qidsql.protection.suppression.verification import MOST, bound_by_prices
+from qidsql.protection.suppression.verification import MOST_PATTERNS_GROUPED, bound_by_prices
 from qidsql.search.integer_programs import Transport
 from qidsql.sql.masks import Packing, big
 from qidsql.sql.templates import fill, integer
 from qidsql.wording.texts import plural
 
-MOST_PAIRS = 1_000_000  # pairs of patterns and releases of which strong components are searched
+MOST_PATTERN_PAIRS = 1_000_000  # pairs of patterns and releases of which strong components are searched
 
 
 @dataclass(frozen=True)
@@ -71,14 +71,14 @@ def known_people(plan: SuppressionPlan, deadline: float | None = None) -> KnownP
     each pattern up once per suppressed column set. Raises Stopped, StatementError.
     """
     patterns, bench = plan.patterns, plan.patterns.bench
-    if patterns.patterns * len(plan.masks) > MOST:
+    if patterns.patterns * len(plan.masks) > MOST_PATTERNS_GROUPED:
         return None
     packing = Packing(patterns.values)
     bench.query(packing.table(), "packing of row patterns", deadline)
     fits_of(bench, packing, None, deadline)
     [[*counts, pairs]] = bench.query(fill("workbench/suppression/known_people", k=plan.k), "known people", deadline)
     people, alone, below_k, rows_below_k, likely = map(integer, counts)
-    few = integer(pairs) <= MOST_PAIRS
+    few = integer(pairs) <= MOST_PATTERN_PAIRS
     admissible = _admissible(plan) if few else None
     return KnownPeople(
         people, alone, below_k, rows_below_k, likely, admissible, *combinations_shown(bench, packing, plan.k, deadline)
@@ -317,14 +317,14 @@ def people_of_copy(patterns: RowPatterns, k: int, deadline: float | None = None)
     bench.query(fill("workbench/suppression/released_of_copy", released=released), "rows of the copy", deadline)
     bench.query(packing.table(), "packing of row patterns", deadline)
     nulls = exp.select(packing.nulls()).distinct().from_("patterns").where(released.eq(1))
-    if patterns.patterns * len(bench.query(nulls, "sets of NULLs", deadline)) > MOST:
+    if patterns.patterns * len(bench.query(nulls, "sets of NULLs", deadline)) > MOST_PATTERNS_GROUPED:
         return None
     rows = exp.column("pattern").isin(query=exp.select("pattern").from_("plan"))
     fits_of(bench, packing, exp.delete("packed", where=rows), deadline)
     counts = bench.query(fill("workbench/suppression/people_of_copy", k=k), "known people", deadline)
     people, released_rows, alone, below_k, rows_below_k, pairs = map(integer, counts[0])
     admissible = None
-    if people == released_rows and pairs <= MOST_PAIRS:
+    if people == released_rows and pairs <= MOST_PATTERN_PAIRS:
         admissible = _fitting(patterns, k, people, deadline)
     shown = combinations_shown(bench, packing, k, deadline)
     return KnownPeople(people, alone, below_k, rows_below_k, None, admissible, *shown)

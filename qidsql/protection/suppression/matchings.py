@@ -240,8 +240,8 @@ class _Permutation:
 # 2, stay so.
 
 
-BLOCK = 500  # rows of similar groups that are matched anew at once
-LOOK = 30_000  # the work of matching a row, beside that of comparing it
+ROWS_MATCHED_ANEW = 500  # rows of similar groups that are matched anew at once
+MATCHING_WORK = 30_000  # the work of matching a row, beside that of comparing it
 
 
 class Rings:
@@ -273,7 +273,7 @@ class Rings:
         start, size = np.repeat(starts, sizes), np.repeat(sizes, sizes)
         place = np.arange(len(order)) - start
         fitted = np.stack([pattern[start + (place + step) % size] for step in range(1, k)], axis=1)
-        ends = np.searchsorted(starts, np.arange(BLOCK, len(order), BLOCK), side="left")
+        ends = np.searchsorted(starts, np.arange(ROWS_MATCHED_ANEW, len(order), ROWS_MATCHED_ANEW), side="left")
         cuts = np.unique(np.concatenate(([0], np.append(starts, len(order))[ends], [len(order)])))
         ones = np.ones(len(order), dtype=np.int64)
         self._blocks = [
@@ -295,7 +295,7 @@ class Rings:
     def compared(self, block: int) -> int:
         """About how many numbers are looked at where the block is matched anew."""
         rows = len(self._blocks[block].record)
-        return 2 * (self._k - 1) * rows * (rows * len(self._weights) + LOOK)
+        return 2 * (self._k - 1) * rows * (rows * len(self._weights) + MATCHING_WORK)
 
     def match_anew(self, block: int) -> None:
         """Match the block's rows with its people anew, if that is cheaper."""

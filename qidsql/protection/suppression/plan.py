@@ -32,7 +32,7 @@ COMPARED_COLUMNS = 32  # that are compared in memory
 # a pair of patterns, a pattern beside its pairs. Of the search in Python: a pattern.
 GROUPED, JOINED, STATEMENT = 30.0, 12.0, 2e6
 COMPARED, SOLVED, SEARCHED = 5.0, 6e4, 3e6
-SETS_AT_ONCE = 12
+SETS_PLANNED_AT_ONCE = 12
 PAIRS_AT_ONCE = 20_000_000
 FEW_PAIRS = 400_000_000  # that are compared in memory at once, for k = 2: 5 CPU seconds
 
@@ -205,7 +205,7 @@ class _Planner:
     def _by_sets(self, level: int) -> int:
         sets = self._levels.sets(level)
         few = 4 * self.unsolved < self._patterns.patterns
-        while self.unsolved and (batch := list(islice(sets, SETS_AT_ONCE))):
+        while self.unsolved and (batch := list(islice(sets, SETS_PLANNED_AT_ONCE))):
             found = [self._solved_by(mask, few) for mask in batch]
             self._run("add_to_plan", plural(len(batch), "column set"), found=_together(found))
             self._count("by column sets")

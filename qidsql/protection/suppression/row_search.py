@@ -244,8 +244,8 @@ def _add(counts: NDArray[np.unsignedinteger], most: int) -> None:
 
 LIGHT = 1 << 17  # column sets, the lightest, that may be added to a difference
 LISTED = 1 << 18  # column sets listed at once
-STEPS = 64  # of weights, at most
-BUCKETS = 18  # bits of a hash: sets in a bucket with too few rows need no sorting
+WEIGHT_STEPS = 64  # of weights, at most
+BUCKET_BITS = 18  # bits of a hash: sets in a bucket with too few rows need no sorting
 
 HASH = np.uint64(0x9E3779B97F4A7C15)
 
@@ -278,7 +278,7 @@ class SuppressionBySupersets:
         self._reach = int(self._lightness[-1]) if len(light) > LIGHT else 2 * sum(relative)  # all lighter are there
         self._step = sorted(relative)[len(relative) // 2]
         every = Levels(tuple(relative)).counts
-        while len(levels := {weight // self._step for weight in every}) > STEPS:
+        while len(levels := {weight // self._step for weight in every}) > WEIGHT_STEPS:
             self._step *= 2
         self._levels = sorted(levels)
 
@@ -324,7 +324,7 @@ class SuppressionBySupersets:
             self._check()
             some = batch == number
             listed = self._listed(near[some], lack[some])
-            bucket = ((listed >> self._row_bits).view(np.uint64) * HASH >> np.uint64(64 - BUCKETS)).view(np.int64)
+            bucket = ((listed >> self._row_bits).view(np.uint64) * HASH >> np.uint64(64 - BUCKET_BITS)).view(np.int64)
             enough = np.bincount(bucket, listed & self._rows)[bucket] >= needed[listed >> self._line_place]
             listed = self._merged(listed[enough])
             listed = listed[listed & self._rows >= needed[listed >> self._line_place]]
@@ -404,7 +404,7 @@ def _weights_of_sets(columns: Sequence[int], kind: np.dtype[Any]) -> NDArray[np.
 
 
 COUNTED_COLUMNS = 22  # counts on all sets of so many columns are 4 megabytes a record
-COUNTED = 50  # counts that are summed while one set around a difference is listed
+COUNTS_PER_SET = 50  # counts that are summed while one set around a difference is listed
 AT_ONCE, PAIRS = 1 << 9, 1 << 22  # records, and pairs of records, compared at once
 
 Solved = tuple[NDArray[np.intp], NDArray[np.int64]]  # records, and the column set that each must lose
@@ -431,7 +431,7 @@ class SuppressionByComparison:
         most, columns = LIGHT, len(weights)
         self._by_counts = None
         if columns <= COUNTED_COLUMNS:
-            most = min(most, (columns << columns) // COUNTED)
+            most = min(most, (columns << columns) // COUNTS_PER_SET)
             self._by_counts = SuppressionByCounts(records.sizes, k, weights, check)
         self._by_supersets = SuppressionBySupersets(records.sizes, k, weights, most, check)
         self._by_nearest = SuppressionByNearest(records.sizes, weights) if k == 2 else None
@@ -464,7 +464,9 @@ class SuppressionByComparison:
 # For each record, others that agree with it on much: of all pairs, or of those that are close in sorted orders.
 
 
-COMPARED = 4_000_000_000  # pairs of records that are compared, at most; of more, those within the window of an order
+MOST_PAIRS_COMPARED = (
+    4_000_000_000  # pairs of records that are compared, at most; of more, those within the window of an order
+)
 WINDOW = 6
 CELLS = 1 << 22  # in a block
 
@@ -478,7 +480,7 @@ def neighbours(
     """
     codes = np.stack(records.codes, axis=1).astype(np.int32)
     number = min(number, records.count - 1)
-    if records.count**2 <= COMPARED:
+    if records.count**2 <= MOST_PAIRS_COMPARED:
         return _of_all_pairs(codes, weights, number, check)
     return _of_orders(codes, weights, number, check)
 

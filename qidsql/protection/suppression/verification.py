@@ -20,8 +20,8 @@ from qidsql.sql.relation import making
 from qidsql.sql.templates import Row, fill, fill_query, integer, union_all
 
 GROUPED, COMPARED = 60.0, 6.0  # relative costs of a row in a grouping and of a pair of patterns
-GROUPS = 1500  # if there are more sets of NULLs, they are not paired with each other
-SETS_AT_ONCE = 8
+GROUPS_PAIRED = 1500  # if there are more sets of NULLs, they are not paired with each other
+SETS_CHECKED_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +77,14 @@ def wildcard_check(
         return integer(left), integer(rows), None if seen is None else integer(seen)
 
     left, below, smallest = patterns.patterns, patterns.rows, None
-    if len(groups) <= GROUPS:
+    if len(groups) <= GROUPS_PAIRED:
         unions = dict.fromkeys(groups) | dict.fromkeys(one | other for one in groups for other in groups)
         todo = iter(unions)
         tried = 0
         while left:
             if left * COMPARED < (len(unions) - tried) * GROUPED:
                 break
-            if not (batch := list(islice(todo, SETS_AT_ONCE))):
+            if not (batch := list(islice(todo, SETS_CHECKED_AT_ONCE))):
                 return WildcardCheck(k, patterns.rows, below, smallest)
             tried += len(batch)
             found = []
@@ -121,8 +121,8 @@ def _query(template: str, **holes: exp.Expr | Sequence[exp.Expr]) -> exp.Query:
 # An independent check of a suppression plan: k rows fit the visible cells of each row, and no blank is superfluous.
 
 
-MOST = 100_000_000  # patterns x column sets that are grouped; larger plans are checked in part
-SAMPLE = 100  # patterns whose single cells are restored
+MOST_PATTERNS_GROUPED = 100_000_000  # patterns x column sets that are grouped; larger plans are checked in part
+PATTERNS_RESTORED = 100  # patterns whose single cells are restored
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +145,12 @@ def plan_check(plan: SuppressionPlan, deadline: float | None = None) -> PlanChec
     patterns = plan.patterns
     packing, bench = Packing(patterns.values), patterns.bench
     bench.query(packing.table(), "packing of row patterns", deadline)
-    sets = max(1, MOST // patterns.patterns)
+    sets = max(1, MOST_PATTERNS_GROUPED // patterns.patterns)
     chosen = sorted(plan.masks, key=lambda mask: -plan.masks[mask])[:sets]
     inside = exp.column("mask").isin(*(exp.Literal.number(mask) for mask in chosen))
     checked, unsafe = _fits(plan, exp.select("pattern", "mask").from_("plan").where(inside), packing, deadline)
     bits = exp.values([(1 << place,) for place in range(len(patterns.names))], alias="restored", columns=["bit"])
-    sample = fill_query("workbench/suppression/plan_sample", restored=bits, most=min(SAMPLE, sets))
+    sample = fill_query("workbench/suppression/plan_sample", restored=bits, most=min(PATTERNS_RESTORED, sets))
     restored, needed = _fits(plan, sample, packing, deadline)
     return PlanCheck(checked, unsafe, restored - needed)
 

@@ -22,8 +22,8 @@ from qidsql.protection.row_patterns import Records
 from qidsql.protection.uniques import column_lattice
 from qidsql.protection.uniques.column_lattice import Agreement
 
-MOST_SETS = 1 << 18
-MOST = 1_000_000_000  # column sets times records: about half a minute, and an eighth of it in bytes
+MOST_SETS_COUNTED = 1 << 18
+MOST_SETS_TIMES_RECORDS = 1_000_000_000  # column sets times records: about half a minute, and an eighth of it in bytes
 KEPT_CLASSES = 64  # column sets whose classes stay in memory: a set comes soon after the one without its first column
 
 
@@ -50,7 +50,7 @@ class UniquesByDefinition:
     @property
     def countable(self) -> bool:
         """Whether all column sets can be counted in a minute or so."""
-        return self.sets <= MOST_SETS and self.sets * self._records.count <= MOST
+        return self.sets <= MOST_SETS_COUNTED and self.sets * self._records.count <= MOST_SETS_TIMES_RECORDS
 
     def __iter__(self) -> Iterator[tuple[NDArray[np.intp], int]]:
         """The records that have such a combination on a column set, set by set."""
@@ -106,16 +106,16 @@ class UniquesByDefinition:
 # bits.
 
 
-MOST_COLUMNS = 22  # 2^22 bits are half a megabyte per record
+MOST_BITS = 22  # 2^22 bits are half a megabyte per record
 FLAGS = 1 << 21  # bytes of flags per step, so that the words of a step stay in the processor's cache
-TICK = 0.2  # seconds between checks of the clock
+CLOCK_TICK = 0.2  # seconds between checks of the clock
 Found = tuple[NDArray[np.intp], NDArray[np.intp]]  # records, and the mask of a column set for each
 
 
 class UniquesByPairs:
     """Iterates over blocks of records and their minimal unsafe sets; `searched` counts the rows done so far.
 
-    Exact for every k and with `wildcard`. At most MOST_COLUMNS columns, no sets of more than `max_size`. `check` is
+    Exact for every k and with `wildcard`. At most MOST_BITS columns, no sets of more than `max_size`. `check` is
     called several times a second and may raise to end the search.
 
     [Wilson, section 2, step 2, for each record on its own; Manning, Haglin & Keane 2008 for the name minimal sample
@@ -133,7 +133,7 @@ class UniquesByPairs:
         check: Callable[[], object] = lambda: None,
         workers: int = 0,
     ) -> None:
-        assert records.columns <= MOST_COLUMNS
+        assert records.columns <= MOST_BITS
         self.searched = 0
         self._records, self._k, self._check = records, k, check
         self._small = None if max_size is None else column_lattice.sets_up_to(max_size, records.columns)
@@ -165,7 +165,7 @@ class UniquesByPairs:
         while True:
             self._check()
             try:
-                return future.result(timeout=TICK)
+                return future.result(timeout=CLOCK_TICK)
             except TimeoutError:
                 continue
 

@@ -90,20 +90,20 @@ def _halves(
 # The columns on which one record agrees with each of the others: a mask for every pair, one record at a time.
 
 
-MEMORY = 64_000_000  # bytes for the values whose rows are stored as a line of flags
+BYTES_OF_FLAGS = 64_000_000  # bytes for the values whose rows are stored as a line of flags
 RARE = 200  # a value of fewer than 1 in so many records is stored as a list of records
-MOST_COLUMNS = 32
+MOST_LATTICE_COLUMNS = 32
 
 
 class Agreement:
     """The agreement masks of records, at most 32 columns: bit c is set if both have the same code in column c.
 
     With `wildcard`, NULL (code 0) agrees with everything. Work for one record: about columns * records byte
-    operations. Memory: 4 bytes a cell, and MEMORY.
+    operations. Memory: 4 bytes a cell, and BYTES_OF_FLAGS.
     """
 
     def __init__(self, records: Records, wildcard: bool = False) -> None:
-        assert records.columns <= MOST_COLUMNS
+        assert records.columns <= MOST_LATTICE_COLUMNS
         self._records, self._wildcard = records, wildcard
         self._members: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []  # records by code, and where codes begin
         frequent: list[tuple[int, int, int]] = []
@@ -115,7 +115,7 @@ class Agreement:
             often = np.flatnonzero(sizes * RARE >= max(records.count, 1))
             frequent += [(int(sizes[code]), column, int(code)) for code in often]
         frequent.sort(reverse=True)
-        keep = MEMORY // max(records.count, 1)
+        keep = BYTES_OF_FLAGS // max(records.count, 1)
         self._flags = {(column, code): self._flags_of(column, code) for _, column, code in frequent[:keep]}
 
     def masks(self, record: int, out: NDArray[np.int32]) -> None:

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from qidsql.errors import UsageError
 from qidsql.protection.row_patterns import Records
-from qidsql.protection.uniques.algorithms import MOST_COLUMNS, UniquesByPairs, UniquesBySets
+from qidsql.protection.uniques.algorithms import MOST_BITS, UniquesByPairs, UniquesBySets
 
-MOST_SETS = 20_000_000  # column sets that are examined one by one: hours
+MOST_SETS_EXAMINED = 20_000_000  # column sets that are examined one by one: hours
 
 # Nanoseconds, measured; only their ratios matter
 PAIR_CELL = 0.3  # comparing one cell with one cell
-PAIR = 4.0  # noting one pair's mask
+PAIR_COST = 4.0  # noting one pair's mask
 LATTICE_BIT = 0.9  # one set of one record, all passes
 LATTICE_COUNT = 15.0  # the same with counts instead of bits, for k > 2
 RECORD = 30_000.0
@@ -64,7 +64,7 @@ class MinimalUniques:
         self._wildcard = wildcard and records.has_null
         self.seconds = {each: cost / 1e9 for each, cost in self._costs().items()}
         if not self.seconds:
-            most = f"at most {MOST_COLUMNS} columns" + (" with --nulls wildcard" if self._wildcard else "")
+            most = f"at most {MOST_BITS} columns" + (" with --nulls wildcard" if self._wildcard else "")
             raise UsageError(
                 f"{records.columns} columns have too many sets to search: give --max-size 3, or choose {most} (-c)"
             )
@@ -74,12 +74,12 @@ class MinimalUniques:
         """The estimated nanoseconds of each method that is possible."""
         records, columns = self._records, self._records.columns
         costs = {}
-        if columns <= MOST_COLUMNS:
+        if columns <= MOST_BITS:
             bit = LATTICE_BIT if self._k == 2 else LATTICE_COUNT
-            each = records.count * (columns * PAIR_CELL + PAIR) + RECORD + (bit * 2**columns)
+            each = records.count * (columns * PAIR_CELL + PAIR_COST) + RECORD + (bit * 2**columns)
             costs["pairs"] = records.count * each
         sets = sum(comb(columns, size) for size in range(1, self.largest + 1))
-        if not self._wildcard and sets <= MOST_SETS:
+        if not self._wildcard and sets <= MOST_SETS_EXAMINED:
             costs["sets"] = sets * (SET + records.count * SET_RECORD)
         return costs
 
@@ -118,7 +118,7 @@ class UniqueCounts:
         self.records = records
         self.largest = largest
         self.by_record: NDArray[np.int32] = np.zeros((records.count, largest + 1), dtype=np.int32)
-        dense = records.columns <= MOST_COLUMNS  # else no block with masks comes
+        dense = records.columns <= MOST_BITS  # else no block with masks comes
         self._by_set: NDArray[np.int64] | Counter[int] = (
             np.zeros(1 << records.columns, dtype=np.int64) if dense else Counter()
         )

@@ -87,7 +87,7 @@ def test_rows_left_over_get_company(duckdb_store: DuckDBStore, monkeypatch: pyte
     table(duckdb_store, "people", rows)
     with duckdb_store.connect() as engine:
         best = heuristic_shares(engine, "people", 2)
-        monkeypatch.setattr("qidsql.protection.anonymization.anonymizer.WORK", 0)
+        monkeypatch.setattr("qidsql.protection.anonymization.anonymizer.ANONYMIZER_WORK", 0)
         greedy = heuristic_shares(engine, "people", 2)
     assert all(kept == 0 for _, kept, _ in greedy)
     assert sum(size for _, kept, size in best if kept == 0) == 2  # of the four rows suffice

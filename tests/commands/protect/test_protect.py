@@ -178,14 +178,14 @@ def read(store: Store, names: Sequence[str], copy: str = "t_public") -> Counter[
 @TWO_ENGINES
 def test_plan_proof_and_copy_are_as_defined(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(4):
-        monkeypatch.setattr(levels, "LARGE", seed % 2 * levels.LARGE)  # 0: descended first
+        monkeypatch.setattr(levels, "NODES_OF_DESCENT", seed % 2 * levels.NODES_OF_DESCENT)  # 0: descended first
         check(store, seed)
 
 
 @pytest.mark.exhaustive
 @pytest.mark.engines("duckdb")
 def test_the_end_of_a_budget_ends_the_search_alone(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(levels, "LARGE", 0)
+    monkeypatch.setattr(levels, "NODES_OF_DESCENT", 0)
     names, rows = ["n", "t"], drawn(Random(3), ["n", "t"])
     store.table("t", {name: TYPES[name] for name in names}, rows)
     with qidsql.connect(store.url) as engine:
@@ -244,7 +244,7 @@ def test_classes_of_a_sample_prove_the_same(store: Store, monkeypatch: pytest.Mo
     store.table("t", TYPES, rows)
     options: dict[str, Any] = {"columns": list(TYPES), "k": 3, "suppress": "20%"}
     whole = qidsql.protect(store.url, "t", by="levels", **options)
-    monkeypatch.setattr(classes, "LARGE", 0)
+    monkeypatch.setattr(classes, "CLASSES_OF_SAMPLING", 0)
     monkeypatch.setattr(classes, "SAMPLES", (4, 2))
     sampled = qidsql.protect(store.url, "t", by="levels", **options)
     assert sampled.account.statements > whole.account.statements

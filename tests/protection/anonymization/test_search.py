@@ -207,7 +207,7 @@ def test_equal_codes_get_equal_plans_within_the_same_work(bench: Workbench, monk
     rows = [tuple(random.randint(0, 4) for _ in range(4)) for _ in range(120)]
     patterns, found = patterns_of(bench, rows), []
     for work in (0, 3_000_000, 3_000_000, 10_000_000_000, 10_000_000_000):
-        monkeypatch.setattr("qidsql.protection.anonymization.anonymizer.WORK", work)
+        monkeypatch.setattr("qidsql.protection.anonymization.anonymizer.ANONYMIZER_WORK", work)
         found.append(Anonymizer(patterns, 3, [1] * 4).run())
     greedy, *early, late, again = found
     assert early[0] == early[1]

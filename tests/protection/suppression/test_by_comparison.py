@@ -48,7 +48,7 @@ def drawn(draw: np.random.Generator, columns: int) -> tuple[NDArray[np.uint32], 
 def test_the_set_is_that_of_brute_force(way: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if way == "in small parts":  # many batches, and a hash in which most sets share a bucket
         monkeypatch.setattr("qidsql.protection.suppression.row_search.LISTED", 7)
-        monkeypatch.setattr("qidsql.protection.suppression.row_search.BUCKETS", 2)
+        monkeypatch.setattr("qidsql.protection.suppression.row_search.BUCKET_BITS", 2)
     draw = np.random.default_rng(seed)
     for weigh in WEIGHTS:
         columns = int(draw.integers(1, 7))
@@ -97,7 +97,7 @@ def test_all_are_solved_unless_the_table_is_wide(columns: int, monkeypatch: pyte
     records, weights = Records.of(rows.T.tolist(), [1] * len(rows)), [1] * columns
     masks = {}
     for costs in (100, 1 << 62):
-        monkeypatch.setattr(row_search, "COUNTED", costs)
+        monkeypatch.setattr(row_search, "COUNTS_PER_SET", costs)
         solve = SuppressionByComparison(records, 3, weights)
         for some, found in solve.of(np.arange(records.count)):
             for record, mask in zip(some.tolist(), found.tolist(), strict=True):

@@ -105,7 +105,7 @@ def test_the_plan_is_the_lightest_hitting_set_of_the_unsafe_sets(
         monkeypatch.setattr("qidsql.protection.suppression.plan.GROUPED", 1e12)
         monkeypatch.setattr("qidsql.protection.suppression.plan.SEARCHED", 0.0)
     if way == "around differences":
-        monkeypatch.setattr("qidsql.protection.suppression.row_search.COUNTED", 1e-9)
+        monkeypatch.setattr("qidsql.protection.suppression.row_search.COUNTS_PER_SET", 1e-9)
     if way == "by nearby records":
         monkeypatch.setattr("qidsql.protection.suppression.plan.COMPARED_COLUMNS", 0)
     if way == "by all pairs":

@@ -104,7 +104,7 @@ def test_with_partitions_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.exhaustive
 def test_with_values_that_are_lists_of_their_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("qidsql.protection.uniques.column_lattice.MEMORY", 40)
+    monkeypatch.setattr("qidsql.protection.uniques.column_lattice.BYTES_OF_FLAGS", 40)
     draw = Random(3)
     for _ in range(50):
         rows, columns = random_rows(draw)

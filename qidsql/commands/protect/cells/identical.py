@@ -56,7 +56,7 @@ def anonymizing(engine: Engine, protection: TableProtection, patterns: RowPatter
     return printed(engine, script, table, "_anonymized", query, protection.copied)
 
 
-MEMORY = 1 << 30  # bytes, if the source runs in another process
+BYTES_OF_CELLS = 1 << 30  # bytes, if the source runs in another process
 
 
 @one_answer
@@ -119,7 +119,7 @@ class _Anonymization:
         """The plan, checked. A deadline leaves time for a copy and its audit, at most half of it: each takes about as
         long as `coding`."""
         request, protection = self._request, self._protection
-        memory = (self._engine.memory_limit or MEMORY) // 4
+        memory = (self._engine.memory_limit or BYTES_OF_CELLS) // 4
         deadline = protection.search_deadline(coding)
         k, weights = request.policy.k, protection.weights
         anonymizer = Anonymizer(patterns, k, weights, memory, deadline, self._on_stage, request.work)
