@@ -95,7 +95,7 @@ def cells_rows(result: "IdenticalRows | MatchingRows") -> Iterable[Row]:
         return
     yield row_of(CELLS, result, finding="table", rows=result.records, **plan)
     if result.known is not None:
-        from qidsql.report.sections import known_people_lines
+        from qidsql.report.protected import known_people_lines
 
         withstood, found = known_people_lines(result.known, result.k)
         for finding, lines in (("withstands", withstood), ("open", found)):
@@ -130,7 +130,7 @@ IMPACT = columns_named(
 
 def impact_rows(result: "ImpactResult") -> Iterable[Row]:
     """The table, without a column, then its columns. Whom the copy singles out is part of the reason."""
-    from qidsql.report.sections import known_people_lines
+    from qidsql.report.protected import known_people_lines
 
     _, found = known_people_lines(result.known, result.k) if result.known and result.k else ((), ())
     reason = "; ".join((result.reason, *result.account.unfinished, *found))

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from qidsql.commands.audit.command import AuditResult
-from qidsql.commands.audit.effects import Remedy
+from qidsql.commands.audit.command import AuditResult, Remedy
 from qidsql.core.results import Verdict
 from qidsql.formats.run_summary import unit_of
 from qidsql.formats.texts import duration, most_severe, number, rank_of, share_of, told

@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 from qidsql.column_roles.resolution import given_columns
 from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.command import AuditRequest, AuditResult
-from qidsql.commands.audit.earlier import Earlier
+from qidsql.commands.audit.facts import Earlier
 from qidsql.commands.table_search import Accounting
 from qidsql.core.budget import within, within_bytes
 from qidsql.core.policy import Policy, changed_settings, relaxed_settings

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from qidsql.commands.audit.command import AuditResult, ColumnFinding, ColumnSetFinding, SearchFinding
-from qidsql.commands.audit.effects import Withheld
+from qidsql.commands.audit.command import AuditResult, ColumnFinding, ColumnSetFinding, SearchFinding, Withheld
 from qidsql.core.policy import Policy
 from qidsql.core.results import Account, Verdict
 from qidsql.core.tables import Role

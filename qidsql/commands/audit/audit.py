@@ -1,15 +1,15 @@
 """The audit of one table against one policy, from the catalog to a verdict."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import Any
 
-from qidsql.column_roles.resolution import Columns, given_columns
-from qidsql.commands.audit.causes import allow, search, withhold
+from qidsql.column_roles.resolution import given_columns
+from qidsql.commands.audit.causes import explaining
 from qidsql.commands.audit.command import AuditRequest, AuditResult, ColumnFinding
-from qidsql.commands.audit.draft import Draft
-from qidsql.commands.audit.earlier import Earlier
-from qidsql.commands.audit.figures import estimated, findings_of, measure
+from qidsql.commands.audit.facts import AuditFacts, AuditWork, Earlier, Stage
+from qidsql.commands.audit.figures import estimated, findings_of, measuring
 from qidsql.commands.audit.verdict import assumptions, verdict_on
 from qidsql.commands.table_search import Accounting, comparison_notes, order_notes, table_profiler, unknown_table
 from qidsql.core.budget import within, within_bytes
@@ -17,10 +17,7 @@ from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Column, Table
 from qidsql.engines.base import Engine
-from qidsql.errors import BudgetSpent, Interrupted, SnapshotLost, StatementError, Stopped, UsageError
-from qidsql.profiling.disclosing import disclosing
-from qidsql.profiling.known_rows import linking
-from qidsql.profiling.profiler import TableProfiler
+from qidsql.errors import Interrupted, SnapshotLost, Stopped
 from qidsql.profiling.samples import coded
 from qidsql.sql.templates import Statement
 
@@ -56,114 +53,143 @@ def audit(
     accounting, policy = Accounting(engine), request.policy
     lost: list[str] = []
 
-    def on_part(draft: Draft) -> None:
+    def on_part(facts: AuditFacts) -> None:
         if request.on_part is not None:
-            request.on_part(_result(draft, policy, accounting, lost))
+            request.on_part(_result(facts, request, accounting, lost))
 
     with within(policy.max_seconds), within_bytes(policy.max_bytes):
         while True:
-            draft = Draft(unknown_table(request.table), weights=request.column_weights, earlier=earlier or Earlier())
-            draft.hierarchies = request.declared
             with engine.answer(), engine.on_credit():
-                _fill(engine, request, draft, on_stage, on_part, on_table)
-            verdict, _ = verdict_on(draft, policy)
+                facts = _found(engine, request, earlier or Earlier(), on_stage, on_part, on_table)
+            verdict, _ = verdict_on(facts, policy)
             if not isinstance(engine.stopped_by, SnapshotLost) or verdict is not Verdict.INCONCLUSIVE:
                 break
             if len(lost) == BEGUN_ANEW:
                 break
             lost.append(str(engine.stopped_by))
             on_stage(f"starting again: {lost[-1]}")
-    return _result(draft, policy, accounting, lost)
+    return _result(facts, request, accounting, lost)
 
 
-def _result(draft: Draft, policy: Policy, accounting: Accounting, lost: Sequence[str]) -> AuditResult:
+def _result(facts: AuditFacts, request: AuditRequest, accounting: Accounting, lost: Sequence[str]) -> AuditResult:
     """The result of the facts known so far."""
-    verdict, reason = verdict_on(draft, policy)
+    policy = request.policy
+    verdict, reason = verdict_on(facts, policy)
     notes = (
-        *draft.table.notes,
-        *comparison_notes(_measured(draft.table, draft.columns)),
-        *order_notes(draft.table, policy.criteria),
-        *draft.notes,
+        *facts.table.notes,
+        *comparison_notes(_measured(facts.table, facts.columns)),
+        *order_notes(facts.table, policy.criteria),
+        *facts.notes,
         *(f"started again: {reason}" for reason in lost),
     )
     return AuditResult(
         verdict=verdict,
         reason=reason,
-        entities=_entities(draft, policy),
-        columns=tuple(draft.columns),
-        profile=draft.profile,
-        profile_with_proposed=draft.profile_with_proposed,
-        estimate=draft.estimate,
-        class_sizes=draft.class_sizes,
-        histories=draft.histories,
-        numbers_of_rows=draft.numbers,
-        unicity=tuple(draft.unicity) or None,
-        resolutions=tuple(draft.resolutions) or None,
-        disclosed=tuple(draft.disclosed),
-        persons=draft.persons or None,
-        column_sets=tuple(draft.column_sets),
-        searches=tuple(draft.searches),
-        withheld=tuple(draft.withheld),
-        least_withheld=draft.least_withheld,
-        coarser=draft.coarser,
-        blanked=draft.blanked,
-        hierarchies=None if draft.hierarchies is None else str(draft.hierarchies),
-        assumptions=assumptions(policy, draft.columns, verdict),
-        account=accounting.account(draft.table, policy, draft.rows, draft.sets_profiled, draft.unfinished, notes),
-        interrupted=draft.interrupted,
-        cut_short=draft.cut_short,
+        entities=_entities(facts, policy),
+        columns=facts.columns,
+        profile=facts.profile,
+        profile_with_proposed=facts.profile_with_proposed,
+        estimate=facts.estimate,
+        class_sizes=facts.class_sizes,
+        histories=facts.histories,
+        numbers_of_rows=facts.numbers,
+        unicity=facts.unicity or None,
+        resolutions=facts.resolutions or None,
+        disclosed=facts.disclosed,
+        persons=facts.persons or None,
+        column_sets=facts.column_sets,
+        searches=facts.searches,
+        withheld=facts.withheld,
+        least_withheld=facts.least_withheld,
+        coarser=facts.coarser,
+        blanked=facts.blanked,
+        hierarchies=None if request.declared is None else str(request.declared),
+        assumptions=assumptions(policy, facts.columns, verdict),
+        account=accounting.account(facts.table, policy, facts.rows, facts.sets_profiled, facts.unfinished, notes),
+        interrupted=facts.interrupted,
+        cut_short=facts.cut_short,
     )
 
 
-COARSER = "coarser values and blank cells"
-
-OnPart: TypeAlias = Callable[[Draft], None]
-
-
-def _fill(
+def _found(
     engine: Engine,
     request: AuditRequest,
-    draft: Draft,
+    earlier: Earlier,
     on_stage: Callable[[str], None],
-    on_part: OnPart,
+    on_part: Callable[[AuditFacts], None],
     on_table: Callable[[Table], None],
-) -> None:
-    """Fill the draft, from the catalog on, as far as the work gets. What is not shown to be of one state of the data is
-    not in it at the end, nor at each part."""
-    facts = draft.facts()
+) -> AuditFacts:
+    """What the stages find, from the catalog on, as far as they get. This is the one place that catches a stop. What is
+    not shown to be of one state of the data is not among the facts at the end, nor at each part.
+    """
+    facts = settled = AuditFacts(unknown_table(request.table))
+    undone: Sequence[str] = ()  # if the work ends now
 
     def settle() -> None:
-        nonlocal facts
+        nonlocal facts, settled
         try:
             engine.settle()
         except BaseException:
-            vars(draft).update(facts)
+            facts = settled
             raise
-        facts = draft.facts()
-
-    def on_settled(draft: Draft) -> None:
-        if request.on_part is not None or not facts["profile"]:  # what is shown, or the verdict
-            settle()
-        on_part(draft)
+        settled = facts
 
     try:
         on_stage("reading the catalog")
-        described = engine.narrowed(engine.describe(request.table), request.policy.where)
-        columns = given_columns(described, request.policy)
-        draft.table, draft.columns = described, findings_of(columns)
-        on_table(described)
-        _examine(engine, described, request, columns, draft, on_stage, on_settled)
+        work = _work(engine, request, earlier, on_stage)
+        facts = replace(facts, table=work.table, columns=findings_of(work.columns))
+        on_table(work.table)
+        if engine.workspace:
+            on_stage(f"coding {work.every.columns} columns")
+            every, note = coded(work.every)
+            work, facts = replace(work, every=every), replace(facts, notes=(note,))
+        try:
+            for stage, later in _stages(request):
+                if not stage.needed(work, facts):
+                    continue
+                undone = [stage.name, *(later if stage.explains else ())]
+                if stage.told:
+                    if request.on_part is not None or settled.profile is None:  # what is shown, or the verdict
+                        settle()
+                    on_part(facts)
+                undone = later if stage.explains else undone
+                try:
+                    for found in stage.run(work, facts):
+                        facts = found
+                except stage.ends_with as end:
+                    facts = facts.left(f"{stage.said}{end}", end, undone)
+                    break
+                undone = ()
+        finally:
+            facts = replace(facts, sets_profiled=work.every.sets)
         settle()
     except Stopped as stop:
         with suppress(Stopped):
             settle()
-        draft.leave(str(engine.stopped_by or stop), engine.stopped_by or stop)
-        draft.interrupted = isinstance(stop, Interrupted)
+        facts = facts.left(str(engine.stopped_by or stop), engine.stopped_by or stop, undone)
+        facts = replace(facts, interrupted=isinstance(stop, Interrupted))
     except KeyboardInterrupt as stop:
         with suppress(Stopped):
             settle()
-        draft.leave("interrupted", stop)
-        draft.interrupted = True
+        facts = replace(facts.left("interrupted", stop, undone), interrupted=True)
+    return facts
+
+
+def _work(engine: Engine, request: AuditRequest, earlier: Earlier, on_stage: Callable[[str], None]) -> AuditWork:
+    """The table as the catalog describes it, and a profiler of its columns."""
+    table = engine.narrowed(engine.describe(request.table), request.policy.where)
+    columns = given_columns(table, request.policy)
+    return AuditWork(
+        request, table, columns, table_profiler(engine, table, columns.searched, request.policy), on_stage, earlier
+    )
+
+
+def _stages(request: AuditRequest) -> Iterator[tuple[Stage, list[str]]]:
+    """The stages of an audit, each with the names of those after it."""
+    by_sample = [Stage(estimated)] if request.error is not None else []
+    stages = [*by_sample, *measuring(request.policy), *explaining(request.policy)]
+    for number, stage in enumerate(stages, start=1):
+        yield stage, [each.name for each in stages[number:]]
 
 
 def planned_statements(engine: Engine, request: AuditRequest) -> list[Statement[Any]]:
@@ -173,87 +199,13 @@ def planned_statements(engine: Engine, request: AuditRequest) -> list[Statement[
     if engine.workspace or request.error is not None:
         return engine.planned_statements(lambda: audit(engine, request))
     policy = request.policy
-    described = engine.narrowed(engine.describe(request.table), policy.where)
-    profiler = table_profiler(engine, described, given_columns(described, policy).searched, policy)
-    return profiler.planned_first()[: policy.max_statements]
+    return _work(engine, request, Earlier(), lambda stage: None).every.planned_first()[: policy.max_statements]
 
 
-def _examine(
-    engine: Engine,
-    table: Table,
-    request: AuditRequest,
-    columns: Columns,
-    draft: Draft,
-    on_stage: Callable[[str], None],
-    on_part: OnPart,
-) -> None:
-    """Fill the draft, stage by stage. Raises Stopped if the work ends early."""
-    policy = request.policy
-    every = table_profiler(engine, table, columns.searched, policy)
-    if engine.workspace:
-        on_stage(f"coding {every.columns} columns")
-        every, note = coded(every)
-        draft.notes.append(note)
-    try:
-        if request.error is not None and estimated(every, request, draft, on_stage):
-            return
-        violating = measure(every, table, request, columns, draft, on_stage)
-        if violating is not None:
-            try:
-                _explain(*violating, table, policy, draft, on_stage, on_part)
-            except StatementError as error:  # the verdict is proved; only the reasons stay incomplete
-                draft.leave(str(error), error)
-    finally:
-        draft.sets_profiled = every.sets
-
-
-def _explain(
-    audited: TableProfiler,
-    limited: TableProfiler,
-    table: Table,
-    policy: Policy,
-    draft: Draft,
-    on_stage: Callable[[str], None],
-    on_part: OnPart,
-) -> None:
-    """Why the table fails: the minimal column sets to blame, and the effects of withholding columns.
-
-    `limited` profiles the audited columns with all limits on disclosure.
-    """
-    whole = draft.profile
-    assert whole is not None
-    criteria = policy.explaining
-    draft.todo = [*(f"minimal sets: {c.name}" for c in criteria), "the effects of withholding columns", COARSER]
-    for criterion in criteria:
-        on_part(draft)
-        on_stage(f"violation found; looking for each minimal {criterion.name}")
-        del draft.todo[0]
-        allow(audited, policy, criterion)
-        profiler = linking(disclosing(audited, table, [criterion]), criterion.linked, draft.histories)
-        search(profiler, criterion, profiler.profile(profiler.everything), policy, draft)
-    on_part(draft)
-    on_stage("violation found; measuring the effects of withholding columns")
-    del draft.todo[0]
-    allow(audited, policy)
-    try:
-        withhold(linking(limited, policy.below_k.linked, draft.histories), policy, whole, draft)
-    except BudgetSpent as stop:
-        draft.leave(f"withholding columns: {stop}", stop)
-        return
-    from qidsql.commands.audit.remedies import compare_remedies  # where a table fails, so that loading stays fast
-
-    on_stage(f"violation found; measuring {COARSER}")
-    del draft.todo[0]
-    try:
-        compare_remedies(audited, table, policy, whole, draft)
-    except (BudgetSpent, UsageError) as stop:  # such as too many values for codes
-        draft.leave(f"{COARSER}: {stop}", stop)
-
-
-def _entities(draft: Draft, policy: Policy) -> int | None:
+def _entities(facts: AuditFacts, policy: Policy) -> int | None:
     if policy.entity is None:
         return None
-    return next((finding.profile.rows for finding in draft.columns if finding.profile is not None), None)
+    return next((finding.profile.rows for finding in facts.columns if finding.profile is not None), None)
 
 
 def _measured(table: Table, findings: Sequence[ColumnFinding]) -> list[Column]:

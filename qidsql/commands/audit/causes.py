@@ -1,25 +1,26 @@
 """The minimal column sets to blame for a violation, and the fewest columns to withhold that follow from them."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import takewhile
 from math import comb
 
 from qidsql.commands import gate
-from qidsql.commands.audit.command import ColumnFinding, ColumnSetFinding, SearchFinding
-from qidsql.commands.audit.draft import Draft
-from qidsql.commands.audit.effects import LeastWithheld, Withheld
-from qidsql.commands.audit.verdict import of_persons
+from qidsql.commands.audit.command import ColumnFinding, ColumnSetFinding, LeastWithheld, SearchFinding, Withheld
+from qidsql.commands.audit.facts import AuditFacts, AuditWork, Stage
+from qidsql.commands.audit.verdict import obstacles
 from qidsql.core.policy import Policy
-from qidsql.core.results import Verdict
-from qidsql.core.tables import Nulls, Role, names_of, positions
-from qidsql.errors import BudgetSpent, StatementError
+from qidsql.core.tables import Nulls, names_of, positions
+from qidsql.errors import BudgetSpent, StatementError, UsageError
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.histories import KnownRows
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.budget import at_most
+from qidsql.profiling.disclosing import disclosing
+from qidsql.profiling.known_rows import linking
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.regions import Regions, regions_of
 from qidsql.profiling.row_pairs import PairsThatAgree
@@ -33,10 +34,11 @@ from qidsql.search.lattice import Enough, levelwise, more_than
 from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.result import Found, SearchResult
 from qidsql.search.smallest import Foresight, later_steps
-from qidsql.wording.texts import few, plural, setting
+from qidsql.wording.texts import plural, setting
 
 LOG = logging.getLogger(__name__)
 
+COARSER = "coarser values and blank cells"
 MAX_SETS = 1000  # minimal sets listed by one search; qidsql keys --all lists them all
 MORE_ROWS = 2_000_000_000  # scanned for one more size of column sets if so many are listed: rows x sets
 MAX_STATEMENTS = 5_000  # of each search and of the remedies, unless the policy has a budget of statements
@@ -57,36 +59,103 @@ def allow(profiler: TableProfiler, policy: Policy, criterion: Criterion | None =
         profiler.allow(MAX_STATEMENTS, MAX_VALUES_FOR_PAIRS if pairs else MAX_VALUES)
 
 
-def search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, policy: Policy, draft: Draft) -> None:
-    """Append the findings of one search. Raises Stopped if no more statements can be sent."""
+def explaining(policy: Policy) -> list[Stage]:
+    """The stages that tell why a table fails: the minimal column sets to blame, and the effects of withholding columns;
+    the remedies follow."""
+
+    def fails(work: AuditWork, facts: AuditFacts) -> bool:
+        return facts.fails(policy)
+
+    stopped = (StatementError,)  # the verdict is proved; only the reasons stay incomplete
+    searches = [
+        Stage(partial(_blamed, criterion=each), f"minimal sets: {each.name}", fails, True, stopped, told=True)
+        for each in policy.explaining
+    ]
+    return [
+        *searches,
+        Stage(
+            _withheld,
+            "the effects of withholding columns",
+            fails,
+            explains=True,
+            ends_with=(*stopped, BudgetSpent),
+            said="withholding columns: ",
+            told=True,
+        ),
+        Stage(
+            _remedies,
+            COARSER,
+            fails,
+            explains=True,
+            ends_with=(*stopped, BudgetSpent, UsageError),  # such as too many values for codes
+            said=f"{COARSER}: ",
+        ),
+    ]
+
+
+def _blamed(work: AuditWork, facts: AuditFacts, criterion: Criterion) -> Iterator[AuditFacts]:
+    """The minimal column sets that meet one criterion. Raises Stopped if no more statements can be sent."""
+    audited = facts.audited
+    assert audited is not None
+    work.on_stage(f"violation found; looking for each minimal {criterion.name}")
+    allow(audited, work.policy, criterion)
+    profiler = linking(disclosing(audited, work.table, [criterion]), criterion.linked, facts.histories)
+    yield from search(profiler, criterion, profiler.profile(profiler.everything), work, facts)
+
+
+def _withheld(work: AuditWork, facts: AuditFacts) -> Iterator[AuditFacts]:
+    """The effects of withholding columns."""
+    assert facts.audited is not None and facts.limited is not None
+    work.on_stage("violation found; measuring the effects of withholding columns")
+    allow(facts.audited, work.policy)
+    limited = linking(facts.limited, work.policy.below_k.linked, facts.histories)
+    yield from withhold(limited, work.policy, facts)
+
+
+def _remedies(work: AuditWork, facts: AuditFacts) -> Iterator[AuditFacts]:
+    """The effects of coarser values and of blank cells."""
+    from qidsql.commands.audit.remedies import compare_remedies  # where a table fails, so that loading stays fast
+
+    work.on_stage(f"violation found; measuring {COARSER}")
+    yield from compare_remedies(work, facts)
+
+
+def search(
+    profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, work: AuditWork, facts: AuditFacts
+) -> Iterator[AuditFacts]:
+    """The findings of one search. Raises Stopped if no more statements can be sent."""
+    policy = work.policy
     if not criterion.met_by(whole):
-        draft.searches.append(
-            SearchFinding(
-                criterion=criterion.name,
-                complete=True,
-                complete_to_size=profiler.columns,
-                algorithm="profile of all columns",
-                impossible=criterion.impossible(whole),
-            )
+        nothing = SearchFinding(
+            criterion=criterion.name,
+            complete=True,
+            complete_to_size=profiler.columns,
+            algorithm="profile of all columns",
+            impossible=criterion.impossible(whole),
         )
+        yield replace(facts, searches=(*facts.searches, nothing))
         return
     by_pairs = criterion.pairs_decide and profiler.entity is None and profiler.nulls is Nulls.EQUAL
     find = _minimal_keys if by_pairs else _minimal_sets
-    result, early = find(profiler, criterion, policy, draft)
+    result, early = find(profiler, criterion, work)
     result = gate.column_sets(result, profiler, [1] * profiler.columns)
     if by_pairs:
         profiler.learn_keys([found.mask for found in result.found])
     known = {found.mask for found in result.found}
-    sets = (*result.found, *(found for found in early if found.mask not in known))
-    draft.searches.append(_finding(result, policy))
-    for found in sorted(sets, key=_shown_first):
-        names = names_of(found.mask, profiler.names)
-        draft.column_sets.append(ColumnSetFinding(criterion=criterion.name, columns=names, profile=found.profile))
+    sets = sorted((*result.found, *(found for found in early if found.mask not in known)), key=_shown_first)
+    blamed = (
+        ColumnSetFinding(criterion=criterion.name, columns=names_of(each.mask, profiler.names), profile=each.profile)
+        for each in sets
+    )
+    searches = (*facts.searches, _finding(result, policy))
+    facts = replace(facts, searches=searches, column_sets=(*facts.column_sets, *blamed))
+    yield facts
     if criterion == policy.below_k and result.complete:
-        _least_withheld(profiler, criterion, result, draft)
+        facts = replace(facts, least_withheld=_least_withheld(profiler, criterion, result, work))
+        yield facts
     if result.stopped is not None:
-        draft.end_by(result.stopped)
-        draft.unfinished.append(f"{criterion.name}: {result.stopped}")
+        why = f"{criterion.name}: {result.stopped}"
+        yield replace(facts, unfinished=(*facts.unfinished, why)).ended_by(result.stopped)
         if profiler.spent:
             raise result.stopped
 
@@ -97,13 +166,14 @@ def _shown_first(found: Found) -> tuple[int, int, int, tuple[int, ...]]:
 
 
 def _minimal_keys(
-    profiler: TableProfiler, criterion: Criterion, policy: Policy, draft: Draft
+    profiler: TableProfiler, criterion: Criterion, work: AuditWork
 ) -> tuple[SearchResult, tuple[Found, ...]]:
     """All minimal keys; of a wide table those of so few columns that memory does not grow with their number.
 
     By the list of an earlier audit, where all that certifies it is measured already; else by pairs of rows.
     """
-    if result := _certified(profiler, criterion, policy, draft, measured=True):
+    policy = work.policy
+    if result := _certified(profiler, criterion, work, measured=True):
         return result, ()
     limited = policy.max_statements is None
     few = limited and COMPARISONS * 2 * (profiler.rows or 0) * profiler.columns > MAX_VALUES_FOR_PAIRS
@@ -133,14 +203,15 @@ def largest_size(columns: int) -> int:
 
 
 def _minimal_sets(
-    profiler: TableProfiler, criterion: Criterion, policy: Policy, draft: Draft
+    profiler: TableProfiler, criterion: Criterion, work: AuditWork
 ) -> tuple[SearchResult, tuple[Found, ...]]:
     """All minimal sets, and one found in another way if their list may not become complete.
 
     By the list of an earlier audit, where it still holds; else level by level where they are small, as those below k
     are, or by the two borders.
     """
-    if result := _certified(profiler, criterion, policy, draft):
+    policy = work.policy
+    if result := _certified(profiler, criterion, work):
         return result, ()
     if criterion.few_columns:
         if result := _decided(profiler, criterion, policy):
@@ -162,13 +233,13 @@ def _minimal_sets(
 
 
 def _certified(
-    profiler: TableProfiler, criterion: Criterion, policy: Policy, draft: Draft, measured: bool = False
+    profiler: TableProfiler, criterion: Criterion, work: AuditWork, measured: bool = False
 ) -> SearchResult | None:
     """All minimal sets, where they are about those of an earlier audit; None where they are not, or there was none.
 
     `measured`: None also where a statement would be needed to tell.
     """
-    earlier = draft.earlier.lists.get(criterion.name, ())
+    policy, earlier = work.policy, work.earlier.lists.get(criterion.name, ())
     places = {name: 1 << place for place, name in enumerate(profiler.names)}
     if policy.max_size is not None or not all(name in places for names in earlier for name in names):
         return None
@@ -215,14 +286,17 @@ def _enough(profiler: TableProfiler, policy: Policy) -> Enough:
     return why_not
 
 
-def _least_withheld(profiler: TableProfiler, criterion: Criterion, result: SearchResult, draft: Draft) -> None:
+def _least_withheld(
+    profiler: TableProfiler, criterion: Criterion, result: SearchResult, work: AuditWork
+) -> LeastWithheld:
     """Every column set below k contains a minimal one, so the withheld columns have to hit each of these."""
-    each = [draft.weights.get(name, 1) for name in profiler.names]
+    weights = work.request.column_weights
+    each = [weights.get(name, 1) for name in profiler.names]
     one = sum(each) + 1  # more than all together: first the number of withheld columns counts, then their weights
     least = minimum_hitting_set([found.mask for found in result.found], [one + weight for weight in each])
     fewest = least.lower_bound // one  # a set of that weight has so many columns at least
     gate.withheld(least.mask, criterion, profiler)
-    draft.least_withheld = LeastWithheld(columns=names_of(least.mask, profiler.names), at_least=fewest)
+    return LeastWithheld(columns=names_of(least.mask, profiler.names), at_least=fewest)
 
 
 def _weakest_first(profiler: TableProfiler) -> list[int]:
@@ -278,14 +352,15 @@ class _Option:
         return min(rows, self.profile.rows_below_k * self.share) if few else max(0, rows - safe * self.share)
 
 
-def withhold(profiler: TableProfiler, policy: Policy, whole: ClassProfile, draft: Draft) -> None:
+def withhold(profiler: TableProfiler, policy: Policy, facts: AuditFacts) -> Iterator[AuditFacts]:
     """Profile the table without each column, then without the best two, then three.
 
     Columns + 2 * CHOICE profiles at most; of a wide table TRIED + 2 * CHOICE. Of a large table, samples of classes rank
     the columns, and only the best of each step is profiled, with those that the sample does not tell from it. Of equal
     columns the one with the most values is first. Raises Stopped.
     """
-    singles = profiler.singles()
+    singles, whole = profiler.singles(), facts.profile
+    assert whole is not None
     left, choice = profiler.everything, sorted(positions(profiler.everything), key=lambda p: -singles[p].classes)
     choice = choice[:TRIED] if len(choice) > MANY_COLUMNS else choice
     regions = regions_of(profiler)
@@ -293,44 +368,25 @@ def withhold(profiler: TableProfiler, policy: Policy, whole: ClassProfile, draft
     share = 1 if sampler is None else _share(whole, SAMPLED_ROWS if regions is None else 0)
     share = share if regions is None else 1 << share.bit_length() - 1
     foresight = Foresight(profiler, profiler.breadth)
-    while left & (left - 1) and len(draft.withheld) < MOST_WITHHELD:
+    while left & (left - 1) and len(facts.withheld) < MOST_WITHHELD:
         sets = [left & ~(1 << place) for place in choice if left >> place & 1]
         if share == 1:
             guessed = [place for place in choice if left >> place & 1]
-            removed = later_steps(profiler.everything ^ left, guessed, MOST_WITHHELD - 1 - len(draft.withheld))
+            removed = later_steps(profiler.everything ^ left, guessed, MOST_WITHHELD - 1 - len(facts.withheld))
             foresight.profiles(sets, (profiler.everything ^ mask for mask in removed if mask != profiler.everything))
         options = _ranked(profiler, sampler, sets, share, whole.rows)
-        if not draft.withheld:
-            _note_each(profiler, options, whole.rows, draft)
+        if not facts.withheld:
+            facts = replace(facts, columns=_with_effects(profiler, options, whole.rows, facts.columns))
+            yield facts
             choice = [(left ^ option.left).bit_length() - 1 for option in options[:CHOICE]]
         left, profile = options[0].left, options[0].profile
-        still = obstacles(policy, profile, draft.columns, draft.unnamed)
+        still = obstacles(policy, profile, facts.columns, facts.unnamed)
         names = names_of(profiler.everything ^ left, profiler.names)
-        draft.withheld.append(Withheld(columns=names, passes=not still, still=still, profile=profile))
+        found = Withheld(columns=names, passes=not still, still=still, profile=profile)
+        facts = replace(facts, withheld=(*facts.withheld, found))
+        yield facts
         if not any(criterion.met_by(profile) for criterion in (policy.below_k, *policy.criteria)):
             return
-
-
-def obstacles(policy: Policy, profile: ClassProfile, columns: Sequence[ColumnFinding], unnamed: int | None = 0) -> str:
-    """What is still in the way of the policy if the columns left have this profile, in words; empty: nothing.
-
-    `unnamed`: the rows without an entity.
-    """
-    known, (first, *limits) = policy.by_known_rows, policy.criteria
-    kept = (first, known) if known and not first.met_by(profile) else (first,)
-    asked = (*kept, *limits)
-    measured = [criterion for criterion in asked if criterion.measured_by(profile)]
-    met = [criterion.obstacle for criterion in measured if criterion.met_by(profile)]
-    others = [column.name for column in columns if column.recognised or column.role is Role.UNREADABLE]
-    if met or others:
-        return ", ".join(met) or f"{few(others)} must not be published either"
-    if len(measured) < len(asked):
-        return "the limits on disclosure, which an audit of the copy tells"
-    if policy.entity is not None and of_persons(policy, profile, unnamed, "")[0] is not Verdict.PASS:
-        return f"rows without a value of {policy.entity}"
-    if known and limits:
-        return f"what {known.known_rows.words} tell of sensitive columns, which an audit of these columns says"
-    return "unicity, which an audit of these columns tells" if policy.require else ""
 
 
 def _share(whole: ClassProfile, least: int) -> int:
@@ -367,14 +423,18 @@ def _measured(profiler: TableProfiler, sets: Sequence[int]) -> list[_Option]:
     return [_Option(left, profile) for left, profile in zip(sets, profiler.profiles(sets), strict=True)]
 
 
-def _note_each(profiler: TableProfiler, options: Sequence[_Option], rows: int, draft: Draft) -> None:
-    """Note the effect of each column: its profile if it was measured, else an estimate of the share below k."""
+def _with_effects(
+    profiler: TableProfiler, options: Sequence[_Option], rows: int, columns: Sequence[ColumnFinding]
+) -> tuple[ColumnFinding, ...]:
+    """The columns with the effect of each: its profile if it was measured, else an estimate of the share below k."""
     by_name = {profiler.names[(profiler.everything ^ each.left).bit_length() - 1]: each for each in options}
-    for number, finding in enumerate(draft.columns):
+
+    def with_effect(finding: ColumnFinding) -> ColumnFinding:
         option = by_name.get(finding.name)
         if option is None:
-            continue
+            return finding
         if option.share == 1:
-            draft.columns[number] = replace(finding, without=option.profile)
-        else:
-            draft.columns[number] = replace(finding, without_about=Fraction(option.below_k(rows), max(1, rows)))
+            return replace(finding, without=option.profile)
+        return replace(finding, without_about=Fraction(option.below_k(rows), max(1, rows)))
+
+    return tuple(map(with_effect, columns))

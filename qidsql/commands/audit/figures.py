@@ -1,4 +1,4 @@
-"""The figures behind the verdict of an audit: each column alone, all together, and what they disclose."""
+"""The stages behind the verdict of an audit: each column alone, all together, and what they disclose."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -6,8 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from qidsql.column_roles.resolution import Columns
-from qidsql.commands.audit.command import AuditRequest, ColumnFinding
-from qidsql.commands.audit.draft import Draft
+from qidsql.commands.audit.command import ColumnFinding
+from qidsql.commands.audit.facts import AuditFacts, AuditWork, Stage
 from qidsql.commands.audit.roles import counts_of, findings_in_roles, unconfirmed_persons
 from qidsql.core.policy import Policy
 from qidsql.core.tables import EMPTY, Role, Table, ValueKind, identifies, kind_of
@@ -23,131 +23,173 @@ from qidsql.sql.classes import TableOverview, column_counts
 from qidsql.wording.texts import count, percent, setting
 
 
-def measure(
-    every: TableProfiler,
-    table: Table,
-    request: AuditRequest,
-    columns: Columns,
-    draft: Draft,
-    on_stage: Callable[[str], None],
-) -> tuple[TableProfiler, TableProfiler] | None:
-    """Fill the draft with all that the verdict rests on. Raises Stopped if the work ends early.
+def measuring(policy: Policy) -> list[Stage]:
+    """The stages that find all that the verdict rests on."""
+    known = "" if policy.known_rows is None else f"the persons by {KnownRows(policy.known_rows).words}"
 
-    If the audited columns violate the policy, returns their profiler, and the one with all limits on disclosure.
-    """
-    policy = request.policy
-    on_stage(f"profiling {every.columns} columns one by one")
-    with suppress(Stopped):  # a stop shows again at the next statement
-        every.begin()
-    draft.rows, nulls = every.counts()
-    if draft.rows == 0:
-        return None
-    every.compare_entities()
-    try:
-        every.foresee(draft.earlier.sets)
-        every.singles()
-    finally:
-        draft.columns = _with_profiles(draft.columns, every, nulls, policy)
-    draft.columns = _with_empty(findings_in_roles(draft.columns, every, table, request), table, draft.rows, policy)
-    sensitive = [each.name for each in draft.columns if each.role is Role.SENSITIVE and not each.proposed]
-    kept = {finding.name for finding in draft.columns if finding.audited}
-    audited = every.narrowed([name for name in every.names if name in kept])
-    if not audited.columns:
-        return None
-    on_stage("profiling all columns together")
-    sizes = audited.sizes(audited.everything)
-    draft.profile = sizes.profile(policy.k)
-    draft.class_sizes = size_bins(sizes, bin_starts(policy.k))
-    try:
-        draft.todo = ["what is disclosed about sensitive columns"]
-        for each in disclosures(audited, table, sensitive):
-            draft.disclosed.append(each)
-        draft.todo = ["the limits on disclosure"]
-        limited = disclosing(audited, table, policy.criteria)
-        if limited is not audited:
-            on_stage("measuring the limits on disclosure")
-            draft.profile = limited.profile(limited.everything)
-        draft.todo = []
-        _measure_with_proposed(every, audited, table, policy, draft)
-        if policy.entity is not None:
-            draft.rows_of_persons = RowsOfPersons(audited, limited.source, policy.entity, policy.k)
-        draft.unnamed = _rows_without_entity(every, draft)
-        if any(criterion.met_by(draft.profile) for criterion in policy.criteria):
-            _measure_unicity(audited, policy, draft, on_stage)
-            return audited, limited
-        _measure_histories(audited, policy, draft, on_stage)
-        draft.todo = ["what a row is"]
-        published = [each.name for each in draft.columns if each.audited or each.proposed]
-        draft.persons = unconfirmed_persons(every, table, policy, published, counts_of(draft.columns, every))
-        draft.todo = []
-        _measure_unicity(audited, policy, draft, on_stage)
-        if draft.histories is not None and draft.histories.smallest < policy.k:
-            return audited, limited
-    except StatementError as error:  # what was measured is proved
-        draft.leave(str(error), error)
-    return None
+    def profiled(work: AuditWork, facts: AuditFacts) -> bool:
+        return facts.profile is not None
 
+    def open_so_far(work: AuditWork, facts: AuditFacts) -> bool:
+        return facts.profile is not None and not facts.violates(policy)
 
-def findings_of(columns: Columns) -> list[ColumnFinding]:
+    def stage(
+        run: Callable[[AuditWork, AuditFacts], Iterator[AuditFacts]],
+        name: str,
+        needed: Callable[[AuditWork, AuditFacts], bool] = profiled,
+    ) -> Stage:
+        return Stage(run, name, needed, ends_with=(StatementError,))  # what was measured is proved
+
     return [
-        ColumnFinding(name=column.name, type=column.type, role=role, reason=reason, profile=None, nulls=None)
-        for column in columns.table.columns
-        for role, reason, _ in [columns.roles[column.name]]
+        Stage(_one_by_one, needed=lambda work, facts: not facts.by_sample),
+        Stage(_all_together, needed=lambda work, facts: bool(facts.rows) and not facts.by_sample),
+        stage(_disclosed, "what is disclosed about sensitive columns"),
+        stage(_limits, "the limits on disclosure"),
+        stage(_with_proposed, "the columns left out by proposal"),
+        stage(_without_entity, "the rows without an entity"),
+        stage(_histories, known, lambda work, facts: open_so_far(work, facts) and policy.known_rows is not None),
+        stage(_persons, "what a row is", open_so_far),
+        stage(_unicity, "what known rows of a person leave on average"),
     ]
 
 
-def _measure_with_proposed(
-    every: TableProfiler, audited: TableProfiler, table: Table, policy: Policy, draft: Draft
-) -> None:
-    """Measure the audited columns together with those left out by proposal: one statement, and one for each limit."""
-    names = {*audited.names, *(finding.name for finding in draft.columns if finding.proposed)}
-    if len(names) > audited.columns:
-        draft.todo = ["the columns left out by proposal"]
-        wide = disclosing(every.narrowed([name for name in every.names if name in names]), table, policy.criteria)
-        draft.profile_with_proposed = wide.profile(wide.everything)
-        draft.todo = []
+def _one_by_one(work: AuditWork, facts: AuditFacts) -> Iterator[AuditFacts]:
+    """Each column alone, which decides on roles."""
+    every, policy = work.every, work.policy
+    work.on_stage(f"profiling {every.columns} columns one by one")
+    with suppress(Stopped):  # a stop shows again at the next statement
+        every.begin()
+    rows, nulls = every.counts()
+    facts = replace(facts, rows=rows)
+    yield facts
+    if not rows:
+        return
+    every.compare_entities()
+    try:
+        every.foresee(work.earlier.sets)
+        every.singles()
+    finally:  # keep the results that came before the work had to end
+        facts = replace(facts, columns=_with_profiles(facts.columns, every, nulls, policy))
+        yield facts
+    found = findings_in_roles(facts.columns, every, work.table, work.request)
+    yield replace(facts, columns=_with_empty(found, work.table, rows, policy))
 
 
-def _measure_histories(audited: TableProfiler, policy: Policy, draft: Draft, on_stage: Callable[[str], None]) -> None:
-    """What whoever knows more than one row of a person finds, if the policy asks for it."""
-    if policy.known_rows is None or draft.rows_of_persons is None:
+def _all_together(work: AuditWork, facts: AuditFacts) -> Iterator[AuditFacts]:
+    """All audited columns together, which decides k-anonymity."""
+    every, k = work.every, work.policy.k
+    kept = {finding.name for finding in facts.columns if finding.audited}
+    audited = every.narrowed([name for name in every.names if name in kept])
+    if not audited.columns:
         return
-    known = KnownRows(policy.known_rows)
-    draft.todo = [f"the persons by {known.words}"]
-    refuse_unlisted(audited.engine, known)
-    on_stage(f"comparing persons by {known.words}")
-    draft.histories = draft.rows_of_persons.histories(known)
-    if draft.histories is None:
-        draft.leave(
-            f"more pairs of rows of a person than the {count(LINKED_PAIRS)} that are compared, and no violation found"
-        )
+    work.on_stage("profiling all columns together")
+    sizes = audited.sizes(audited.everything)
+    bins = size_bins(sizes, bin_starts(k))
+    yield replace(facts, profile=sizes.profile(k), class_sizes=bins, audited=audited, limited=audited)
+
+
+def _disclosed(work: AuditWork, facts: AuditFacts) -> Iterator[AuditFacts]:
+    """What the classes disclose about each sensitive column."""
+    assert facts.audited is not None
+    sensitive = [each.name for each in facts.columns if each.role is Role.SENSITIVE and not each.proposed]
+    for each in disclosures(facts.audited, work.table, sensitive):
+        facts = replace(facts, disclosed=(*facts.disclosed, each))
+        yield facts
+
+
+def _limits(work: AuditWork, facts: AuditFacts) -> Iterator[AuditFacts]:
+    """The policy's limits on disclosure; and the profilers of more than columns."""
+    audited, policy = facts.audited, work.policy
+    assert audited is not None
+    limited = disclosing(audited, work.table, policy.criteria)
+    if limited is not audited:
+        work.on_stage("measuring the limits on disclosure")
+        facts = replace(facts, profile=limited.profile(limited.everything), limited=limited)
+        yield facts
+    if policy.entity is not None:
+        yield replace(facts, rows_of_persons=RowsOfPersons(audited, limited.source, policy.entity, policy.k))
+
+
+def _with_proposed(work: AuditWork, facts: AuditFacts) -> Iterator[AuditFacts]:
+    """The audited columns together with those left out by proposal: one statement, and one for each limit."""
+    assert facts.audited is not None
+    every = work.every
+    names = {*facts.audited.names, *(finding.name for finding in facts.columns if finding.proposed)}
+    if len(names) > facts.audited.columns:
+        some = every.narrowed([name for name in every.names if name in names])
+        wide = disclosing(some, work.table, work.policy.criteria)
+        yield replace(facts, profile_with_proposed=wide.profile(wide.everything))
+
+
+def _without_entity(work: AuditWork, facts: AuditFacts) -> Iterator[AuditFacts]:
+    """How many rows have no entity: they count as one more. One statement, if there are entities."""
+    every, rows = work.every, 0
+    if every.entity is not None:
+        [(_, (rows,))] = every.ask([column_counts(every.engine.dialect, every.source, (every.entity,))])
+    yield replace(facts, unnamed=rows)
+
+
+def _histories(work: AuditWork, facts: AuditFacts) -> Iterator[AuditFacts]:
+    """What whoever knows more than one row of a person finds, as the policy asks for it."""
+    persons, policy = facts.rows_of_persons, work.policy
+    if persons is None:
         return
-    certain = [(each, draft.rows_of_persons.certain(known, each.sensitive)) for each in limits_among(policy.criteria)]
+    known = KnownRows(policy.known_rows or KnownRows.ONE)
+    undone = (f"the persons by {known.words}",)
+    refuse_unlisted(work.every.engine, known)
+    work.on_stage(f"comparing persons by {known.words}")
+    histories, most = persons.histories(known), count(LINKED_PAIRS)
+    if histories is None:
+        why = f"more pairs of rows of a person than the {most} that are compared, and no violation found"
+        yield facts.left(why, undone=undone)
+        return
+    facts = replace(facts, histories=histories)
+    yield facts
+    certain = [(each, persons.certain(known, each.sensitive)) for each in limits_among(policy.criteria)]
     for limit, found in certain:
         if found is None:
-            draft.leave(
-                f"more values of {limit.sensitive} in pairs of rows than the {count(LINKED_PAIRS)} that are compared"
-            )
-    draft.histories = replace(draft.histories, certain=tuple(found for _, found in certain if found) or None)
-    draft.todo = []
+            why = f"more values of {limit.sensitive} in pairs of rows than the {most} that are compared"
+            facts = facts.left(why, undone=undone)
+    found_certain = tuple(found for _, found in certain if found) or None
+    yield replace(facts, histories=replace(histories, certain=found_certain))
 
 
-def _measure_unicity(audited: TableProfiler, policy: Policy, draft: Draft, on_stage: Callable[[str], None]) -> None:
+def _persons(work: AuditWork, facts: AuditFacts) -> Iterator[AuditFacts]:
+    """What a row is, where nobody has said it."""
+    published = [each.name for each in facts.columns if each.audited or each.proposed]
+    counts = counts_of(facts.columns, work.every)
+    yield replace(facts, persons=unconfirmed_persons(work.every, work.table, work.policy, published, counts))
+
+
+def _unicity(work: AuditWork, facts: AuditFacts) -> Iterator[AuditFacts]:
     """What known rows leave on average, if some person has several rows. It informs: a stop ends it alone."""
-    persons = draft.rows_of_persons
-    if persons is None or draft.profile is None or (draft.rows == draft.profile.rows and not policy.require):
+    persons, profile, audited = facts.rows_of_persons, facts.profile, facts.audited
+    assert profile is not None and audited is not None
+    if persons is None or (facts.rows == profile.rows and not work.policy.require):
         return
     if not persons.ones:  # the entity is NULL in all rows
         return
-    draft.todo = ["what known rows of a person leave on average"]
-    on_stage("comparing persons by some of their rows")
-    draft.numbers = persons.numbers
-    draft.columns = [replace(each, varying=persons.varying.get(each.name)) for each in draft.columns]
+    work.on_stage("comparing persons by some of their rows")
+    facts = replace(facts, numbers=persons.numbers)
+    yield facts
+    varying = persons.varying
+    facts = replace(facts, columns=tuple(replace(each, varying=varying.get(each.name)) for each in facts.columns))
+    yield facts
     for point in persons.curve():
-        draft.unicity.append(point)
+        facts = replace(facts, unicity=(*facts.unicity, point))
+        yield facts
     for name, units in _times(audited):
-        draft.resolutions += persons.resolutions(name, units)
-    draft.todo = []
+        facts = replace(facts, resolutions=(*facts.resolutions, *persons.resolutions(name, units)))
+        yield facts
+
+
+def findings_of(columns: Columns) -> tuple[ColumnFinding, ...]:
+    """The columns with their given roles, not measured yet."""
+    return tuple(
+        ColumnFinding(name=column.name, type=column.type, role=role, reason=reason, profile=None, nulls=None)
+        for column in columns.table.columns
+        for role, reason, _ in [columns.roles[column.name]]
+    )
 
 
 UNITS = {ValueKind.DATE: ("week", "month"), ValueKind.TIMESTAMP: ("hour", "day", "week", "month")}
@@ -162,23 +204,13 @@ def _times(audited: TableProfiler) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield name, UNITS[kind]
 
 
-def _rows_without_entity(profiler: TableProfiler, draft: Draft) -> int:
-    """How many rows have no entity: they count as one more. One statement, if there are entities."""
-    if profiler.entity is None:
-        return 0
-    draft.todo = ["the rows without an entity"]
-    [(_, (rows,))] = profiler.ask([column_counts(profiler.engine.dialect, profiler.source, (profiler.entity,))])
-    draft.todo = []
-    return rows
-
-
 def _with_profiles(
     findings: Sequence[ColumnFinding], profiler: TableProfiler, nulls: Sequence[int], policy: Policy
-) -> list[ColumnFinding]:
+) -> tuple[ColumnFinding, ...]:
     """The columns with their own profiles, as far as they are known; direct identifiers recognised."""
     profiles, missing = profiler.known(), dict(zip(profiler.names, nulls, strict=True))
     by_value = profiler.by_value.known()
-    return [
+    return tuple(
         _recognised(
             replace(finding, profile=profiles[finding.name], nulls=missing[finding.name]),
             by_value.get(finding.name),
@@ -187,18 +219,20 @@ def _with_profiles(
         if finding.name in profiles
         else finding
         for finding in findings
-    ]
+    )
 
 
-def _with_empty(findings: Sequence[ColumnFinding], table: Table, rows: int, policy: Policy) -> list[ColumnFinding]:
+def _with_empty(
+    findings: Sequence[ColumnFinding], table: Table, rows: int, policy: Policy
+) -> tuple[ColumnFinding, ...]:
     """The columns, with the reason why a pass may not rest on them: nothing shows that their values were found."""
     confirmed = {column.name for column in table.resolve(policy.empty)}
-    return [
+    return tuple(
         replace(each, reason="; ".join(filter(None, (each.reason, EMPTY))), unfound=True)
         if table.by_name and each.nulls == rows and each.name not in confirmed
         else each
         for each in findings
-    ]
+    )
 
 
 def _recognised(finding: ColumnFinding, profile: ClassProfile | None, policy: Policy) -> ColumnFinding:
@@ -222,31 +256,32 @@ def _recognised(finding: ColumnFinding, profile: ClassProfile | None, policy: Po
 SPARING = 16  # of so many classes one is sampled at least, or counting all takes about as long (Postgres: half as long)
 
 
-def estimated(
-    profiler: TableProfiler, request: AuditRequest, draft: Draft, on_stage: Callable[[str], None] = lambda stage: None
-) -> bool:
-    """Fill the draft by an estimate; False if the table has so few rows that all its classes have to be counted.
+def estimated(work: AuditWork, facts: AuditFacts) -> Iterator[AuditFacts]:
+    """An estimate; if the table has so few rows that all its classes have to be counted, a note.
 
     Columns with about as many values as rows are left out, as identifiers: what the others violate, all violate. One
     statement counts rows and values, one more the sampled classes. Raises UsageError, Stopped, StatementError.
     """
-    assert request.error is not None
+    profiler, policy, error = work.every, work.policy, work.request.error
+    assert error is not None
     if profiler.engine.dialect.class_hash is None:
         raise UsageError(f"this engine draws no sample of classes: leave out {setting('approximate')}")
-    on_stage(f"counting the values of {profiler.columns} columns")
-    overview = overview_of(profiler, request.policy)
-    draft.rows = overview.rows
-    if not draft.rows:
-        return True
-    share = share_for(draft.rows, request.policy.k, float(request.error))
+    work.on_stage(f"counting the values of {profiler.columns} columns")
+    overview = overview_of(profiler, policy)
+    facts = replace(facts, rows=overview.rows, by_sample=True)
+    yield facts
+    if not overview.rows:
+        return
+    share = share_for(overview.rows, policy.k, float(error))
     if share == 1:
-        draft.notes.append(f"{count(draft.rows)} rows are too few for an estimate of this error: counted exactly")
-        return False
+        note = f"{count(overview.rows)} rows are too few for an estimate of this error: counted exactly"
+        yield replace(facts, notes=(*facts.notes, note), by_sample=False)
+        return
     if share < SPARING:
         exact = f"{setting('only')} counts all exactly"
-        draft.notes.append(f"one class in {count(share)} takes about as long as all of them: {exact}")
-    estimate_by(share, overview, profiler, request.policy, draft, on_stage)
-    return True
+        note = f"one class in {count(share)} takes about as long as all of them: {exact}"
+        facts = replace(facts, notes=(*facts.notes, note))
+    yield from estimate_by(share, overview, work, facts)
 
 
 def overview_of(profiler: TableProfiler, policy: Policy) -> TableOverview:
@@ -256,28 +291,22 @@ def overview_of(profiler: TableProfiler, policy: Policy) -> TableOverview:
     return profiler.overview([] if declared else [name for name in profiler.names if name.lower() not in kept])
 
 
-def estimate_by(
-    share: int,
-    overview: TableOverview,
-    profiler: TableProfiler,
-    policy: Policy,
-    draft: Draft,
-    on_stage: Callable[[str], None] = lambda stage: None,
-) -> None:
-    """Fill the draft by one class in so many. Raises Stopped, StatementError."""
-    draft.rows, present, identifiers = overview.rows, overview.present, overview.identifiers
-    for place, finding in enumerate(draft.columns):
-        if finding.name not in present:
-            continue
-        finding = replace(finding, nulls=draft.rows - present[finding.name])
-        if finding.name in identifiers:
-            values = count(overview.values[finding.name])
-            why = f"about as many values ({values}) as rows that have one: taken for an identifier"
-            finding = replace(finding, role=Role.DIRECT_IDENTIFIER, reason=why)
-        draft.columns[place] = finding
-    audited = profiler.narrowed(
-        [finding.name for finding in draft.columns if finding.name in present and finding.audited]
-    )
+def estimate_by(share: int, overview: TableOverview, work: AuditWork, facts: AuditFacts) -> Iterator[AuditFacts]:
+    """The estimate by one class in so many. Raises Stopped, StatementError."""
+    columns = tuple(_estimated(each, overview) if each.name in overview.present else each for each in facts.columns)
+    facts = replace(facts, rows=overview.rows, columns=columns)
+    yield facts
+    audited = work.every.narrowed([each.name for each in columns if each.name in overview.present and each.audited])
     if audited.columns:
-        on_stage(f"counting one class in {count(share)}")
-        draft.estimate = audited.estimate(share, draft.rows)
+        work.on_stage(f"counting one class in {count(share)}")
+        yield replace(facts, estimate=audited.estimate(share, overview.rows))
+
+
+def _estimated(finding: ColumnFinding, overview: TableOverview) -> ColumnFinding:
+    """The column with its NULLs, as a direct identifier if it has about as many values as rows."""
+    finding = replace(finding, nulls=overview.rows - overview.present[finding.name])
+    if finding.name not in overview.identifiers:
+        return finding
+    values = count(overview.values[finding.name])
+    why = f"about as many values ({values}) as rows that have one: taken for an identifier"
+    return replace(finding, role=Role.DIRECT_IDENTIFIER, reason=why)

@@ -4,16 +4,15 @@ A column that is coarser separates no more rows than the others do without it, s
 are tried. One statement counts the classes after all remedies.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
-from qidsql.commands.audit.causes import obstacles
-from qidsql.commands.audit.command import ColumnFinding
-from qidsql.commands.audit.draft import Draft
-from qidsql.commands.audit.effects import BlankCells, CoarserColumns, unmeasured
+from qidsql.commands.audit.command import BlankCells, CoarserColumns, ColumnFinding, unmeasured
+from qidsql.commands.audit.facts import AuditFacts, AuditWork
+from qidsql.commands.audit.verdict import obstacles
 from qidsql.core.options import fraction
 from qidsql.core.policy import Policy
 from qidsql.core.tables import Table
@@ -39,17 +38,19 @@ Names: TypeAlias = tuple[str, ...]
 Option = TypeVar("Option", CoarserColumns, BlankCells)
 
 
-def compare_remedies(profiler: TableProfiler, table: Table, policy: Policy, whole: ClassProfile, draft: Draft) -> None:
-    """Note what becomes of the rows below k if columns get coarser, and if those to withhold are only blank where a row
+def compare_remedies(work: AuditWork, facts: AuditFacts) -> Iterator[AuditFacts]:
+    """What becomes of the rows below k if columns get coarser, and if those to withhold are only blank where a row
     is below k. Three statements at most, and with limits on disclosure one for each remedy that is shown; none where
     withholding helps no row, nor for persons.
 
     Raises UsageError (codes that are too long), Stopped, StatementError.
     """
-    helping, steps = _helping(whole, draft), _steps(draft)
-    if not (helping or steps) or unmeasured(policy, profiler.columns, whole.rows):
+    profiler, whole = facts.audited, facts.profile
+    assert profiler is not None and whole is not None
+    helping, steps = _helping(whole, facts), _steps(facts)
+    if not (helping or steps) or unmeasured(work.policy, profiler.columns, whole.rows):
         return
-    what_if = WhatIf(profiler, table, policy, [*helping, *steps], draft.hierarchies)
+    what_if = WhatIf(profiler, work.table, work.policy, [*helping, *steps], work.request.declared)
     nodes: list[Node] = []
     for name, share in helping.items():
         coarsest = what_if.height(name) - 1
@@ -58,10 +59,10 @@ def compare_remedies(profiler: TableProfiler, table: Table, policy: Policy, whol
     together = [(name, level) for name in steps if (level := what_if.height(name) - 1) > 0]
     nodes += [tuple(together[:columns]) for columns in range(2, len(together) + 1)]
     some = whole.rows_below_k < whole.rows  # else cells are blank in all rows, as in a column that is withheld
-    cells = [each.columns for each in draft.withheld] if some else []
+    cells = [each.columns for each in facts.withheld] if some else []
     if not (nodes or cells):
         return
-    options, blanked = what_if.measured(whole, draft.columns, nodes, cells)
+    options, blanked = what_if.measured(whole, facts.columns, nodes, cells)
     better = _best([each for each in options if each.profile.rows_below_k < whole.rows_below_k])
     filled = [
         each
@@ -69,26 +70,27 @@ def compare_remedies(profiler: TableProfiler, table: Table, policy: Policy, whol
         if each.profile.rows_below_k < whole.rows_below_k
         and each.kept > 1 - Fraction(len(each.columns), profiler.columns)  # else it is as withheld
     ]
-    draft.coarser = tuple(what_if.with_limits(each, draft.columns) for each in better)
-    draft.blanked = tuple(what_if.with_limits(each, draft.columns) for each in filled)
+    facts = replace(facts, coarser=tuple(what_if.with_limits(each, facts.columns) for each in better))
+    yield facts
+    yield replace(facts, blanked=tuple(what_if.with_limits(each, facts.columns) for each in filled))
 
 
-def _helping(whole: ClassProfile, draft: Draft) -> dict[str, Fraction]:
+def _helping(whole: ClassProfile, facts: AuditFacts) -> dict[str, Fraction]:
     """The columns to try alone: those without which fewer rows are below k, first those that help most; with the share
     of the rows that are below k then, or about."""
-    shares = {each.name: each.without.share_below_k if each.without else each.without_about for each in draft.columns}
+    shares = {each.name: each.without.share_below_k if each.without else each.without_about for each in facts.columns}
     helping = {name: share for name, share in shares.items() if share is not None and share < whole.share_below_k}
     tried = COLUMNS_TRIED if whole.classes > MANY_CLASSES_OF_REMEDIES else LEVELED
     return dict(sorted(helping.items(), key=lambda each: each[1])[:tried])
 
 
-def _steps(draft: Draft) -> list[str]:
+def _steps(facts: AuditFacts) -> list[str]:
     """The columns that are withheld together, first the one that helps most, if they help at all."""
-    if not draft.withheld or draft.profile is None:
+    if not facts.withheld or facts.profile is None:
         return []
-    if draft.withheld[-1].profile.rows_below_k == draft.profile.rows_below_k:
+    if facts.withheld[-1].profile.rows_below_k == facts.profile.rows_below_k:
         return []
-    return list(dict.fromkeys(name for step in draft.withheld for name in step.columns))
+    return list(dict.fromkeys(name for step in facts.withheld for name in step.columns))
 
 
 def _best(options: Sequence[CoarserColumns]) -> tuple[CoarserColumns, ...]:

@@ -6,8 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
-from qidsql.commands.audit.command import AuditRequest, AuditResult, ColumnFinding, SearchFinding
-from qidsql.commands.audit.effects import unmeasured
+from qidsql.commands.audit.command import AuditRequest, AuditResult, ColumnFinding, SearchFinding, unmeasured
 from qidsql.commands.audit.verdict import with_them
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict

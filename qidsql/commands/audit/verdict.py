@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from qidsql.commands.audit.command import AuditResult, ColumnFinding
-from qidsql.commands.audit.draft import Draft
+from qidsql.commands.audit.facts import AuditFacts
 from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.results import Verdict
 from qidsql.core.tables import EMPTY, NO_RIGHT, Nulls, Role, Table, TableName
@@ -18,20 +18,20 @@ from qidsql.measures.sampling import ClassEstimate
 from qidsql.wording.texts import are, count, few, percent, plural, role, setting, share
 
 
-def verdict_on(draft: Draft, policy: Policy) -> tuple[Verdict, str]:
+def verdict_on(facts: AuditFacts, policy: Policy) -> tuple[Verdict, str]:
     """The verdict that follows from the facts known so far, and its reason."""
-    name, whole = str(draft.table.name), draft.profile_with_proposed
-    verdict, reason = judge(name, policy, draft.rows, draft.columns, draft.profile, whole, draft.estimate)
+    name, whole = str(facts.table.name), facts.profile_with_proposed
+    verdict, reason = judge(name, policy, facts.rows, facts.columns, facts.profile, whole, facts.estimate)
     if verdict is not Verdict.VIOLATION and policy.entity is not None:
         if verdict is Verdict.PASS:
-            verdict, reason = of_persons(policy, whole or draft.profile, draft.unnamed, reason)
+            verdict, reason = of_persons(policy, whole or facts.profile, facts.unnamed, reason)
         if policy.known_rows is not None:
-            verdict, reason = of_histories(policy, draft, verdict, reason)
-        if policy.require and (verdict is Verdict.PASS or (draft.unicity and verdict is Verdict.INCONCLUSIVE)):
-            verdict, reason = of_unicity(policy, draft, verdict, reason)
+            verdict, reason = of_histories(policy, facts, verdict, reason)
+        if policy.require and (verdict is Verdict.PASS or (facts.unicity and verdict is Verdict.INCONCLUSIVE)):
+            verdict, reason = of_unicity(policy, facts, verdict, reason)
     elif verdict is not Verdict.VIOLATION:
-        verdict, reason = of_rows(policy, draft, verdict, reason)
-    if not draft.interrupted:
+        verdict, reason = of_rows(policy, facts, verdict, reason)
+    if not facts.interrupted:
         return verdict, reason
     if verdict is Verdict.VIOLATION:  # proved, whatever the rest shows
         return verdict, f"{reason}. The audit was interrupted before the end"
@@ -42,21 +42,21 @@ def judged(result: AuditResult, unnamed: int | None = 0) -> AuditResult:
     """The result with the verdict and reason that follow from its figures, and from rows without an entity, which it
     does not state."""
     account = result.account
-    facts = Draft(
+    known = AuditFacts(
         Table(TableName.of_plain(account.table), account.kind, ()),
-        list(result.columns),
+        result.columns,
         account.rows,
         result.profile,
         result.profile_with_proposed,
         result.estimate,
-        unnamed,
-        result.persons if result.persons or account.unfinished else (),
+        unnamed=unnamed,
+        persons=result.persons if result.persons or account.unfinished else (),
         histories=result.histories,
         numbers=result.numbers_of_rows,
-        unicity=list(result.unicity or ()),
+        unicity=result.unicity or (),
         interrupted=any("interrupted" in each for each in account.unfinished),
     )
-    verdict, reason = verdict_on(facts, account.policy)
+    verdict, reason = verdict_on(known, account.policy)
     return replace(result, verdict=verdict, reason=reason)
 
 
@@ -183,20 +183,20 @@ def of_persons(policy: Policy, profile: ClassProfile | None, unnamed: int | None
     )
 
 
-def of_histories(policy: Policy, draft: Draft, verdict: Verdict, reason: str) -> tuple[Verdict, str]:
+def of_histories(policy: Policy, facts: AuditFacts, verdict: Verdict, reason: str) -> tuple[Verdict, str]:
     """The verdict on persons of whom more than one row is known, on a table that is not below k if one is.
 
     A violation without the columns left out by proposal is one with them; a pass is not. Rows without a person may be
     of persons counted already, who then have more candidates, or less.
     """
-    found, known = draft.histories, KnownRows(policy.known_rows or KnownRows.ONE)
-    if verdict is not Verdict.PASS and (found is None or draft.unnamed):
+    found, known = facts.histories, KnownRows(policy.known_rows or KnownRows.ONE)
+    if verdict is not Verdict.PASS and (found is None or facts.unnamed):
         return verdict, reason
     if found is None:
         return Verdict.INCONCLUSIVE, f"{reason}; what {known.words} tell was not examined"
-    if draft.unnamed:
+    if facts.unnamed:
         return Verdict.INCONCLUSIVE, (
-            f"{reason}; but {plural(draft.unnamed, 'row has', 'rows have')} no {policy.entity}, and of {known.words} "
+            f"{reason}; but {plural(facts.unnamed, 'row has', 'rows have')} no {policy.entity}, and of {known.words} "
             f"nothing is known there: leave these rows out ({setting('where')})"
         )
     if found.smallest < policy.k:
@@ -207,15 +207,15 @@ def of_histories(policy: Policy, draft: Draft, verdict: Verdict, reason: str) ->
             below = f"{below} of {found.tried} {whose} that were tried, among {count(found.persons)},"
         rows = "rows, all together, that" if known is KnownRows.ALL else "two rows that"
         return Verdict.VIOLATION, (
-            f"{draft.table.name}: {below} have {rows} fewer than k = {policy.k} "
+            f"{facts.table.name}: {below} have {rows} fewer than k = {policy.k} "
             f"{'have' if known is KnownRows.ALL else 'share'}; one known row leaves "
-            f"{count(draft.profile.smallest if draft.profile else 0)} or more"
+            f"{count(facts.profile.smallest if facts.profile else 0)} or more"
         )
     for each in found.certain or ():
         if each.persons:
             what = "rows, all together," if known is KnownRows.ALL else "one or two rows"
             return Verdict.VIOLATION, (
-                f"{draft.table.name}: {count(each.persons)} of {count(found.persons)} values of {policy.entity} "
+                f"{facts.table.name}: {count(each.persons)} of {count(found.persons)} values of {policy.entity} "
                 f"({share(each.persons, found.persons)}) have {what} such that all who have them, too, have a value of "
                 f"{each.sensitive} in common; {known.words} leave {count(found.smallest)} or more"
             )
@@ -223,7 +223,7 @@ def of_histories(policy: Policy, draft: Draft, verdict: Verdict, reason: str) ->
         return verdict, reason
     if len(found.certain or ()) < len(limits_among(policy.criteria)):
         return Verdict.INCONCLUSIVE, f"{reason}; what {known.words} tell of sensitive columns was not examined"
-    if proposed := [each.name for each in draft.columns if each.proposed]:
+    if proposed := [each.name for each in facts.columns if each.proposed]:
         return Verdict.INCONCLUSIVE, (
             f"{reason}; but {known.words} were compared without {few(proposed)}, left out by proposal: confirm the "
             f"roles ({setting('roles')} accepted), or audit these columns too ({setting('roles')} none)"
@@ -231,10 +231,10 @@ def of_histories(policy: Policy, draft: Draft, verdict: Verdict, reason: str) ->
     return verdict, f"{reason}; {known.words} leave {count(found.smallest)} or more"
 
 
-def of_unicity(policy: Policy, draft: Draft, verdict: Verdict, reason: str) -> tuple[Verdict, str]:
+def of_unicity(policy: Policy, facts: AuditFacts, verdict: Verdict, reason: str) -> tuple[Verdict, str]:
     """The verdict on a table that meets the rest of the policy: exact shares decide, and draws at 99 %."""
     open_limits, kept = [], []
-    for known, limit, point, exceeded in unicity_limits(policy, draft.unicity, draft.numbers):
+    for known, limit, point, exceeded in unicity_limits(policy, facts.unicity, facts.numbers):
         words = "all rows" if known == "all" else plural(int(known), "row")
         if point is None or exceeded is None:
             open_limits.append(f"whether {words} leave nobody else for at most {percent(limit)} was not decided")
@@ -242,11 +242,11 @@ def of_unicity(policy: Policy, draft: Draft, verdict: Verdict, reason: str) -> t
         found = f"{words} leave nobody else for {percent(point.alone)} of the values of {policy.entity}, on average"
         found += f" ({count(point.drawn)} drawn)" if point.drawn else ""
         if exceeded:
-            return Verdict.VIOLATION, f"{draft.table.name}: {found}; at most {percent(limit)} are allowed"
+            return Verdict.VIOLATION, f"{facts.table.name}: {found}; at most {percent(limit)} are allowed"
         kept.append(found)
-    if not open_limits and draft.unnamed:
+    if not open_limits and facts.unnamed:
         open_limits.append(f"rows without a {policy.entity} are not counted in it: leave them out ({setting('where')})")
-    if not open_limits and (proposed := [each.name for each in draft.columns if each.proposed]):
+    if not open_limits and (proposed := [each.name for each in facts.columns if each.proposed]):
         open_limits.append(f"{few(proposed)}, left out by proposal, are not in it: confirm the roles")
     if open_limits:
         return Verdict.INCONCLUSIVE, f"{reason}; but {'; '.join(open_limits)}"
@@ -272,13 +272,13 @@ def unicity_limits(
         yield known, limit, point, exceeded
 
 
-def of_rows(policy: Policy, draft: Draft, verdict: Verdict, reason: str) -> tuple[Verdict, str]:
+def of_rows(policy: Policy, facts: AuditFacts, verdict: Verdict, reason: str) -> tuple[Verdict, str]:
     """The verdict by rows: inconclusive if a row may be one of several of a person, and the table fails by persons."""
-    if draft.persons is None:
+    if facts.persons is None:
         examined = verdict is not Verdict.PASS or policy.each_row
         return (verdict, reason) if examined else (Verdict.INCONCLUSIVE, f"{reason}; what a row is was not examined")
-    proposed = {each.name for each in draft.columns if each.proposed}
-    for each in draft.persons:
+    proposed = {each.name for each in facts.columns if each.proposed}
+    for each in facts.persons:
         if verdict is not Verdict.PASS and each.column not in proposed:
             continue  # inconclusive for another reason
         by = replace(policy, entity=each.column) if each.profile else policy
@@ -289,13 +289,35 @@ def of_rows(policy: Policy, draft: Draft, verdict: Verdict, reason: str) -> tupl
         if kept and of_persons(by, each.profile, each.unnamed, "")[0] is Verdict.PASS:
             reason += f"{reached}, if that tells the persons"
             continue
-        entity, smallest = setting("entity"), draft.profile.smallest if draft.profile else 1
+        entity, smallest = setting("entity"), facts.profile.smallest if facts.profile else 1
         return Verdict.INCONCLUSIVE, (
-            f"{draft.table.name} is {smallest}-anonymous by rows, but {each.column} is named like the persons and "
+            f"{facts.table.name} is {smallest}-anonymous by rows, but {each.column} is named like the persons and "
             f"repeats{reached}. Say what is counted: {entity} {shlex.quote(each.column)}, or {entity} {EACH_ROW} if "
             f"each row is another person"
         )
     return verdict, reason
+
+
+def obstacles(policy: Policy, profile: ClassProfile, columns: Sequence[ColumnFinding], unnamed: int | None = 0) -> str:
+    """What is still in the way of the policy if the columns left have this profile, in words; empty: nothing.
+
+    `unnamed`: the rows without an entity.
+    """
+    known, (first, *limits) = policy.by_known_rows, policy.criteria
+    kept = (first, known) if known and not first.met_by(profile) else (first,)
+    asked = (*kept, *limits)
+    measured = [criterion for criterion in asked if criterion.measured_by(profile)]
+    met = [criterion.obstacle for criterion in measured if criterion.met_by(profile)]
+    others = [column.name for column in columns if column.recognised or column.role is Role.UNREADABLE]
+    if met or others:
+        return ", ".join(met) or f"{few(others)} must not be published either"
+    if len(measured) < len(asked):
+        return "the limits on disclosure, which an audit of the copy tells"
+    if policy.entity is not None and of_persons(policy, profile, unnamed, "")[0] is not Verdict.PASS:
+        return f"rows without a value of {policy.entity}"
+    if known and limits:
+        return f"what {known.known_rows.words} tell of sensitive columns, which an audit of these columns says"
+    return "unicity, which an audit of these columns tells" if policy.require else ""
 
 
 def keeps(policy: Policy, profile: ClassProfile) -> bool:

@@ -8,7 +8,8 @@ from itertools import pairwise
 from qidsql.commands.impact.result import FittedModel, ImpactResult, ModelTerm, RegressionImpact, VariableImpact
 from qidsql.measures.least_squares import SIGNIFICANT, SUPPRESSED
 from qidsql.report.blocks import Bar, Cell, Chart, Fields, Grid, Head, Heading, Outcome, Report, Sentence, bar
-from qidsql.report.sections import CODES_LEFT, known_people_lines, left_out_facts, singled_out, unfinished
+from qidsql.report.protected import known_people_lines, singled_out
+from qidsql.report.sections import CODES_LEFT, left_out_facts, unfinished
 from qidsql.wording.texts import count, few, percent, plural, seconds
 
 EDGES = (-0.5, -0.2, -0.1, -0.05, -0.01, 0.01, 0.05, 0.1, 0.2, 0.5)  # of relative differences

@@ -14,7 +14,8 @@ from qidsql.generalization.measures import SUPPRESS, Measure
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.protection.copies import as_sentence
 from qidsql.report.blocks import Bar, Chart, Fields, Grid, Head, Next, Outcome, Report, Sentence, Tone
-from qidsql.report.sections import command, copy_facts, copy_step, cost, facts, given_back_facts, kept, roles, script
+from qidsql.report.protected import given_back_facts
+from qidsql.report.sections import command, copy_facts, copy_step, cost, facts, kept, roles, script
 from qidsql.wording.texts import count, decimal, few, percent, plural
 
 BAR_PARTS = 10_000  # parts of a bar

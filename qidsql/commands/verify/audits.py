@@ -12,13 +12,18 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from qidsql.commands.audit.causes import obstacles
-from qidsql.commands.audit.command import AuditRequest, AuditResult, SearchFinding
-from qidsql.commands.audit.draft import Draft
-from qidsql.commands.audit.effects import BlankCells, CoarserColumns, unmeasured
-from qidsql.commands.audit.figures import estimate_by, findings_of, measure, overview_of
+from qidsql.commands.audit.command import (
+    AuditRequest,
+    AuditResult,
+    BlankCells,
+    CoarserColumns,
+    SearchFinding,
+    unmeasured,
+)
+from qidsql.commands.audit.facts import AuditFacts, AuditWork, facts_after
+from qidsql.commands.audit.figures import estimate_by, findings_of, measuring, overview_of
 from qidsql.commands.audit.remedies import Node, WhatIf
-from qidsql.commands.audit.verdict import assumptions, judged
+from qidsql.commands.audit.verdict import assumptions, judged, obstacles
 from qidsql.commands.table_search import TableSearch
 from qidsql.commands.verify.column_sets import how_many_sets, masks_of
 from qidsql.commands.verify.command import Claim, Holds, held, same
@@ -60,20 +65,22 @@ class AuditClaims:
         """Each claim, as soon as it is checked. Raises UsageError, Stopped, StatementError."""
         claimed, search = self._claimed, self._search
         search.begin()
-        draft = Draft(search.table, findings_of(search.resolved))
+        facts = AuditFacts(search.table, findings_of(search.resolved))
         try:
-            violating = self._measured(draft)
+            for found in self._measured(facts):
+                facts = found
         finally:
-            self.rows = draft.rows
-        yield from self._of_columns(draft)
-        yield self._of_table(draft)
-        yield self._of_verdict(draft)
-        if violating is None:
+            self.rows = facts.rows
+        yield from self._of_columns(facts)
+        yield self._of_table(facts)
+        yield self._of_verdict(facts)
+        if not facts.fails(self._policy):
             blamed = claimed.column_sets or claimed.searches or claimed.withheld or claimed.least_withheld
             if blamed:
                 yield Claim("column sets are to blame", Holds.NO, "the policy is not violated by the audited columns")
             return
-        audited, _ = violating
+        audited, limited = facts.audited, facts.limited
+        assert audited is not None and limited is not None
         asked_for = {each.name: each for each in self._policy.explaining}
         searched = [each.criterion for each in claimed.searches]
         expected = list(asked_for)[: len(searched) if self._ended_early else None]
@@ -82,22 +89,21 @@ class AuditClaims:
             return
         for each in claimed.searches:
             criterion = asked_for[each.criterion]
-            profiler = linking(disclosing(audited, search.table, [criterion]), criterion.linked, draft.histories)
+            profiler = linking(disclosing(audited, search.table, [criterion]), criterion.linked, facts.histories)
             yield from _List(claimed, each, criterion, profiler).checked(self._on_stage)
-        audited, limited = (linking(each, self._policy.below_k.linked, draft.histories) for each in violating)
-        yield from self._of_remedies(audited, limited, draft.unnamed)
+        audited, limited = (linking(each, self._policy.below_k.linked, facts.histories) for each in (audited, limited))
+        yield from self._of_remedies(audited, limited, facts.unnamed)
 
-    def _measured(self, draft: Draft) -> tuple[TableProfiler, TableProfiler] | None:
-        """Measure what the verdict rests on. The profilers of a table that violates the policy, as `measure`."""
+    def _measured(self, facts: AuditFacts) -> Iterator[AuditFacts]:
+        """What the verdict rests on, by the stages of audit. Raises Stopped, StatementError."""
         search, estimate = self._search, self._claimed.estimate
+        work = AuditWork(self._asked, search.table, search.resolved, search.profiler, self._on_stage)
         if estimate is None:
-            return measure(search.profiler, search.table, self._asked, search.resolved, draft, self._on_stage)
-        overview = overview_of(search.profiler, self._policy)
-        estimate_by(estimate.share, overview, search.profiler, self._policy, draft, self._on_stage)
-        return None
+            return facts_after(measuring(self._policy), work, facts)
+        return estimate_by(estimate.share, overview_of(search.profiler, self._policy), work, facts)
 
-    def _of_columns(self, draft: Draft) -> Iterator[Claim]:
-        stated, found = self._claimed.columns, draft.columns
+    def _of_columns(self, facts: AuditFacts) -> Iterator[Claim]:
+        stated, found = self._claimed.columns, facts.columns
         names = [each.name for each in stated]
         new = [each.name for each in found if each.name not in names]
         same_names = names == [each.name for each in found if each.name not in new]
@@ -114,30 +120,30 @@ class AuditClaims:
         }
         yield same("their roles and figures are right", figures, "each measured alone")
 
-    def _of_table(self, draft: Draft) -> Claim:
+    def _of_table(self, facts: AuditFacts) -> Claim:
         claimed = self._claimed
-        entities = next((each.profile.rows for each in draft.columns if each.profile), None)
+        entities = next((each.profile.rows for each in facts.columns if each.profile), None)
         figures: dict[str, tuple[object, object]] = {
-            "rows": (claimed.account.rows, draft.rows),
+            "rows": (claimed.account.rows, facts.rows),
             "entities": (claimed.entities, entities if self._policy.entity else None),
-            **{name: (getattr(claimed, name), getattr(draft, name)) for name in OF_TABLE},
-            "persons": (claimed.persons, draft.persons or None),
-            "numbers_of_rows": (claimed.numbers_of_rows, draft.numbers),
-            "unicity": (claimed.unicity, tuple(draft.unicity) or None),
-            "resolutions": (claimed.resolutions, tuple(draft.resolutions) or None),
+            **{name: (getattr(claimed, name), getattr(facts, name)) for name in OF_TABLE},
+            "persons": (claimed.persons, facts.persons or None),
+            "numbers_of_rows": (claimed.numbers_of_rows, facts.numbers),
+            "unicity": (claimed.unicity, facts.unicity or None),
+            "resolutions": (claimed.resolutions, facts.resolutions or None),
         }
         if self._ended_early:
             figures = {name: each for name, each in figures.items() if each[0] not in (None, ())}
             if "disclosed" in figures:
-                figures["disclosed"] = claimed.disclosed, draft.disclosed[: len(claimed.disclosed)]
+                figures["disclosed"] = claimed.disclosed, facts.disclosed[: len(claimed.disclosed)]
             if "unicity" in figures:
-                figures["unicity"] = claimed.unicity, tuple(draft.unicity[: len(claimed.unicity or ())])
+                figures["unicity"] = claimed.unicity, facts.unicity[: len(claimed.unicity or ())]
         return same("the figures of the table are right", figures, "all audited columns measured together")
 
-    def _of_verdict(self, draft: Draft) -> Claim:
+    def _of_verdict(self, facts: AuditFacts) -> Claim:
         """The verdict that follows from the figures as they are stated, which are compared on their own."""
         claimed = self._claimed
-        anew = judged(claimed, draft.unnamed)
+        anew = judged(claimed, facts.unnamed)
         figures = {
             "verdict": (claimed.verdict, anew.verdict),
             "reason": (claimed.reason, anew.reason),

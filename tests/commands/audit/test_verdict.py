@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from qidsql.commands.audit.command import ColumnFinding
-from qidsql.commands.audit.draft import Draft
+from qidsql.commands.audit.facts import AuditFacts
 from qidsql.commands.audit.verdict import anonymity, assumptions, judge, of_persons, verdict_on
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
@@ -152,16 +152,16 @@ def test_rows_without_an_entity_are_no_further_entities_of_a_class() -> None:
     assert of_persons(policy, None, 0, "it passes")[0] is Verdict.INCONCLUSIVE
 
 
-def test_the_verdict_on_a_draft_counts_entities_and_says_when_the_work_was_interrupted() -> None:
+def test_the_verdict_on_facts_counts_entities_and_says_when_the_work_was_interrupted() -> None:
     people = Table(TableName("people"), "table", ())
-    draft = Draft(people, [AGE], rows=20, profile=SAFE, unnamed=1)
-    assert verdict_on(draft, Policy())[0] is Verdict.INCONCLUSIVE, "what a row is was not examined"
-    draft.persons = ()
-    assert verdict_on(draft, Policy())[0] is Verdict.PASS
-    assert verdict_on(draft, Policy(entity="person"))[0] is Verdict.INCONCLUSIVE
-    draft.interrupted = True
-    assert verdict_on(draft, Policy()) == (Verdict.INCONCLUSIVE, "people was interrupted before the end")
-    verdict, reason = verdict_on(replace(draft, profile=RISKY), Policy())
+    facts = AuditFacts(people, (AGE,), rows=20, profile=SAFE, unnamed=1)
+    assert verdict_on(facts, Policy())[0] is Verdict.INCONCLUSIVE, "what a row is was not examined"
+    facts = replace(facts, persons=())
+    assert verdict_on(facts, Policy())[0] is Verdict.PASS
+    assert verdict_on(facts, Policy(entity="person"))[0] is Verdict.INCONCLUSIVE
+    facts = replace(facts, interrupted=True)
+    assert verdict_on(facts, Policy()) == (Verdict.INCONCLUSIVE, "people was interrupted before the end")
+    verdict, reason = verdict_on(replace(facts, profile=RISKY), Policy())
     assert verdict is Verdict.VIOLATION, "proved is proved, as with a spent budget"
     assert reason.startswith("people is 1-anonymous")
     assert reason.endswith(". The audit was interrupted before the end")

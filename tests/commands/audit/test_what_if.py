@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import qidsql
-from qidsql.commands.audit import effects
+from qidsql.commands.audit import command as effects
 from qidsql.core.results import Verdict
 from tests import rendering
 from tests.commandline import inside

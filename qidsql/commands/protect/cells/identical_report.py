@@ -4,7 +4,8 @@ from qidsql.commands.protect.cells.identical_result import IdenticalRows
 from qidsql.core.results import Verdict
 from qidsql.protection.copies import as_sentence
 from qidsql.report.blocks import Grid, Head, Next, Outcome, Report, bar
-from qidsql.report.sections import CODES_LEFT, copy_facts, copy_step, cost, facts, given_back_facts, kept, script
+from qidsql.report.protected import given_back_facts
+from qidsql.report.sections import CODES_LEFT, copy_facts, copy_step, cost, facts, kept, script
 from qidsql.wording.texts import count, plural, share
 
 

@@ -6,18 +6,8 @@ from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
 from qidsql.protection.copies import as_sentence
 from qidsql.report.blocks import Grid, Head, Next, Outcome, Report, bar
-from qidsql.report.sections import (
-    CODES_LEFT,
-    copy_facts,
-    copy_step,
-    cost,
-    facts,
-    given_back_facts,
-    kept,
-    known_people_lines,
-    script,
-    singled_out,
-)
+from qidsql.report.protected import given_back_facts, known_people_lines, singled_out
+from qidsql.report.sections import CODES_LEFT, copy_facts, copy_step, cost, facts, kept, script
 from qidsql.wording.texts import are, count, plural, share
 
 METHODS = {
