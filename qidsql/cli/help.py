@@ -11,7 +11,6 @@ from qidsql.cli.streams import drawn, put, screen
 from qidsql.core.options import names
 from qidsql.declarations.options import Command, Names, Option
 from qidsql.errors import UnknownName
-from qidsql.wording.pages import PAGE as TERMS
 from qidsql.wording.pages import has_words, page_text, terms
 
 INDEX = "README"  # the page that a repository's site shows for the folder
@@ -92,11 +91,12 @@ class Place:
 
 def places_of(words: str) -> list[Place]:
     """A section of each page in which the words occur: the one whose heading has them, else the first."""
+    explained = {each.name for each in terms()}
     found = (
         Place(page, heading, shorten(LINK.sub(r"\1", line), 110, placeholder=" ..."))
         for page in topics()
-        if page != TERMS
         for heading, body in SECTION.findall(page_text(page))
+        if heading not in explained
         for line in [next((each for each in (heading, *body.splitlines()) if has_words(each, words)), "")]
         if line
     )

@@ -1,5 +1,5 @@
 """Pages of the manual and of reports: HTML from the templates in formats/templates, self-contained, each value escaped;
-and the one dictionary, read from the manual's page of terms.
+and the one dictionary, read from the manual's pages of terms and of laws.
 """
 
 import re
@@ -50,10 +50,10 @@ def section(name: str, heading: str = "") -> str:
     return LINK.sub(r"\1", body[: ended.start()] if ended else body).strip()
 
 
-# The one dictionary: terms with their meaning, read from the manual's page of terms.
+# The one dictionary: terms with their meaning, read from the manual's pages of terms and of laws.
 
 
-PAGE = "terms"
+PAGES_OF_TERMS = ("terms", "law")
 SECTIONS = ("Of audits", "Of other commands", "Of laws and other tools")
 OF_AUDITS, OF_COMMANDS, _ = SECTIONS
 ENTRY = re.compile(r"^(#{2,3}) (.+)\n+(?:Words: (.+?)\s*\n(?:Elsewhere: (.+)\n)?\n((?:(?!#).+\n?)+))?", re.MULTILINE)
@@ -91,9 +91,9 @@ def _plain(text: str) -> str:
 
 @cache
 def terms() -> tuple[TermEntry, ...]:
-    """All terms, in the order of the page."""
+    """All terms, in the order of the pages."""
     found, section = [], ""
-    for depth, name, words, elsewhere, meaning in ENTRY.findall(page_text(PAGE)):
+    for depth, name, words, elsewhere, meaning in ENTRY.findall("\n".join(map(page_text, PAGES_OF_TERMS))):
         if depth == "##":
             section = name
         else:
