@@ -229,8 +229,17 @@ def test_help_shows_a_page_as_it_is_written_with_commands_for_links() -> None:
     assert page.startswith("# Audit a table\n")
     assert "(limits.md)" not in page
     assert "`qidsql help limits`" in page
-    assert inside("help", "demo").out == page
     assert inside("help", "Audit").out == page
+
+
+def test_help_shows_the_part_of_a_page_that_is_about_a_command() -> None:
+    page, part = inside("help", "policy").out, inside("help", "history").out
+    heading, *_, last = part.splitlines()
+    assert heading == "## History: `history`, `diff`" and last == "The whole page: `qidsql help policy`"
+    assert part.removesuffix(last + "\n") in page and "\n## " not in part
+    assert inside("help", "diff").out == part
+    deeper = inside("help", "shell").out
+    assert "\n### " in deeper and "\n## " not in deeper
 
 
 def test_a_page_that_does_not_exist_is_refused_with_a_similar_one() -> None:

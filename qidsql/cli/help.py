@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from dataclasses import dataclass
+from itertools import takewhile
 from textwrap import shorten
 from typing import Annotated
 
@@ -57,11 +58,15 @@ def run(request: HelpRequest) -> None:
 
 
 def text_about(topic: str) -> str:
-    """A page, or the terms and sections in which the words occur; the list of pages for none. Raises UnknownName."""
+    """A page, the part of one whose heading names a command, or the terms and sections in which the words occur.
+
+    The list of pages for no words. Raises UnknownName.
+    """
     if not topic:
         return _listing()
     if name := page_of(topic):
-        return LINK.sub(_command, page_text(name))
+        text = page_text(name)
+        return LINK.sub(_command, text if name in (topic.lower(), INDEX) else _part(topic.lower(), name, text))
     explained = [f"**{each.name}**: {each.meaning}" for each in terms() if each.is_called(topic)]
     places = [f"- `qidsql help {place.page}`, {place.heading}: {place.line}" for place in places_of(topic)]
     if not explained and not places:
@@ -102,6 +107,15 @@ def places_of(words: str) -> list[Place]:
     )
     by_heading = sorted(found, key=lambda place: not has_words(place.heading, words))
     return [*{place.page: place for place in reversed(by_heading)}.values()][::-1]
+
+
+def _part(command: str, name: str, text: str) -> str:
+    """The part of a page whose heading names the command, up to the next heading of its level, and where the rest is."""
+    parts = re.split(r"^(?=#+ )", text, flags=re.MULTILINE)
+    first = next(i for i, part in enumerate(parts) if command in commands_of(part))
+    depth = parts[first].index(" ")
+    deeper = takewhile(lambda part: part.index(" ") > depth, parts[first + 1 :])
+    return "".join([parts[first], *deeper]) + f"The whole page: `qidsql help {name}`\n"
 
 
 def commands_of(text: str) -> list[str]:

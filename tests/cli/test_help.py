@@ -8,12 +8,13 @@ from qidsql.wording.pages import PAGES_OF_TERMS, SECTIONS, has_words, page_text,
 from tests.commandline import inside
 
 # Questions of public threads, by their numbers in ../shared/MANUAL.md: words of the question, and the page or the term
-# that answers it. Those of persons and releases (5, 17, 45, 47) belong to issues that are still open.
+# that answers it.
 QUESTIONS = {
     1: ("staging", "Copy"),
     2: ("init", "policy"),
     3: ("log", "privacy"),
     4: ("million", "scale"),
+    5: ("joinable", "persons"),
     6: ("threshold", "Threshold"),
     7: ("joined", "Join"),
     8: ("hashed", "Pseudonym"),
@@ -25,10 +26,12 @@ QUESTIONS = {
     14: ("min-count", "reports"),
     15: ("sign", "reports"),
     16: ("differential privacy", "Differential privacy"),
+    17: ("earlier release", "release"),
     18: ("erasure", "Personal data"),
     19: ("weights", "risk"),
     20: ("missing value", "NULL"),
     21: ("wildcard", "NULL"),
+    22: ("blanked", "audit"),
     23: ("violates", "keys"),
     24: ("distinction", "Distinct ratio"),
     25: ("prosecutor", "Highest and average risk"),
@@ -50,9 +53,15 @@ QUESTIONS = {
     41: ("dbt", "policy"),
     42: ("exit code", "reports"),
     43: ("cron", "schedule"),
-    44: ("pandas", "python"),
+    44: ("pandas", "shells"),
+    45: ("data frame", "shells"),
     46: ("generalization", "Generalization"),
+    47: ("set-valued data", "Entity with several rows"),
 }
+
+
+def test_no_question_is_left_out() -> None:
+    assert [*QUESTIONS] == [*range(1, 48)]
 
 
 @pytest.mark.parametrize("number", QUESTIONS, ids=str)
