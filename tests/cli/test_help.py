@@ -41,7 +41,7 @@ QUESTIONS = {
     29: ("key variable", "Quasi-identifier"),
     30: ("violating k-anonymity", "Below k"),
     31: ("synthetic", "Synthetic data"),
-    32: ("events", "persons"),
+    32: ("several rows", "persons"),
     33: ("candidate key", "Key"),
     34: ("weights", "keys"),
     35: ("NULL", "NULL"),
