@@ -142,7 +142,7 @@ def _listing() -> str:
 def _command(link: re.Match[str]) -> str:
     """A link to another page as the command that shows it."""
     text, name = link.groups()
-    return f"`qidsql help {name}`" if text.strip("`") == name else f"{text} (`qidsql help {name}`)"
+    return f"`qidsql help {name}`" if text == name else f"{text} (`qidsql help {name}`)"
 
 
 def _turn_pages(text: str) -> None:
