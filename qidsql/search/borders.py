@@ -5,6 +5,7 @@ from contextlib import suppress
 from itertools import accumulate, islice
 from operator import or_
 from random import Random
+from types import MappingProxyType
 from typing import Protocol, TypeAlias
 
 from qidsql.core.tables import positions
@@ -77,6 +78,12 @@ class FailingSets:
     def start(self, masks: Sequence[int]) -> None:
         """Let failing sets grow from the next `advance` on."""
         self.growing += [self._growth(mask) for mask in masks]
+
+    def grow(self, masks: Sequence[int]) -> None:
+        """Grow those of the sets that are known to fail and that no other known one contains. Raises Stopped."""
+        self.start([mask for mask in self._failed if mask in masks and not self._at_once])
+        while self.growing:
+            self.advance()
 
     def advance(self, candidates: Sequence[int] = ()) -> list[bool]:
         """Test the candidates, as `test`, and in the same batch the next sets of those that grow. Raises Stopped."""
@@ -204,6 +211,7 @@ def borders(
     limit: int = MOST_BORDER_SETS,
     on_found: OnFound = ignore_found,
     breadth: int = 0,
+    known: Mapping[int, ClassProfile] = MappingProxyType({}),
 ) -> SearchResult:
     """All minimal non-empty column sets that meet the criterion, of at most `max_size` columns, smallest first.
 
@@ -217,7 +225,8 @@ def borders(
     Advance]
 
     With a `breadth`, so many candidates of any size are tested in one round, and failing sets grow beside them: every
-    failing set, grown or not, excludes candidates. A tenth of the rounds, with up to twice the profiles.
+    failing set, grown or not, excludes candidates. A tenth of the rounds, with up to twice the profiles. `known` profiles
+    are not asked again, and the sets of them that fail are grown first.
 
     >>> from qidsql.measures.criteria import Key
     >>> [found.mask for found in borders(people, Key()).found]
@@ -231,12 +240,13 @@ def borders(
         [whole] = profiler.profiles([everything])
         if not criterion.met_by(whole):
             return SearchResult(criterion, ALGORITHM, (), True, profiler.columns)
-        reduced = WithoutTwins(profiler, criterion, {everything: whole})
+        reduced = WithoutTwins(profiler, criterion, {**known, everything: whole})
         sample = None if hints is None else reduced.over(hints)
         border = FailingSets(reduced, criterion.met_by, sample, at_once=bool(breadth))
         search = _Search(profiler, border, limit, lambda masks: on_found(_found(masks, border, reduced)), breadth)
         search.failing.meeting[(1 << reduced.columns) - 1] = whole  # the columns left out change no class
         border.learn(reduced.known())
+        border.grow([reduced.kept(mask) for mask in known])
         if sample is not None:
             search.follow(_hinted(sample, criterion, last))
         search.run(last)

@@ -72,7 +72,7 @@ def _minimal_keys(
     pairs, profiler = search.row_pairs, search.profiler
     assert pairs is not None  # the request was refused otherwise
     if not criterion.distinct_decide:
-        return minimal_keys(profiler, pairs, request.max_size, on_found=on_found)
+        return minimal_keys(profiler, pairs, request.max_size, on_found=on_found, known=profiler.measured)
     from qidsql.profiling.row_pairs import PairsThatAgree
 
     whole = profiler.whole()
@@ -95,7 +95,9 @@ def _borders(search: "TableSearch", criterion: Criterion, request: SearchOptions
     hinted = search.row_pairs is not None and criterion.unit is Unit.PAIRS
     hints = search.sampler(0).of_pairs(HINT_PAIRS) if hinted else None
     profiler = search.profiler
-    return borders(profiler, criterion, request.max_size, hints, on_found=on_found, breadth=profiler.breadth)
+    return borders(
+        profiler, criterion, request.max_size, hints, on_found=on_found, breadth=profiler.breadth, known=profiler.measured
+    )
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {

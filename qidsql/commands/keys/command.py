@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated
 
 from qidsql.commands.keys.algorithms import ALGORITHMS
@@ -29,7 +30,7 @@ from qidsql.core.requirements import CriterionOptions
 from qidsql.core.results import Result, SearchAccount, Verdict
 from qidsql.core.tables import Nulls
 from qidsql.declarations.options import Command, Option
-from qidsql.declarations.results import FLAT, UNWRITTEN, reported
+from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, reported
 from qidsql.errors import UnknownName, UsageError
 from qidsql.measures.profiles import ClassProfile
 from qidsql.search.result import Certificate
@@ -73,6 +74,9 @@ class KeysResult(Result):
     ]
     certificate: Certificate | None
     profile: Annotated[ClassProfile | None, "of all columns together"]
+    spared: Annotated[
+        int | None, OMITTED, "statements of the last search from nothing, less those of this one, which began from it"
+    ] = None
     shown: Annotated[int, UNWRITTEN] = 10  # sets that a report for people lists
 
     @property
@@ -116,6 +120,10 @@ class KeysRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
         str | None, Option(f"{NAMES}. Default: chosen and reported", "NAME", panel=SEARCH, values=(*ALGORITHMS,))
     ] = None
     max_size: Annotated[int | None, Option("largest column set of --all", "N", panel=BUDGET)] = None
+    since: Annotated[
+        Path | None,
+        Option("the JSON of an earlier --all: its list is measured first, and searched on", "FILE", panel=SEARCH),
+    ] = None
     limit: Annotated[
         int,
         Option("column sets shown at most; --output FILE.jsonl gets all", "N", panel=SEARCH, least=1, in_shells=False),
@@ -172,6 +180,8 @@ class KeysRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
             raise UsageError(f"--weights are for one smallest set, not for {WORDS[wanted]}")
         if self.max_size is not None and wanted is not Wanted.ALL:
             raise UsageError("--max-size goes with --all")
+        if self.since is not None and (wanted is not Wanted.ALL or self.max_size is not None or algorithm.samples):
+            raise UsageError("--since begins from a list of all sets: it goes with --all, without --max-size and samples")
         if sampling.epsilon is not None:
             self.criterion.almost(sampling.epsilon)
 

@@ -6,6 +6,7 @@ from functools import partial
 from qidsql.commands import gate
 from qidsql.commands.keys.algorithms import ALGORITHMS
 from qidsql.commands.keys.command import WORDS, FoundSet, KeysRequest, KeysResult, judged
+from qidsql.commands.keys.earlier import by_earlier, read_earlier, spared
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
 from qidsql.core.options import Wanted
 from qidsql.core.results import Verdict
@@ -23,15 +24,17 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
     """The requested column sets of one table, measured on the full table, with what is proved of them.
 
     Unless only a sample is requested, all columns together are profiled first: if they do not meet the criterion, no
-    set does, and no search is needed. `on_found` of the request is called with each set once, as soon as it is known to
+    set does, and no search is needed. The list of an earlier search (`since`) is measured before any search, which begins
+    from what was measured where it no longer holds. `on_found` of the request is called with each set once, as soon as it is known to
     be in the answer. A stop (budget, lost connection, Ctrl-C, a statement that fails after earlier ones succeeded)
     makes the verdict inconclusive; facts proved by then remain valid. Raises UsageError, UnknownName, AccessError,
     StatementError.
     """
+    earlier = read_earlier(request.since)
     on_stage("reading the catalog")
     search = TableSearch(engine, request.table, request.policy, request.column_weights)
     name, wanted, criterion = request.search, request.wanted, request.criterion
-    result = SearchResult(criterion, name, (), False, 0)
+    result, by_list = SearchResult(criterion, name, (), False, 0), False
     whole: ClassProfile | None = None
     impossible, unfinished = "", ""
     found_sets = None if request.on_found is None else _FoundSets(search, request.on_found)
@@ -48,12 +51,18 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
                 if whole.rows and not criterion.met_by(whole):
                     impossible = criterion.impossible(whole)
             if whole is None or (whole.rows and not impossible):
+                found: SearchResult | None = None
+                if earlier is not None:
+                    on_stage("measuring the earlier list")
+                    found = by_earlier(search, criterion, earlier, pairs=ALGORITHMS[name].pairs)
+                    by_list = found is not None
                 stage = f"searching {WORDS[wanted]} ({criterion.name}) by {name}"
-                on_stage(stage)
-                search.on_bounds = lambda best, bound: on_stage(f"{stage}: {_bounds(best, bound, search.weights)}")
-                found = ALGORITHMS[name].run(
-                    search, criterion, request, partial(found_sets.add, criterion) if found_sets else ignore_found
-                )
+                if found is None:
+                    on_stage(stage)
+                    search.on_bounds = lambda best, bound: on_stage(f"{stage}: {_bounds(best, bound, search.weights)}")
+                    found = ALGORITHMS[name].run(
+                        search, criterion, request, partial(found_sets.add, criterion) if found_sets else ignore_found
+                    )
                 result = gate.column_sets(found, search.profiler, search.weights, request.limit)
                 unfinished = str(result.stopped or "")
             if not unfinished:
@@ -67,13 +76,14 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
     sets = tuple(_set(found, result, search) for found in sorted(result.found, key=_order))
     rows = whole.rows if whole is not None else next((s.profile.rows for s in sets if s.profile is not None), None)
     weight = sets[0].weight if wanted is Wanted.MINIMUM and sets else None
+    account = search.account(rows, [unfinished] if unfinished else [])
     answer = KeysResult(
         verdict=Verdict.INCONCLUSIVE,
         reason="",
         criterion=result.criterion.name,
         options=result.criterion.options.strip(),
         wanted=wanted,
-        algorithm=result.algorithm if impossible else name,
+        algorithm=result.algorithm if impossible or by_list else name,
         column_sets=sets,
         minimal=result.minimal and bool(sets),
         complete=result.complete,
@@ -86,7 +96,8 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
         certificate=result.certificate,
         profile=whole,
         shown=request.limit,
-        account=search.account(rows, [unfinished] if unfinished else []),
+        spared=None if earlier is None else spared(earlier, account.statements),
+        account=account,
     )
     return judged(answer)
 

@@ -27,6 +27,8 @@ def report(result: KeysResult) -> Report:
         rows.add("Weight", f"{count(result.column_sets[0].weight)}, {result.guarantee}")
     if result.certificate is not None:
         rows.add("Sample", certificate(result.certificate))
+    if result.spared is not None:
+        rows.add("Began from", f"an earlier list, measured first; {plural(result.spared, 'statement')} spared")
     yield rows
     if result.column_sets:
         yield from _sets(result)
