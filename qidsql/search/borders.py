@@ -225,8 +225,8 @@ def borders(
     Advance]
 
     With a `breadth`, so many candidates of any size are tested in one round, and failing sets grow beside them: every
-    failing set, grown or not, excludes candidates. A tenth of the rounds, with up to twice the profiles. `known` profiles
-    are not asked again, and the sets of them that fail are grown first.
+    failing set, grown or not, excludes candidates. A tenth of the rounds, with up to twice the profiles. `known`
+    profiles are not asked again, and the sets of them that fail are grown first.
 
     >>> from qidsql.measures.criteria import Key
     >>> [found.mask for found in borders(people, Key()).found]

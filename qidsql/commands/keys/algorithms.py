@@ -96,7 +96,13 @@ def _borders(search: "TableSearch", criterion: Criterion, request: SearchOptions
     hints = search.sampler(0).of_pairs(HINT_PAIRS) if hinted else None
     profiler = search.profiler
     return borders(
-        profiler, criterion, request.max_size, hints, on_found=on_found, breadth=profiler.breadth, known=profiler.measured
+        profiler,
+        criterion,
+        request.max_size,
+        hints,
+        on_found=on_found,
+        breadth=profiler.breadth,
+        known=profiler.measured,
     )
 
 

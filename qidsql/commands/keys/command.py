@@ -181,7 +181,7 @@ class KeysRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
         if self.max_size is not None and wanted is not Wanted.ALL:
             raise UsageError("--max-size goes with --all")
         if self.since is not None and (wanted is not Wanted.ALL or self.max_size is not None or algorithm.samples):
-            raise UsageError("--since begins from a list of all sets: it goes with --all, without --max-size and samples")
+            raise UsageError("--since needs a list of all sets: it goes with --all, without --max-size and samples")
         if sampling.epsilon is not None:
             self.criterion.almost(sampling.epsilon)
 
@@ -226,6 +226,7 @@ COMMAND = Command(
         "qidsql keys warehouse.duckdb patients --all --distinct 0.9 --max-size 4",
         "qidsql keys warehouse.duckdb patients --all --reveals diagnosis",
         "qidsql keys warehouse.duckdb patients --all --output keys.jsonl",
+        "qidsql keys warehouse.duckdb patients --all --violates 5 --since last.json --output last.json",
         "qidsql keys postgresql://auditor@db.example.org/clinic public.visits --epsilon 0.001 --delta 0.01",
     ),
     exit_codes="0 finished, 2 error, 3 inconclusive",

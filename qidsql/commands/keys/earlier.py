@@ -1,4 +1,4 @@
-"""The list of an earlier search, in a file: the next one measures it first, and searches only where it does not hold."""
+"""The list of an earlier search, in a file: measured before the next search, which runs where it does not hold."""
 
 from pathlib import Path
 

@@ -24,11 +24,11 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
     """The requested column sets of one table, measured on the full table, with what is proved of them.
 
     Unless only a sample is requested, all columns together are profiled first: if they do not meet the criterion, no
-    set does, and no search is needed. The list of an earlier search (`since`) is measured before any search, which begins
-    from what was measured where it no longer holds. `on_found` of the request is called with each set once, as soon as it is known to
-    be in the answer. A stop (budget, lost connection, Ctrl-C, a statement that fails after earlier ones succeeded)
-    makes the verdict inconclusive; facts proved by then remain valid. Raises UsageError, UnknownName, AccessError,
-    StatementError.
+    set does, and no search is needed. The list of an earlier search (`since`) is measured before any search, which
+    begins from what was measured where the list no longer holds. `on_found` of the request is called with each set
+    once, as soon as it is known to be in the answer. A stop (budget, lost connection, Ctrl-C, a statement that fails
+    after earlier ones succeeded) makes the verdict inconclusive; facts proved by then remain valid. Raises UsageError,
+    UnknownName, AccessError, StatementError.
     """
     earlier = read_earlier(request.since)
     on_stage("reading the catalog")

@@ -36,7 +36,7 @@ def sets_of(document: dict[str, Any]) -> list[dict[str, Any]]:
     return sorted(document["column_sets"], key=lambda each: each["columns"])
 
 
-@pytest.mark.parametrize("seed", always(*range(4), longer=range(4, 40)))
+@pytest.mark.parametrize("seed", always(*range(2), longer=range(2, 40)))
 def test_the_list_is_that_of_a_search_from_nothing(seed: int, store: Store, tmp_path: Path) -> None:
     """Of a table that changed; from the list before, from a list of sets drawn at random, and from another table's."""
     draw, file = Random(seed), tmp_path / "before.json"
@@ -92,7 +92,7 @@ def test_what_is_no_such_file_is_refused(store: Store, tmp_path: Path) -> None:
         assert (refused.code, words in refused.err, "keys --all" in refused.err) == (2, True, True), text
     file.unlink()
     for options in ({}, {"all": True, "max_size": 2}, {"algorithm": "iterative"}):
-        with pytest.raises(UsageError, match="a list of all sets"):
+        with pytest.raises(UsageError, match="needs a list of all sets"):
             qidsql.keys(store.url, "t", since=file, **options)
 
 
