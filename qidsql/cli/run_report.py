@@ -223,7 +223,7 @@ def _reasons(document: RunResult, rows: Sequence[_Row]) -> Report:
 
 
 def _cost(document: RunResult) -> Report:
-    spared = f" ({plural(document.spared, 'statement')} spared, as tables are unchanged)" if document.spared else ""
+    spared = f" ({plural(document.spared, 'statement')} spared, by what earlier runs found)" if document.spared else ""
     worked = f"{plural(document.statements, 'statement')}{spared}, {seconds(document.seconds)}; run {document.run}"
     yield Sentence(f"{plural(len(document.tables), 'table')}, {worked}. No cell value left a database.")
     if document.verdict is Verdict.VIOLATION and document.exit_code == 0:

@@ -20,7 +20,20 @@ from qidsql.formats.person import sentences
 from qidsql.formats.registry import rendered
 from qidsql.formats.texts import VERDICTS, breakable, without_options
 from qidsql.operations.document import BROKEN, RunResult, as_document
-from qidsql.report.blocks import Block, Cell, Chart, Fields, Grid, Head, Heading, Labelled, Report, Sentence, Verbatim
+from qidsql.report.blocks import (
+    Block,
+    Cell,
+    Chart,
+    Fields,
+    Grid,
+    Head,
+    Heading,
+    Labelled,
+    Map,
+    Report,
+    Sentence,
+    Verbatim,
+)
 from qidsql.version import __version__
 from qidsql.wording.pages import page, terms_in
 from qidsql.wording.texts import moment, plural
@@ -159,7 +172,7 @@ def _for_readers(block: Block) -> Iterator[Block]:
         yield replace(block, beside=without_options(block.beside))
     elif isinstance(block, Sentence):
         yield Sentence(without_options(block.text))
-    elif isinstance(block, Verbatim):
+    elif isinstance(block, Verbatim | Map):
         yield block
 
 
@@ -268,6 +281,10 @@ def _cell(cell: Cell) -> str:
     return cell.text if cell.bar is not None else escaped(cell.text)
 
 
+def _map(block: Map) -> Iterator[str]:
+    yield from _grid(block.grid)
+
+
 def _line(cells: Any) -> str:
     return f"| {' | '.join(cells)} |"
 
@@ -278,5 +295,6 @@ PARTS: Mapping[type, Callable[[Any], Iterator[str]]] = {
     Verbatim: _verbatim,
     Fields: _fields,
     Grid: _grid,
+    Map: _map,
 }
 WRITERS = {"html": _html, "markdown": _markdown}

@@ -72,7 +72,7 @@ def _metrics(document: RunResult) -> Iterator[tuple[str, str, list[Sample]]]:
     yield gauge("run_started_timestamp_seconds", "When the last run began.", [({}, _unix(document.started))])
     yield gauge("run_duration_seconds", "Duration of the last run.", [({}, document.seconds)])
     yield gauge("run_statements", "Statements of the last run.", [({}, document.statements)])
-    yield gauge("run_spared_statements", "Statements of earlier audits that stand.", [({}, document.spared)])
+    yield gauge("run_spared_statements", "Statements that earlier audits spared.", [({}, document.spared)])
     yield gauge(
         "run_last_success_timestamp_seconds",
         "When a run last had a verdict on every table, whatever the verdicts.",

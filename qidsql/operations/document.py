@@ -204,7 +204,7 @@ class RunResult:
     baseline: Shown[Baseline | None] = None
     statements: Annotated[int, "of this run", SHOWN] = 0
     spared: Annotated[
-        int, "statements of earlier audits whose verdicts stand, as their tables are unchanged", SHOWN
+        int, "statements that it would have taken more, by the last audits that knew of no earlier ones", SHOWN
     ] = 0
     notes: Shown[tuple[str, ...]] = ()
     coverage: Annotated[Coverage | None, "null if the catalogs were not read", SHOWN] = None

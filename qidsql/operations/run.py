@@ -185,7 +185,7 @@ def run(
         exit_code=exit_code(fail_on, verdict, on_new, covered),
         baseline=None if past.baseline is None else Baseline(past.baseline.run, past.baseline.started),
         statements=budget.used,
-        spared=sum(table.unchanged.spared for table in summaries if table.unchanged),
+        spared=sum(table.spared for table in summaries),
         notes=(*current.notes, *current.last_notes(), *gone.notes),
         coverage=covered,
         accepted=accepted,
@@ -289,6 +289,7 @@ class _Run:
                     fingerprint=known.fingerprint,
                     file_fingerprint=known.file_fingerprint,
                     unchanged=known.unchanged,
+                    spared=known.spared,
                     audit=known.audit,
                 )
                 there = with_exceptions(as_found(known.findings), entry.exemptions, self.today)
@@ -368,8 +369,7 @@ class _Run:
             assert table is not None
             mark = table.fingerprint
             result = cast(AuditResult, table.audit)
-            spared = result.account.statements - spent.spent["statements"]
-            since = table.unchanged or Unchanged(run=str(run), started=result.account.started, spared=spared)
+            since = table.unchanged or Unchanged(run=str(run), started=result.account.started)
             blank, result = (
                 replace(blank, unchanged=since),
                 replace(result, account=replace(result.account, **spent.spent)),
@@ -378,6 +378,8 @@ class _Run:
         limited = not result.complete and whole.max_statements != most  # by what other tables of the run left
         if result.cut_short or limited:
             mark = by_files = None
+        else:
+            blank = replace(blank, spared=_spared(table, result, spent.spent["statements"]))
         return replace(blank, fingerprint=mark, file_fingerprint=by_files), result
 
     def _with_history(
@@ -470,6 +472,14 @@ def _request(table: str | None, policy: Policy, weights: Mapping[str, int]) -> A
 def _earlier(before: TableRun | None) -> Earlier:
     """What the audit before found, if there was one."""
     return Earlier.of(before.audit) if before is not None and isinstance(before.audit, AuditResult) else Earlier()
+
+
+def _spared(before: TableRun | None, result: AuditResult, statements: int) -> int:
+    """How many more statements the last audit took that knew of no earlier one; 0 if it asked another question."""
+    if before is None or not isinstance(before.audit, AuditResult) or before.audit.complete > result.complete:
+        return 0
+    changed = changed_settings(before.audit.account.policy, result.account.policy)
+    return 0 if changed else max(0, before.from_nothing - statements)
 
 
 def _failed(blank: TableRun, error: str) -> TableRun:

@@ -163,7 +163,6 @@ class Unchanged:
 
     run: str
     started: datetime
-    spared: Annotated[int, "statements that this audit took, less those of the check"]
 
     @property
     def text(self) -> str:
@@ -188,6 +187,9 @@ class TableRun:
     ] = None
     file_fingerprint: Annotated[str | None, OMITTED, "the same by all bytes of the files that hold the table"] = None
     unchanged: Annotated[Unchanged | None, OMITTED, "the audit whose verdict stands", SHOWN] = None
+    spared: Annotated[
+        int, "statements of the last audit by this policy that knew of no earlier one, less those of this run", SHOWN
+    ] = 0
     audit: AuditResult | HiddenAudit | None = None
     findings: tuple[Finding, ...] = ()
     trend: Annotated[tuple[TrendPoint, ...], "oldest first"] = ()
@@ -197,6 +199,11 @@ class TableRun:
         "there are none",
         SHOWN,
     ] = ()
+
+    @property
+    def from_nothing(self) -> int:
+        """The statements of the last audit that knew of no earlier one."""
+        return self.spared + (self.audit.account.statements if isinstance(self.audit, AuditResult) else 0)
 
     @property
     def open_findings(self) -> list[Finding]:

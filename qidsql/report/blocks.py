@@ -173,6 +173,26 @@ class Chart:
         return Grid([Head(""), Head("", text=True), *[Head("")] * words], rows, close=True)
 
 
+class Tile(NamedTuple):
+    """A thing on a map. `words` say more than its label; `shade`: from 0 (nothing) to 4; `size`: from 1 on."""
+
+    label: str
+    words: str
+    shade: int
+    size: int = 1
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """An overview of many things in groups: a page draws it, other formats have the table of the groups."""
+
+    groups: Sequence[tuple[str, Sequence[Tile]]]
+    legend: Sequence[Tile]
+    words: str  # what shade and size say
+    grid: Grid
+
+
 @dataclass(frozen=True, slots=True)
 class Next:
     """Commands to run next, each with its purpose; or what to do, in words."""
@@ -182,7 +202,7 @@ class Next:
     close: bool = True
 
 
-Block: TypeAlias = Outcome | Heading | Sentence | Verbatim | Fields | Grid | Chart | Next
+Block: TypeAlias = Outcome | Heading | Sentence | Verbatim | Fields | Grid | Chart | Map | Next
 Report: TypeAlias = Iterator[Block]
 
 

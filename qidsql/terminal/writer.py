@@ -19,6 +19,7 @@ from qidsql.report.blocks import (
     Grid,
     Head,
     Heading,
+    Map,
     Next,
     Outcome,
     Sentence,
@@ -164,6 +165,11 @@ def _chart(console: Console, block: Chart) -> None:
     console.print(_inset(lines))
 
 
+def _map(console: Console, block: Map) -> None:
+    if len(block.groups) > 1:
+        _grid(console, block.grid)
+
+
 def _next(console: Console, block: Next) -> None:
     if block.words:
         console.print(Text(f"Next: {block.words}"))
@@ -196,6 +202,7 @@ WRITERS: Mapping[type, Callable[[Console, Any], None]] = {
     Fields: _fields,
     Grid: _grid,
     Chart: _chart,
+    Map: _map,
     Next: _next,
 }
 

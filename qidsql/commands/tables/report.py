@@ -1,15 +1,32 @@
 """The tables report."""
 
 import shlex
+from fractions import Fraction
 
 from qidsql.commands.tables.command import ListedTable, TablesResult
-from qidsql.report.blocks import Cell, Fields, Grid, Head, Labelled, Next, Outcome, Report, Sentence, Tone, bar
+from qidsql.report.blocks import (
+    Cell,
+    Fields,
+    Grid,
+    Head,
+    Labelled,
+    Map,
+    Next,
+    Outcome,
+    Report,
+    Sentence,
+    Tile,
+    Tone,
+    bar,
+)
 from qidsql.wording.texts import are, count, few, plural, typed_source
 
 TABLES_LISTED = (
     1_000  # tables at most: nobody reads more lines, and drawing 20,000 takes longer than reading the catalog
 )
 
+TABLES_RANKED = 100  # of which the map shows more, and the JSON all
+TABLES_MAPPED = 2_000  # tables on the map
 TABLES_IN_COMMAND = 5  # tables in a command
 UNREAD = 20  # tables, each with the reason
 NO_COLUMN = "no column can be read"
@@ -28,11 +45,13 @@ def report(result: TablesResult) -> Report:
     yield source
     ranked = any(table.counts is not None for table in result.tables)
     if result.tables:
+        if ranked:
+            yield _map(result)
         yield _ranking(result) if ranked else _columns(table) if len(result.tables) == 1 else _tables(result)
-    if (more := len(result.tables) - TABLES_LISTED) > 0:
+    if (more := len(result.tables) - (TABLES_RANKED if ranked else TABLES_LISTED)) > 0:
         more_tables = plural(more, "more table")
         yield Sentence(f"{more_tables} {are(more)} in the JSON; or name a pattern, such as 'visits_*'.")
-    unread = [each for each in result.tables if ranked and (each.obstacle or each.counts is None)]
+    unread = [each for each in result.tables if ranked and _unread(each)]
     if unread:
         yield Fields([Labelled("Not read", f"{each.table}: {each.obstacle or NO_COLUMN}") for each in unread[:UNREAD]])
         if (more := len(unread) - UNREAD) > 0:
@@ -63,6 +82,50 @@ def _tables(result: TablesResult) -> Grid:
     return Grid(heads, lines)
 
 
+SHARES = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))  # of people alone, where the next shade begins
+SHADES = ("nobody alone", "under 1% of people alone", "under 10%", "under half", "half or more")
+
+
+def _map(result: TablesResult) -> Map:
+    """All tables, each schema by itself: the shade is the share of people alone, the size the number of digits of the
+    risk."""
+    groups: dict[str, list[ListedTable]] = {}
+    for table in result.tables:
+        groups.setdefault(table.table.schema or "tables", []).append(table)
+    shown = {table.table for table in result.tables[:TABLES_MAPPED]}
+    tiles = [(name, [_tile(each) for each in tables if each.table in shown]) for name, tables in groups.items()]
+    heads = [Head("Schema", text=True), Head("Tables"), Head("People alone in"), Head("Not read")]
+    lines = []
+    for name, tables in groups.items():
+        alone, unread = sum(bool(each.counts and each.counts.alone) for each in tables), sum(map(_unread, tables))
+        lines.append([name, *map(count, (len(tables), alone, unread))])
+    legend = [Tile(words, "", shade) for shade, words in enumerate(SHADES)]
+    return Map(
+        [(name, some) for name, some in tiles if some],
+        [*legend, Tile("not read", "", 0, tone=Tone.UNKNOWN)],
+        "Each table once, the riskiest first in its schema. Darker: more of its people are alone. Larger: more people "
+        "are alone, more is said of them, and more tables can be joined.",
+        Grid(heads, lines),
+    )
+
+
+def _tile(table: ListedTable) -> Tile:
+    counts, name = table.counts, table.table
+    if _unread(table) or counts is None:
+        return Tile(name.name, f"{name}: {table.obstacle or NO_COLUMN}", 0, tone=Tone.UNKNOWN)
+    rows = f"{name}: {plural(counts.rows, 'row')}"
+    if not counts.alone or not counts.persons:
+        return Tile(name.name, f"{rows}, nobody alone", 0)
+    shade = 1 + sum(Fraction(counts.alone, counts.persons) >= share for share in SHARES)
+    alone = f"{count(counts.alone)} of {plural(counts.persons, 'person')} alone"
+    joined = f", can be joined with {plural(len(counts.joined), 'table')}" if counts.joined else ""
+    return Tile(name.name, f"{rows}, {alone}{joined}", shade, len(str(counts.risk)))
+
+
+def _unread(table: ListedTable) -> bool:
+    return bool(table.obstacle) or table.counts is None
+
+
 def _ranking(result: TablesResult) -> Grid:
     heads = [
         *(Head("Table", text=True), Head("Rows"), Head("People alone"), Head("", text=True, leaves=1)),
@@ -73,7 +136,7 @@ def _ranking(result: TablesResult) -> Grid:
         ),
     ]
     lines: list[list[str | Cell]] = []
-    for table in result.tables[:TABLES_LISTED]:
+    for table in result.tables[:TABLES_RANKED]:
         counts = table.counts
         if counts is None or counts.alone is None or counts.persons is None:
             lines.append([str(table.table), "" if counts is None else count(counts.rows), *[""] * 5])
