@@ -181,7 +181,11 @@ class SnapshotLost(Stopped):
 
 
 class Unconfirmed(Stopped):
-    """What a row is has to be confirmed first."""
+    """What a row is has to be confirmed first. `reason`: why, for a headline; `remedy`: what can be done."""
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(f"{reason}{remedy}")
+        self.reason = reason
 
 
 class StatementFailed(Stopped):

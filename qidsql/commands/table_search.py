@@ -276,8 +276,6 @@ def confirmed(verdict: Verdict, reason: str, left_out: Sequence[LeftOut]) -> tup
 
 Resolve: TypeAlias = Callable[[Table], Columns]
 
-ROWS_COUNTED = "rows are counted here"  # how the reason begins why persons are not
-
 
 class TableSearch:
     """One search of one table. Reads the catalog on creation and sends no statement on its own.
@@ -331,12 +329,13 @@ class TableSearch:
             self.confirm_persons()
         elif entity is None:
             if found := named_like_persons(self.profiler, self.table, self._policy, {}):
-                raise Unconfirmed(f"{rows_of_persons(found[0])}. {say_what(found[0] if by_persons else None)}")
+                raise Unconfirmed(rows_of_persons(found[0]), f". {say_what(found[0] if by_persons else None)}")
         elif repeats(self.profiler, self.table, entity):
             raise Unconfirmed(
-                f"{ROWS_COUNTED}, and {entity} repeats or has NULLs: several rows of a person would pass "
-                f"for several persons. Take a view with one row for each person, or withhold columns "
-                f"({setting('by')} columns), which counts persons. {say_what(None)}"
+                f"rows are counted here, and {entity} repeats or has NULLs: several rows of a person would pass for "
+                f"several persons",
+                f". Take a view with one row for each person, or withhold columns ({setting('by')} columns), which "
+                f"counts persons. {say_what(None)}",
             )
         else:
             self._notes += (f"{entity} has another value in each row, so that each row is another person",)
@@ -349,8 +348,8 @@ class TableSearch:
         [(_, (rows,))] = self.profiler.ask([column_counts(self._engine.dialect, self.profiler.source, (person,))])
         if rows:
             raise Unconfirmed(
-                f"{plural(rows, 'row has', 'rows have')} no {person} and may be of persons counted already: fill "
-                f"it in, or leave these rows out ({setting('where')})"
+                f"{plural(rows, 'row has', 'rows have')} no {person} and may be of persons counted already",
+                f": fill it in, or leave these rows out ({setting('where')})",
             )
 
     def note_persons(self) -> None:

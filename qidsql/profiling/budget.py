@@ -3,6 +3,8 @@
 import logging
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from qidsql.core.budget import check_time
@@ -49,6 +51,17 @@ class Meter:
         LOG.debug("from here on at most %s statements, which read at most %s values", statements, values)
         self.most, self.allowed = self.answered + statements, statements
         self.values, self.most_values = 0, values
+
+    @contextmanager
+    def leaving(self, seconds: float, statements: int) -> Iterator[None]:
+        """A part of the work, which leaves so much of the budget for what follows."""
+        before = self.deadline, self.most
+        self.deadline = self.deadline and self.deadline - seconds
+        self.most = None if self.most is None else self.most - statements
+        try:
+            yield
+        finally:
+            self.deadline, self.most = before
 
     def check(self, statements: int, values: int) -> None:
         """Count what statements are about to read. Raises BudgetSpent if they exceed the budget."""

@@ -7,6 +7,7 @@ the NULLs of each column: column sets without any are profiled as usual.
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import reduce
 from itertools import chain, combinations
@@ -149,6 +150,10 @@ class TableProfiler:
             return False
         planned = self._batches.of_sets(masks, self.rows, self.most_classes)  # several sets in one scan read less
         return self._meter.affords(sum(self._values_read(part, statement) for part, statement in planned))
+
+    def leaving(self, seconds: float, statements: int) -> AbstractContextManager[None]:
+        """A part of the work, which leaves so much of the budget for what follows."""
+        return self._meter.leaving(seconds, statements)
 
     def stop_at_failures(self) -> None:
         """From now on a failed statement ends the work like a spent budget, if another one succeeded before."""

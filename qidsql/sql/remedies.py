@@ -144,7 +144,7 @@ class RemedyClasses:
                 "table": self._dialect.render(rows_node(self._table)),
                 "condition": self._dialect.render(condition(self._table)),
             }
-            return put_together(_numbered_values(self._dialect), parts)
+            return put_together(_numbered(self._dialect, False), parts)
         own = self._leveled[place]
         parts = {
             "start": start,
@@ -156,7 +156,7 @@ class RemedyClasses:
                 for level in own.levels
             ),
         }
-        return put_together(_values_at_levels(self._dialect), parts)
+        return put_together(_numbered(self._dialect, True), parts)
 
     def _comparable(self, place: int, text: str) -> str:
         """What the values of a column are told apart by."""
@@ -228,25 +228,12 @@ def _class_sizes(_: Dialect) -> exp.Expr:
 
 
 @in_pieces
-def _numbered_values(dialect: Dialect) -> exp.Expr:
-    place = dialect.numbering(exp.column("l0"))
-    return fill(
-        "remedies/numbered_values",
-        place=place,
-        table=mark_of_table("table"),
-        **marks("comparable", "condition", "start"),
-    )
-
-
-@in_pieces
-def _values_at_levels(dialect: Dialect) -> exp.Expr:
-    place = dialect.numbering(exp.column("l0"))
-    return fill(
-        "remedies/values_at_levels",
-        place=place,
-        labelled=mark_of_table("labelled"),
-        **marks("labels", "levels", "start"),
-    )
+def _numbered(dialect: Dialect, leveled: bool) -> exp.Expr:
+    template, table, holes = "numbered_values", "table", ("comparable", "condition")
+    if leveled:
+        template, table, holes = "values_at_levels", "labelled", ("labels", "levels")
+    parts = {table: mark_of_table(table), **marks("start", *holes)}
+    return fill(f"remedies/{template}", place=dialect.numbering(exp.column("l0")), **parts)
 
 
 @in_pieces

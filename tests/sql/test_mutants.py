@@ -836,7 +836,7 @@ def forget_texts() -> None:
         *(classes._sizes_frame, classes._finest_frame, classes._sets_frame),
         *(classes._sets_in_part_frame, classes._part_frame),
         *(hierarchies._values, hierarchies._coded_rows, hierarchies._coded_classes),
-        *(remedies._class_sizes, remedies._numbered_values, remedies._values_at_levels),
+        *(remedies._class_sizes, remedies._numbered),
     ):
         kept.cache_clear()
 

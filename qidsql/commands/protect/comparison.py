@@ -15,7 +15,7 @@ from qidsql.commands.protect.way import Way
 from qidsql.commands.table_protection import TableProtection
 from qidsql.core.results import SearchAccount, Verdict
 from qidsql.engines.base import Engine
-from qidsql.errors import ConnectionLost, Interrupted, Stopped, UsageError
+from qidsql.errors import ConnectionLost, Interrupted, Stopped, Unconfirmed, UsageError
 from qidsql.wording.texts import few, plural, setting
 
 # For each way, unless --max-seconds says how long all may take. Cells are improved until the time is up.
@@ -36,13 +36,15 @@ def compared(
     on_stage("reading the catalog")
     protection = TableProtection.of(engine, request)
     ways: list[WayFound] = []
-    unfinished: list[str] = []
+    unfinished, reason = list[str](), ""
     rows: int | None = None
     try:
         protection.recognise(on_stage)
         for found, counted in _each_way(engine, replace(request, columns=protection.names), one_way, on_stage):
             ways.append(found)
             rows = counted if rows is None else rows
+    except Unconfirmed as stop:
+        unfinished, reason = [str(stop)], stop.reason
     except Stopped as stop:
         unfinished = [str(stop) or "stopped"]
     except KeyboardInterrupt:
@@ -51,7 +53,7 @@ def compared(
     return judged(
         ProtectResult(
             verdict=Verdict.INCONCLUSIVE if unfinished else Verdict.FINISHED,
-            reason="",
+            reason=reason,
             by=None,
             measure=request.chosen_measure,
             suppress=request.share,

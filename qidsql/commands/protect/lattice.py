@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Self
 
+from sqlglot import exp
+
 from qidsql.commands.protect.result import NodeFigures, PublishedColumn
 from qidsql.commands.table_protection import TableProtection
+from qidsql.core.tables import Column, Comparison
 from qidsql.errors import UsageError
 from qidsql.generalization.certificate import CheaperNodes
 from qidsql.generalization.classes import CodedClasses
@@ -18,6 +22,7 @@ from qidsql.generalization.measures import Measure
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.copies import rows_of_query
+from qidsql.sql.hierarchies import audited, original
 from qidsql.sql.relation import Relation
 from qidsql.wording.texts import setting
 
@@ -33,6 +38,20 @@ def codes_of(protection: TableProtection, place: Path | None) -> Codes:
         )
     hierarchies = hierarchies_of(protection.profiler.ask, dialect, table, columns, declared)
     return Codes(dialect, table, hierarchies)
+
+
+def coarsest_rows(protection: TableProtection) -> tuple[exp.Query, list[Column]]:
+    """The query for the rows of a copy that withholds each cell, and the protected columns as they are there."""
+    text = protection.engine.dialect.text
+    columns = [replace(each, type=text, comparison=Comparison.BYTES) for each in protection.columns]
+    cells = [
+        exp.alias_(
+            exp.Literal.string(TOP) if each.name in protection.names else original(each),
+            exp.to_identifier(each.name, quoted=True),
+        )
+        for each in protection.copied
+    ]
+    return audited(protection.table, *cells), columns
 
 
 class Lattice:

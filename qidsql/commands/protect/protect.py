@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -12,7 +12,7 @@ from sqlglot import exp
 from qidsql.commands.protect.command import ProtectRequest
 from qidsql.commands.protect.comparison import compared
 from qidsql.commands.protect.frontier import frontier_of_levels, frontier_of_values
-from qidsql.commands.protect.lattice import Lattice, codes_of
+from qidsql.commands.protect.lattice import Lattice, coarsest_rows, codes_of
 from qidsql.commands.protect.result import (
     AskedLevels,
     FrontierPoint,
@@ -28,7 +28,7 @@ from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Column
 from qidsql.engines.base import Engine
-from qidsql.errors import BudgetSpent, UsageError
+from qidsql.errors import BudgetSpent, Unconfirmed, UsageError
 from qidsql.generalization.hierarchies import Codes
 from qidsql.generalization.levels import MOST_NODES, FoundLevels, Levels, PricedNode, Search, search_of
 from qidsql.generalization.local_recoding import ROWS_BOUNDED, LocalFigures, LocalRecoding
@@ -39,6 +39,7 @@ from qidsql.protection.copies import GivenBack, ProtectedCopy, rows_of_query
 from qidsql.sql.copies import in_own_order
 
 OF_A_COPY = 8  # statements that write and audit it
+COUNTINGS = 4  # a copy takes about as long as so many countings of the columns
 
 
 def protect(
@@ -118,22 +119,46 @@ class _Protection:
         self._rows: int | None = None
         self._after: ClassProfile | None = None
         self._written = False
+        self._recognised = 0.0  # seconds that it took to count the columns
         self._script: tuple[str, ...] | None = None
 
     def run(self) -> ProtectResult:
         return until_stopped(self._anytime, self._result)
 
     def _anytime(self) -> ProtectResult:
-        """The plan. Where a budget ends before there is one, the coarsest, if enough rows for it were counted."""
+        """The plan. Where a budget ends before there is one, the coarsest, if it is known to be safe, or as a copy."""
         try:
             return self._run()
+        except Unconfirmed as stop:
+            return self._result(str(stop), stop.reason)
         except BudgetSpent as spent:
-            request, found = self._request, self._recoded or self._figures
-            wanted = self._protection.copy is not None or request.script is not None or self._queried or request.turns
-            if found or wanted or len(request.policy.criteria) > 1 or self._protection.counted < request.k:
+            request, protection = self._request, self._protection
+            if self._recoded or self._figures or request.script is not None or request.turns:
+                raise
+            if self._copied and protection.profiler.statements_left < OF_A_COPY:
+                raise
+            if not self._copied and (len(request.policy.criteria) > 1 or protection.counted < request.k):
                 raise
             self._coarsest, self._search = str(spent), None
+            if self._copied:
+                query, columns = coarsest_rows(protection)
+                self._write(protection.copy, query, columns, protection.counted or None)
             return self._result()
+
+    @property
+    def _copied(self) -> bool:
+        """Whether the copy is made, or its rows are returned."""
+        return self._protection.copy is not None or self._queried
+
+    def _planning(self) -> AbstractContextManager[None]:
+        """What comes before there is a plan: it leaves what a copy of the coarsest takes."""
+        deadline, seconds = self._protection.profiler.deadline, 0.0
+        if not self._copied:
+            return nullcontext()
+        seconds = (
+            0 if deadline is None else min(max(1, COUNTINGS * self._recognised), (deadline - time.monotonic()) / 2)
+        )
+        return self._protection.profiler.leaving(seconds, OF_A_COPY)
 
     def _run(self) -> ProtectResult:
         protection, dialect = self._protection, self._engine.dialect
@@ -141,16 +166,20 @@ class _Protection:
             raise UsageError(
                 f"--by values needs an engine such as DuckDB or Postgres; on {dialect.name} take --by levels"
             )
+        began = time.monotonic()
         protection.recognise(self._on_stage)
+        self._recognised = time.monotonic() - began
         self._on_stage("reading the levels of each column")
-        codes = codes_of(protection, self._request.declared)
+        with self._planning():
+            codes = codes_of(protection, self._request.declared)
         return self._by_values(codes) if self._request.way is Way.VALUES else self._by_levels(codes)
 
     def _by_levels(self, codes: Codes) -> ProtectResult:
         """The levels that were asked for, or else those that keep most."""
         protection, request = self._protection, self._request
         self._on_stage("coding the rows")
-        lattice = self._lattice = Lattice(protection, codes, request.k, request.chosen_measure)
+        with self._planning():
+            lattice = self._lattice = Lattice(protection, codes, request.k, request.chosen_measure)
         rows = self._rows = lattice.shape.rows
         if not rows:
             return self._result()
@@ -228,9 +257,10 @@ class _Protection:
         recoding = LocalRecoding(dialect, table, codes, protection.weights, policy)
         self._on_stage("recoding row by row")
         held = self._request.script is None and not self._queried  # what is printed makes its plan anew
-        if held:
-            recoding.hold(protection.profiler.hold)
-        [found] = protection.profiler.ask([recoding.figures()])
+        with self._planning():
+            if held:
+                recoding.hold(protection.profiler.hold)
+            [found] = protection.profiler.ask([recoding.figures()])
         self._rows = found.rows
         if not found.rows or found.unsafe:
             return self._result()
@@ -269,7 +299,7 @@ class _Protection:
 
     def _check_left(self, deadline: float | None, statements: int = 0) -> None:
         """Raises BudgetSpent if a budget has no more than the copy needs, and so many statements."""
-        wanted = self._protection.copy is not None or self._request.script is not None or self._queried
+        wanted = self._copied or self._request.script is not None
         if self._protection.profiler.statements_left < OF_A_COPY * wanted + statements:
             raise BudgetSpent("the statements that are left are those of the copy")
         if wanted and deadline is not None and time.monotonic() > deadline:
@@ -298,7 +328,7 @@ class _Protection:
         copy: ProtectedCopy | None,
         query: exp.Query,
         columns: Sequence[Column],
-        rows: int,
+        rows: int | None,
         given_back: Callable[[], tuple[GivenBack, ...] | None] = lambda: None,
     ) -> None:
         """Write the copy, audit it, and keep it only if it passes, with so many rows; without one, the same query."""
@@ -314,16 +344,20 @@ class _Protection:
             copy.keep()
             self._written = True
 
-    def _passes(self, rows_with: Callable[[Sequence[Column]], exp.Expr], columns: Sequence[Column], rows: int) -> bool:
-        """Audit the rows of the copy: whether it meets the policy, and has so many."""
+    def _passes(
+        self, rows_with: Callable[[Sequence[Column]], exp.Expr], columns: Sequence[Column], rows: int | None
+    ) -> bool:
+        """Audit the rows of the copy: whether it meets the policy, and has so many, if they were counted."""
         self._on_stage(f"auditing {self._protection.copy or 'the rows of the statement'}")
         policy = self._request.policy
         found = self._after = self._protection.audited(rows_with, columns, policy)
         exceeded = any(limit.met_by(found) for limit in limits_among(policy.criteria))
-        return not (found.rows_below_k or exceeded) and found.rows == rows
+        self._rows = found.rows if rows is None else self._rows
+        return not (found.rows_below_k or exceeded) and found.rows == (found.rows if rows is None else rows)
 
-    def _result(self, unfinished: str = "") -> ProtectResult:
-        """The result so far. `unfinished`: why the work ended before its plan, or its copy, was complete."""
+    def _result(self, unfinished: str = "", reason: str = "") -> ProtectResult:
+        """The result so far. `unfinished`: why the work ended before its plan, or its copy, was complete; `reason`: the
+        same for the headline."""
         protection, request, lattice = self._protection, self._request, self._lattice
         found = self._search.found if self._search else FoundLevels()
         local, best = self._recoded, self._figures
@@ -336,7 +370,7 @@ class _Protection:
         stopped += self._open
         result = ProtectResult(
             verdict=Verdict.INCONCLUSIVE if unfinished else Verdict.FINISHED,
-            reason="",
+            reason=reason,
             by=request.way,
             measure=request.chosen_measure,
             suppress=request.share,

@@ -5,7 +5,6 @@ from fractions import Fraction
 from typing import Annotated
 
 from qidsql.commands.protect.way import Way, nobody_found
-from qidsql.commands.table_search import ROWS_COUNTED
 from qidsql.core.copies import Script
 from qidsql.core.results import LeftOut, Result, SearchAccount, Verdict
 from qidsql.declarations.results import FLAT, OMITTED, reported
@@ -136,8 +135,8 @@ class ProtectResult(Result):
 def judged(result: ProtectResult) -> ProtectResult:
     """The result with its verdict and reason. It stays inconclusive if its work ended early."""
     if result.verdict is Verdict.INCONCLUSIVE and result.account.unfinished:
-        if several := [each for each in result.account.unfinished if each.startswith(ROWS_COUNTED)]:
-            return replace(result, reason=f"{several[0].partition('. ')[0]}; nothing was written")
+        if result.reason:  # that of the stop
+            return replace(result, reason=f"{result.reason}; nothing was written")
         known = "" if result.rows_left_out is None else f"{_kept(result)}, as far as searched; "
         return replace(result, reason=f"{known}the work did not finish, and nothing was written")
     verdict, reason = _judged(result)

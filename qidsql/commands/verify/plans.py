@@ -16,7 +16,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from qidsql.commands.protect.frontier import frontier_of_levels, frontier_of_values
-from qidsql.commands.protect.lattice import Lattice, codes_of
+from qidsql.commands.protect.lattice import Lattice, coarsest_rows, codes_of
 from qidsql.commands.protect.protect import generalizing, recoding_rows
 from qidsql.commands.protect.result import FrontierPoint, ProtectResult
 from qidsql.commands.protect.way import Way
@@ -25,7 +25,7 @@ from qidsql.commands.verify.cells import of_columns
 from qidsql.commands.verify.command import Claim, Holds, held, same
 from qidsql.commands.verify.copies import WrittenCopy
 from qidsql.core.copies import Script
-from qidsql.core.tables import Column
+from qidsql.core.tables import Column, ValueKind, kind_of
 from qidsql.errors import UsageError
 from qidsql.generalization.hierarchies import Codes
 from qidsql.generalization.levels import BATCH, Levels
@@ -78,9 +78,8 @@ class PlanClaims:
             yield same("it is about all rows of the table", {"rows": (claimed.account.rows, self.rows)}, COUNTED)
             figures = {"kept": (claimed.kept, Fraction(0)), "rows left out": (claimed.rows_left_out, 0)}
             yield same("it keeps nothing of its columns", figures, "by its rule")
-            yield self._of_nothing(claimed.recoded, claimed.precision, claimed.choices, claimed.script, claimed.target)
-            enough = self.rows >= self._k and len(claimed.account.policy.criteria) == 1
-            yield Claim("all rows together are a class that is safe", held(enough), plural(self.rows, "row"))
+            yield self._of_nothing(claimed.recoded, claimed.precision, claimed.choices, claimed.script)
+            yield from self._of_copy(*coarsest_rows(protection))
             return
         self._on_stage("reading the levels of each column")
         codes = codes_of(protection, None if claimed.hierarchies is None else Path(claimed.hierarchies))
@@ -272,6 +271,14 @@ class PlanClaims:
 
     # the copy, or the statements that make it
 
+    def _alike(self, one: Column, other: Column) -> bool:
+        """Whether the types of two columns are the same, or both texts, which have several names."""
+        dialect = self._protection.engine.dialect
+        return one.type == other.type or all(
+            each.type == dialect.text or kind_of(each.type, dialect.recodable) is ValueKind.TEXT
+            for each in (one, other)
+        )
+
     def _of_script(self, made: Callable[[Script], Printed]) -> Claim:
         claimed, right = self._claimed, False
         if claimed.sql is not None:
@@ -307,7 +314,7 @@ class PlanClaims:
         text_of = engine.dialect.render(rows_that_differ(engine.dialect, query, copy.node, written))
         statement = Statement(text_of, "rows of the plan and the copy", lambda rows: integer(rows[0][0]), scans=2)
         [others] = self._protection.profiler.ask([statement])
-        types = [each.name for each in columns if each.type != copy.table.column(each.name).type]
+        types = [each.name for each in columns if not self._alike(each, copy.table.column(each.name))]
         unlike = Holds.UNKNOWN if types else Holds.NO
         how = f"the types differ: {few(types)}" if others and types else f"{count(others)} differ"
         yield Claim(text, Holds.YES if not others else unlike, how)

@@ -17,7 +17,7 @@ import pytest
 
 import qidsql
 from qidsql.commands.protect.command import ProtectRequest
-from qidsql.commands.protect.protect import protect
+from qidsql.commands.protect.protect import OF_A_COPY, protect
 from qidsql.commands.protect.result import ProtectResult
 from qidsql.core.results import Verdict
 from qidsql.errors import BudgetSpent, UsageError
@@ -233,6 +233,37 @@ def test_there_is_a_plan_once_the_rows_are_counted(store: Store, tmp_path: Path,
     with store.connect(writable=True) as engine:
         ended = qidsql.protect(engine, "t", **ending, into="copied")
     assert (ended.verdict, ended.target, ended.coarsest) == (Verdict.INCONCLUSIVE, None, False)
+
+
+@ONE_ENGINE
+@pytest.mark.parametrize("way", ["values", "levels"])
+def test_the_coarsest_plan_is_written_where_a_budget_leaves_no_time_for_a_finer_one(
+    store: Store, tmp_path: Path, way: str
+) -> None:
+    """By statements: those that a copy takes are kept for it. It is audited as any copy is, limits included."""
+    rows = [(None if i % 9 == 0 else i % 9, f"{i % 4:02}", "ab"[i % 2]) for i in range(30)]
+    store.table("t", {"n": "INTEGER", "t": "VARCHAR(8)", "s": "VARCHAR(1)"}, rows)
+    options: dict[str, Any] = {"k": 3, "entity": "row", "by": way, "sensitive": "s", "max_statements": OF_A_COPY + 2}
+    for number, more in enumerate(({"columns": ["n", "t"]}, {"keep_identifiers": True}, {})):
+        with store.connect(writable=True) as engine:
+            found = qidsql.protect(engine, "t", **options, **more, into=f"copied{number}")
+        assert (found.verdict, found.coarsest, found.kept) == (Verdict.FINISHED, True, 0), found.reason
+        assert found.account.rows == 30 and (found.target or "").endswith(f"copied{number}")
+        assert read(store, ["n", "t", "s"], f"copied{number}") == Counter([("*", "*", row[2]) for row in rows])
+        path = tmp_path / "coarsest.json"
+        path.write_text(json.dumps(found.to_dict(), default=str))
+        assert qidsql.verify(store.url, str(path)).verdict == "pass"
+        changed = "INSERT INTO copied0 VALUES ('*', '*', 'z')"
+        if not number:
+            store.execute(changed)
+            assert qidsql.verify(store.url, str(path)).verdict == "violation"
+    with store.connect(writable=True) as engine:
+        few = qidsql.protect(engine, "t", **options | {"k": 31}, into="few")
+        assert (few.verdict, few.target) == (Verdict.VIOLATION, None)
+    for least, target in ((2, True), (3, False)) if way == "values" else ():
+        with store.connect(writable=True) as engine:
+            diverse = qidsql.protect(engine, "t", **options, l_diversity=least, into=f"diverse{least}")
+        assert (diverse.coarsest, diverse.target is not None) == (True, target)
 
 
 @pytest.mark.exhaustive
