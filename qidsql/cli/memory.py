@@ -7,13 +7,13 @@ DuckDB applies its own limit to tables and groups, but not to single values: a c
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
+
+from qidsql.core.memory import bounds
 
 BESIDE = 2 << 30  # bytes above DuckDB's limit: Python, the workbench, and what DuckDB does not count
 # DuckDB's allocator reads this when it is loaded. Else it keeps the addresses of memory that it has returned, which
 # count towards the limit: after grouping 100 million rows within 4 GB there were 5.5 GB of them, and 0.9 GB in use.
 RETURNED = ("DUCKDB_JE_MALLOC_CONF", "retain:false")
-CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # version 2, version 1
 
 
 @contextmanager
@@ -29,7 +29,7 @@ def bounded_memory() -> Iterator[None]:
         return
     os.environ.setdefault(*RETURNED)
     before = resource.getrlimit(resource.RLIMIT_DATA)
-    for bound in _of_machine():
+    for bound in bounds():
         lower_memory(bound)
     try:
         yield
@@ -45,12 +45,3 @@ def lower_memory(bound: int) -> None:
         now, most = resource.getrlimit(resource.RLIMIT_DATA)
         if now == resource.RLIM_INFINITY or bound < now:
             resource.setrlimit(resource.RLIMIT_DATA, (bound, most))
-
-
-def _of_machine() -> Iterator[int]:
-    """The memory of the machine and of its container, in bytes."""
-    with suppress(AttributeError, OSError, ValueError):
-        yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    for path in CGROUPS:
-        with suppress(OSError, ValueError):  # "max" is no number
-            yield int(Path(path).read_text(encoding="ascii"))

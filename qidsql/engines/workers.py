@@ -296,10 +296,14 @@ def _cancel(worker: Worker, end: float) -> None:
 
 
 def _started(body: Callable[..., None], *arguments: object) -> threading.Thread:
-    """A daemon thread that calls a driver. Known from before its start: Ctrl-C can come at any moment."""
+    """A daemon thread that calls a driver. Known from before its start: Ctrl-C can come at any moment. Raises
+    MemoryError if there is no room for its stack."""
     thread = threading.Thread(target=body, args=arguments, name="qidsql session", daemon=True)
     _in_drivers.add(thread)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError as error:  # can't start new thread
+        raise MemoryError(str(error)) from None
     return thread
 
 

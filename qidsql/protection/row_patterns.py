@@ -6,6 +6,7 @@ be turned back by anyone who knows how frequent each value is.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
@@ -13,10 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
+from qidsql.core.memory import memory_left
+from qidsql.core.tables import Nulls
 from qidsql.engines.duckdb.workbench import Workbench, exported
+from qidsql.errors import OutOfRoom, StatementFailed
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.row_codes import row_patterns
 from qidsql.sql.templates import Statement, fill, integer
+from qidsql.wording.texts import plural, setting, size
 
 # Coded records: the input of cell-level protection. They contain no value and no name.
 
@@ -75,6 +80,10 @@ def narrow(codes: NDArray[np.integer]) -> NDArray[np.unsignedinteger]:
     return np.ascontiguousarray(codes, dtype=kind)
 
 
+# Bytes that a different row takes, and each of its codes, from the export to the search; and those of the search alone.
+CODED, SEARCHED = (250, 25), (100, 4)
+BENCH = 50_000_000  # bytes of an empty workbench
+ROOMY = 4_000_000_000  # bytes left, above which rows are not counted before they are coded
 LEAST_MEMORY = 256_000_000  # bytes: a dozen groupings in one statement do not fit into much less
 
 
@@ -101,8 +110,10 @@ class RowPatterns:
 
         The workbench may use half as much memory as DuckDB as the source, at least 256 MB; else 1 GB.
 
-        Raises Stopped, StatementError, AccessError.
+        Raises Stopped, StatementError, AccessError, and OutOfRoom before the memory of this process is short: where all
+        rows may not fit, or nothing tells how many there are and little is left, a statement counts them first.
         """
+        check_room(profiler)
         engine, names = profiler.engine, profiler.names
         columns = [f"c{place}" for place in range(len(names))]
         codes = [exp.column(column) for column in columns]
@@ -124,6 +135,7 @@ class RowPatterns:
                 largest = [exp.Max(this=code) for code in codes]  # how many values each column has
                 totals = exp.select("COUNT(*)", "COALESCE(SUM(size), 0)", *largest).from_("patterns")
                 [(patterns, rows, *values)] = bench.query(totals, "counting of row patterns")
+                _refuse_without_room(SEARCHED, integer(patterns), len(names), memory_left())
                 [[key]] = bench.query(exp.select("MAX(shuffle_key)").from_(source), "key of the codes")
             except BaseException:
                 bench.close()
@@ -149,3 +161,33 @@ class RowPatterns:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def check_room(profiler: TableProfiler) -> None:
+    """Raises OutOfRoom if the codes of a profiler's rows would not fit. No statement where there is much room, else one
+    or two."""
+    room = memory_left()
+    if room is None or (profiler.rows is None and room > ROOMY):
+        return
+    rows = profiler.rows if profiler.rows is not None else profiler.counts()[0]
+    if _needed(CODED, rows, profiler.columns) > room:
+        by_row = profiler.by_value if profiler.nulls is Nulls.WILDCARD else profiler
+        with suppress(OutOfRoom, StatementFailed, MemoryError):  # then all rows may be different
+            rows = by_row.profile(by_row.everything).classes
+        _refuse_without_room(CODED, rows, profiler.columns, room)
+
+
+def _refuse_without_room(bytes_each: tuple[int, int], rows: int, columns: int, room: int | None) -> None:
+    """Raises OutOfRoom unless the codes of so many different rows fit into so many bytes."""
+    needed = _needed(bytes_each, rows, columns)
+    if room is not None and needed > room:
+        raise OutOfRoom(
+            f"the codes of {plural(rows, 'different row')} in {plural(columns, 'column')} take about {size(needed)}, "
+            f"and this process may use {size(room)} more: take fewer columns ({setting('columns')}) or rows "
+            f"({setting('where')}), or give it more memory"
+        )
+
+
+def _needed(bytes_each: tuple[int, int], rows: int, columns: int) -> int:
+    row, cell = bytes_each
+    return BENCH + rows * (row + cell * columns)

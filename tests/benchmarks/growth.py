@@ -25,6 +25,7 @@ def main(keep: bool = False) -> None:
     here, found = Path.cwd(), {}
     with TemporaryDirectory() as folder, PostgresServer() as server:
         os.chdir(folder)
+        reader = postgres.with_reader(server)
         command = (sys.executable, "-m", "qidsql", "audit")
         try:
             taken: dict[str, list[tuple[int, float]]] = {}
@@ -33,7 +34,7 @@ def main(keep: bool = False) -> None:
                 figure = measured((*command, "t.parquet"), VERDICTS).cpu
                 taken.setdefault("rows, visits of 12 columns, DuckDB", []).append((rows, figure))
                 postgres.load(server.url, postgres.visits(rows, Path(folder)), Path(folder))
-                figure = postgres.whole(server, ("audit", server.url, "t"))[0]
+                figure = postgres.whole(server, ("audit", reader, "t"))[0]
                 taken.setdefault("rows, visits of 12 columns, Postgres", []).append((rows, figure))
             for columns in COLUMNS:
                 parquet(census(100_000, columns))()

@@ -3,9 +3,10 @@
     python -m tests.benchmarks postgres [ROW ...] [--record]
 
 The benchmark starts a server of its own, on which each statement of a session is planned as on any other (its
-durability is off). CPU seconds are those of qidsql's process and of all processes of the server, of the median of three
-runs, or of one that takes more than LONG. The limit is the CPU of the server for one COUNT of the classes of all
-columns, which an audit cannot do without, the median of three; that of its proof is what `verify` takes of the result.
+durability is off), and connects as a role that has SELECT on the table and may make no temporary ones. CPU seconds are
+those of qidsql's process and of all processes of the server, of the median of three runs, or of one that takes more than
+LONG. The limit is the CPU of the server for one COUNT of the classes of all columns, which an audit cannot do without,
+the median of three; that of its proof is what `verify` takes of the result.
 """
 
 import os
@@ -97,6 +98,7 @@ ROWS = [
     Row("audit --approximate 0.01 visits 2M x 12", visits, 2_000_000, ("audit", "--approximate", "0.01"), exact=True),
 ]
 LONG = 20  # CPU seconds
+READER = "auditor"
 
 
 def load(url: str, select: str, folder: Path) -> list[str]:
@@ -113,7 +115,16 @@ def load(url: str, select: str, folder: Path) -> list[str]:
             while block := rows.read(1 << 20):
                 copy.write(block)
         server.execute("ANALYZE t")
+        server.execute("GRANT SELECT ON t TO PUBLIC")
     return [name for name, *_ in columns]
+
+
+def with_reader(server: PostgresServer) -> str:
+    """A URL of a new role that may read the table t of `load`, and nothing else."""
+    with psycopg.connect(server.url, autocommit=True) as admin:
+        admin.execute(f"CREATE ROLE {READER} LOGIN".encode())
+        admin.execute("REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC")
+    return server.url.replace("postgres:@", f"{READER}@", 1)
 
 
 def spent(server: PostgresServer) -> float:
@@ -168,6 +179,7 @@ def main(chosen: Sequence[str] = (), keep: bool = False) -> None:
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
     with PostgresServer() as server, TemporaryDirectory() as folder:
+        reader = with_reader(server)
         for row in ROWS:
             if chosen and not any(name in row.name for name in chosen):
                 continue
@@ -178,15 +190,15 @@ def main(chosen: Sequence[str] = (), keep: bool = False) -> None:
             least = statistics.median(limit(server, columns) for _ in range(3))
             command, *options = row.command
             result = Path(folder) / "result.json"
-            asked = (command, server.url, "t", *options, "--format", "json")
+            asked = (command, reader, "t", *options, "--format", "json")
             cpu, ours = median(lambda asked=asked: whole(server, asked))  # type: ignore[misc]
             result.write_text(ours.document)
-            proof = whole(server, ("verify", str(result), server.url))[0] if command == "audit" and not row.exact else 0
+            proof = whole(server, ("verify", str(result), reader))[0] if command == "audit" and not row.exact else 0
             peer, beside = "GROUP BY of all columns", least
             if row.exact:
                 only = [part for name in columns for part in ("--only", name)]
                 peer = "the exact profile"
-                beside = median(lambda only=only: whole(server, ("audit", server.url, "t", *only)))[0]  # type: ignore[misc]
+                beside = median(lambda only=only: whole(server, ("audit", reader, "t", *only)))[0]  # type: ignore[misc]
             figures = f"{cpu:.1f} | {ours.cpu:.2f} | {ours.seconds:.1f} | {ours.megabytes} | {ours.statements}"
             print(
                 f"| {row.name} | {figures} | {least:.2f} | {proof:.1f} | {peer} {beside:.2f} | {cpu / beside:.1f} |",

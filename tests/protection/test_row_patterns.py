@@ -11,7 +11,9 @@ from qidsql.commands.table_search import TableSearch
 from qidsql.core.policy import Policy
 from qidsql.engines.base import Engine
 from qidsql.engines.runner import ExecutedStatement
+from qidsql.errors import OutOfRoom
 from qidsql.profiling.profiler import TableProfiler
+from qidsql.protection import row_patterns
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.relation import relation
 from qidsql.sql.row_codes import column_values
@@ -110,3 +112,24 @@ def test_names_that_the_statement_uses_itself(store: Store, name: str) -> None:
         _, coded = patterns_of(engine, quoted(name), (name, "v0", "size"))
     assert [row[:2] for row in coded] == [(0, 1), (1, 1)]
     assert [set(codes) for codes in zip(*(row[2:] for row in coded), strict=True)] == [{1, 2}, {1}, {1, 2}]
+
+
+def test_codes_that_would_not_fit_are_refused_before(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the different rows, which are counted where all rows may not fit; then no statement codes the rows."""
+    store.table("many", {"a": "INTEGER", "b": "INTEGER"}, [(number // 100, number) for number in range(1000)])
+    asked: list[ExecutedStatement] = []
+
+    def coded(engine: Engine, room: int | None, *names: str) -> int:
+        monkeypatch.setattr(row_patterns, "memory_left", lambda: room)
+        asked.clear()
+        return patterns_of(engine, "many", names)[0].patterns
+
+    with store.connect() as engine:
+        engine.watchers.append(asked.append)
+        assert (coded(engine, None, "a", "b"), len(asked)) == (1000, 1)
+        assert (coded(engine, 1 << 40, "a", "b"), len(asked)) == (1000, 1)
+        assert (coded(engine, 60_000_000, "a", "b"), len(asked)) == (1000, 1)
+        assert (coded(engine, 50_100_000, "a"), len(asked)) == (10, 2)
+        with pytest.raises(OutOfRoom, match=r"1,000 different rows in 2 columns take about 50 MB, and .* 40 MB more"):
+            coded(engine, 40_000_000, "a", "b")
+        assert len(asked) == 1

@@ -266,7 +266,7 @@ def judged(result: UniquesResult) -> UniquesResult:
 def _reason(result: UniquesResult) -> str:
     rows, k = result.account.rows, result.k
     if rows is None:
-        return "not searched: the rows could not be coded in time"
+        return "not searched: the rows could not be coded"
     if rows == 0:
         return "there is nothing to search: no row"
     if rows < k:

@@ -24,7 +24,7 @@ from qidsql.protection.uniques.column_lattice import Agreement
 
 MOST_SETS_COUNTED = 1 << 18
 MOST_SETS_TIMES_RECORDS = 1_000_000_000  # column sets times records: about half a minute, and an eighth of it in bytes
-KEPT_CLASSES = 64  # column sets whose classes stay in memory: a set comes soon after the one without its first column
+KEPT_CLASSES = 8  # column sets whose classes stay in memory, or one a size: a set comes soon after its parts
 
 
 class UniquesByDefinition:
@@ -40,7 +40,7 @@ class UniquesByDefinition:
         for place, codes in enumerate(records.codes if wildcard else ()):
             self._nulls |= (codes == 0).astype(np.int64) << place
         self._unsafe: dict[int, NDArray[np.uint8]] = {}
-        self._classes = lru_cache(KEPT_CLASSES)(self._classes_of)
+        self._classes = lru_cache(max(KEPT_CLASSES, self._largest + 2))(self._classes_of)
 
     @property
     def sets(self) -> int:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from qidsql.commands.tables.command import ListedColumn, ListedTable, TableCounts, TablesResult
-from qidsql.commands.tables.report import MAPPED, TABLES_RANKED
+from qidsql.commands.tables.report import TABLES_MAPPED, TABLES_RANKED
 from qidsql.core.results import Verdict
 from qidsql.core.tables import TableName
 from tests.rendering import render
@@ -48,7 +48,7 @@ def test_a_page_of_a_thousand_tables_shows_each_and_stays_small() -> None:
 
 def test_of_more_tables_the_riskiest_are_on_the_map_and_the_page_stays_below_half_a_megabyte() -> None:
     page = result(*(table(number, alone=5) for number in range(20_000))).to_html()
-    assert page.count('title="schema') == MAPPED
+    assert page.count('title="schema') == TABLES_MAPPED
     assert len(page.encode()) < 500_000
     assert f"{20_000 - TABLES_RANKED:,} more tables are in the JSON" in page
 
