@@ -110,7 +110,7 @@ def places_of(words: str) -> list[Place]:
 
 
 def _part(command: str, name: str, text: str) -> str:
-    """The part of a page whose heading names the command, up to the next heading of its level, and where the rest is."""
+    """The part of a page whose heading names the command, to the next heading of its level, and where the rest is."""
     parts = re.split(r"^(?=#+ )", text, flags=re.MULTILINE)
     first = next(i for i, part in enumerate(parts) if command in commands_of(part))
     depth = parts[first].index(" ")
