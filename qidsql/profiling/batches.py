@@ -3,8 +3,10 @@
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from functools import reduce
+from itertools import chain, combinations, groupby
 from math import prod
+from operator import or_
 from typing import Protocol, TypeAlias, TypeVar
 
 from qidsql.core.tables import names_of, positions
@@ -16,6 +18,7 @@ from qidsql.sql.classes import (
     class_profiles_by_finest,
     class_profiles_in_one_scan,
     column_counts,
+    in_one_statement,
     profiles_of_sampled_classes,
 )
 from qidsql.sql.dialects import Dialect
@@ -102,6 +105,7 @@ MakeProfiles: TypeAlias = "Callable[[Dialect, Relation, Sequence[ColumnNames], i
 ProfileStatement: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]]]"  # with the column sets it profiles
 
 VALUES_TOGETHER = 32_000_000  # rows x columns of the column sets in one statement
+SCANS_TOGETHER = 16  # in one statement of a cluster, which takes long to plan more
 FINEST = 1_000_000  # classes of all columns of a statement, where the sets together take little memory
 COVERED = 40_000  # rows; of fewer, column sets from the classes of several columns are no cheaper than side by side
 FORESEEN = 64  # column sets in a statement, where no search decides which are asked next
@@ -129,8 +133,10 @@ class Batches:
         return self.dialect.grouping_pays and not self.source.is_sample
 
     def of_singles(self, masks: Sequence[int]) -> list[ProfileStatement]:
-        """Of single columns, in one scan for each session, which keeps all of them busy."""
-        width = min(self.dialect.grouping_arguments, -(-len(masks) // self.workers))
+        """Of single columns, in one scan for each session, which keeps all of them busy; one counts rows beside them
+        where calls are dear."""
+        sessions = max(1, self.workers - 1) if self.latency and self.dialect.together else self.workers
+        width = min(self.dialect.grouping_arguments, -(-len(masks) // sessions))
         return [self._statement(class_profiles_in_one_scan, part) for part in _parts(masks, width)]
 
     def of_sets(
@@ -160,6 +166,32 @@ class Batches:
         widest = max(mask.bit_count() for mask in masks)
         width = min(FORESEEN, VALUES_TOGETHER // max(1, rows * widest))
         return [self._statement(class_profiles, part) for part in _parts(masks, width)]
+
+    def in_few(self, statements: Sequence[ProfileStatement], rows: int | None) -> list[ProfileStatement]:
+        """The same in a statement for each session, where a call to a cluster costs more than what it counts beside."""
+        if not self.in_few_pays(rows) or len(statements) <= self.workers:
+            return list(statements)
+        read = [_columns_read(each) for each in statements]
+        scans = sum(asked.scans for _, asked in statements)
+        number = max(self.workers, -(-sum(read) * (rows or 0) // VALUES_TOGETHER), -(-scans // SCANS_TOGETHER))
+        parts: list[list[ProfileStatement]] = [[] for _ in range(number)]
+        before = 0
+        for each, columns in zip(statements, read, strict=True):  # each part reads about as much as the others
+            parts[before * number // sum(read)].append(each)
+            before += columns
+        return [
+            (
+                [*chain.from_iterable(masks for masks, _ in part)],
+                in_one_statement(self.dialect, [one for _, one in part]),
+            )
+            for part in parts
+            if part
+        ]
+
+    def in_few_pays(self, rows: int | None) -> bool:
+        """Whether a call to a cluster costs more than counting a set of so many rows beside others."""
+        read = (rows or 0) * len(self.names)
+        return bool(self.dialect.together and self.latency and rows is not None and read <= VALUES_TOGETHER)
 
     def of_packed(self, packed: PackedRows, masks: Sequence[int], rows: int | None) -> list[ProfileStatement]:
         """Of any column sets, from packed rows."""
@@ -196,6 +228,11 @@ class Batches:
 
     def _statement(self, make: MakeProfiles, masks: Sequence[int]) -> ProfileStatement:
         return masks, make(self.dialect, self.source, [names_of(mask, self.names) for mask in masks], self.k)
+
+
+def _columns_read(statement: ProfileStatement) -> int:
+    masks, asked = statement
+    return sum(mask.bit_count() for mask in masks) if asked.scans > 1 else reduce(or_, masks).bit_count()
 
 
 def _parts(masks: Sequence[int], width: int) -> list[Sequence[int]]:

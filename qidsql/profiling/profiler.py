@@ -86,7 +86,7 @@ class TableProfiler:
         self._batches = Batches(engine.dialect, source, self.names, k, engine.workers, engine.latency)
         self._domain: Domain | None = None  # facts that wildcard statements need
         self._counts: tuple[int, tuple[int, ...]] | None = None
-        self._sizes: ClassSizes | None = None  # of all columns
+        self._sizes: dict[ColumnNames, ClassSizes] = {}  # asked for before they are needed
         self._counted: dict[tuple[int, int], list[ClassSizes]] = {}  # of the first parts of a set, by their number
         self._by_value: TableProfiler | None = None
         self.by_row: TableProfiler | None = None  # counts rows, where each entity is known to have one
@@ -167,7 +167,7 @@ class TableProfiler:
         if self._by_value is not None:
             other._by_value = self._by_value.narrowed(names)
         other.by_row = self.by_row and self.by_row.narrowed(names)
-        other._sizes = self._sizes if other.names == self.names else None
+        other._sizes = self._sizes
         other._in_memory = self._in_memory.narrowed(other, other._batches)
         for mask, profile in self._known.items():
             columns = self._names(mask)
@@ -346,13 +346,14 @@ class TableProfiler:
         """The profiles of a sample of each set's classes, about one in `share`, each class with all its rows.
 
         Several sets together, by the classes of the columns that they have in common if these are many: one statement
-        for a third of the sets, else one for each, all much cheaper than a profile, in two rounds. Only where
-        `samples_classes`. Raises as `profiles`.
+        for a third of the sets, else one for each, all much cheaper than a profile, in two rounds (in one where calls
+        are dear). Only where `samples_classes`. Raises as `profiles`.
         """
         self._meter.check_time()
         groups = [masks[first::CLASS_SAMPLES] for first in range(CLASS_SAMPLES)]
         groups = [each for each in groups if len(each) > 1 and self._batches.can_group(reduce(or_, each))]
         shared = [[*dict.fromkeys([common, *each])] for each in groups if (common := reduce(and_, each))]
+        shared = [] if self._batches.in_few_pays(self.rows) else shared
         found: dict[int, ClassProfile] = {}
         for together in self._samples_of(shared, share):
             found |= together if next(iter(together.values())).classes >= MANY_CLASSES else {}
@@ -361,11 +362,12 @@ class TableProfiler:
         return [found[mask] for mask in masks]
 
     def _samples_of(self, groups: Sequence[Sequence[int]], share: int) -> list[dict[int, ClassProfile]]:
-        """A statement for each group. The profiles by set, in the order of the group."""
-        statements = [self._in_memory.of_sampled_classes(masks, share)[1] for masks in groups]
+        """A statement for each group, or for many. The profiles by set, in the order of the group."""
+        asked = [self._in_memory.of_sampled_classes(masks, share) for masks in groups]
+        asked = self._batches.in_few(asked, self.rows)
         values = self._values([reduce(or_, masks) for masks in groups])
-        answers = self._run(statements, values=values) if statements else []
-        return [dict(zip(masks, profiles, strict=True)) for masks, profiles in zip(groups, answers, strict=True)]
+        answers = self._run([statement for _, statement in asked], values=values) if asked else []
+        return [dict(zip(masks, profiles, strict=True)) for (masks, _), profiles in zip(asked, answers, strict=True)]
 
     def overview(self, valued: Sequence[str]) -> TableOverview:
         """Rows, of each column those with a value, of some about how many values. One statement, one scan."""
@@ -396,8 +398,8 @@ class TableProfiler:
 
         `failures`: how often there was no room for its classes.
         """
-        if mask == self.everything and self._sizes is not None:
-            return self._sizes
+        if self._names(mask) in self._sizes:
+            return self._sizes[self._names(mask)]
         if self.nulls is Nulls.WILDCARD and not self._holds_null(mask):
             by_class = self.by_value.sizes(mask)
             self._known[mask] = by_class.profile(self.k).of_matches()
@@ -502,13 +504,29 @@ class TableProfiler:
             elif place <= len(singles):
                 self._keep(singles[place - 1][0], answer)
             else:
-                self._sizes = answer
+                self._sizes[self.names] = answer
                 self._keep([self.everything], [answer.profile(self.k)])
 
         self._run(statements, keep)
         self._same_rows(self.counts()[0])
         for profile in self._known.values():
             self._same_rows(profile.rows)
+
+    def foresee_sizes(self, names: Sequence[str], others: Sequence[str]) -> None:
+        """Where calls are dear: ask in one round for the `sizes` of some columns and the profile of others, which
+        profilers narrowed to these columns know then. Raises as `ask`."""
+        one, two = (
+            sum(1 << place for place, name in enumerate(self.names) if name in each) for each in (names, others)
+        )
+        by_class = self.entity is None and self.nulls is Nulls.EQUAL
+        if one == two or not by_class or not self._batches.in_few_pays(self.rows) or self._meter.statements_left < 2:
+            return
+        asked: list[Statement[Any]] = [self._sizes_statement(one), self._statements([two])[0][1]]
+        sizes, [profile] = self._run(asked)
+        self._sizes[self._names(one)] = sizes
+        self._keep([one, two], [sizes.profile(self.k), profile])
+        for each in (one, two):
+            self._same_rows(self._known[each].rows)
 
     def _same_rows(self, rows: int) -> None:
         """Raise SnapshotLost if another statement counted other rows: then no two figures belong together."""
@@ -631,7 +649,7 @@ class TableProfiler:
 
     def _run_profiles(self, statements: Sequence[ProfileStatement]) -> None:
         """Run the statements, a few at a time; results that come before the work has to end are kept."""
-        todo = list(statements)
+        todo = self._batches.in_few(statements, self.rows)
 
         def keep(place: int, profiles: list[ClassProfile]) -> None:
             self._keep(todo[place][0], profiles)

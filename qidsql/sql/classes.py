@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 from sqlglot import exp
 
@@ -35,6 +36,34 @@ def class_profiles(
         parts.append(f"{head}{number}{middle}{columns}{tail}")
     read = profiles_of_sizes(k, range(len(column_sets)))
     return Statement("\nUNION ALL\n".join(parts), purpose_of("class profile", column_sets), read, scans=len(parts))
+
+
+def in_one_statement(
+    dialect: Dialect, statements: Sequence[Statement[list[ClassProfile]]]
+) -> Statement[list[ClassProfile]]:
+    """Statements that count class sizes as one, with all their profiles, one statement's after the other's."""
+    if len(statements) == 1:
+        return statements[0]
+    parts = [
+        put_together(_numbered(dialect), {"number": str(number), "sizes": each.sql})
+        for number, each in enumerate(statements)
+    ]
+
+    def read(rows: list[Row]) -> list[ClassProfile]:
+        answers: dict[int, list[Row]] = {}
+        for number, *sizes in rows:
+            answers.setdefault(whole_count(number), []).append(tuple(sizes))
+        return [*chain.from_iterable(each.read(answers.get(number, [])) for number, each in enumerate(statements))]
+
+    purpose = "; ".join(dict.fromkeys(each.purpose for each in statements[:3]))
+    purpose += "; ..." if len(statements) > 3 else ""
+    return Statement("\nUNION ALL\n".join(parts), purpose, read, scans=sum(each.scans for each in statements))
+
+
+@in_pieces
+def _numbered(_: Dialect) -> exp.Expr:
+    sizes = exp.Subquery(this=mark("sizes"), alias=exp.TableAlias(this=exp.to_identifier("sizes")))
+    return exp.select(exp.alias_(mark("number"), "statement_number"), "sizes.*").from_(sizes)
 
 
 def entity_profile(

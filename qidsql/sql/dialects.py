@@ -22,9 +22,11 @@ class Dialect:
     `union_rows` rows, for which the cost of a statement outweighs its work. `finest_sets`: the number of those in a
     statement that counts the classes of all their columns first and the classes of each set from these counts: in large
     tables if those are at most one class in `finest_share` rows, in tables of at most `finest_rows` rows always; 0
-    where it never pays. `row_hash`: a 64-bit hash of some values, equal for equal texts. `shuffled`: the position of an
-    integer in a random order with a seed: a non-negative 64-bit integer, practically independent between integers and
-    between seeds. `keyed`: hashes an integer with a text as key, the same in every version of the engine.
+    where it never pays. `together`: whether a statement may count many sets of a large table, as a cluster divides its
+    work, and each statement costs calls to it. `row_hash`: a 64-bit hash of some values, equal for equal texts.
+    `shuffled`: the position of an integer in a random order with a seed: a non-negative 64-bit integer, practically
+    independent between integers and between seeds. `keyed`: hashes an integer with a text as key, the same in every
+    version of the engine.
     `hashes_values`: whether `row_hash` takes any types, gives equal values (NULL equals NULL) equal hashes, and is
     cheaper than a comparison. `short_types`: a pattern for types whose values are as cheap to carry as their hash.
     `bits`: the type to which an integer is cast for counting its bits. `class_hash`: an integer, equal for equal values
@@ -75,6 +77,7 @@ class Dialect:
     finest_sets: int = 0
     finest_share: int = 4
     finest_rows: int = 0
+    together: bool = False
     hashes_values: bool = False
     class_hash: Callable[[Sequence[exp.Expr]], exp.Expr] | None = None
     column_hash: Callable[[exp.Expr, str, int], exp.Expr] | None = None

@@ -4,9 +4,9 @@
 
 The benchmark starts a server of its own, on which each statement of a session is planned as on any other (its
 durability is off), and connects as a role that has SELECT on the table and may make no temporary ones. CPU seconds are
-durability is off), and connects as a role that has SELECT on the table and makes no temporary ones. CPU seconds are
-LONG. The limit is the CPU of the server for one COUNT of the classes of all columns, which an audit cannot do without,
-the median of three; that of its proof is what `verify` takes of the result.
+those of qidsql's process and of all processes of the server, of the median of three runs, or of one of more than LONG.
+The limit is the CPU of the server for one COUNT of the classes of all columns, which an audit cannot do without, the
+median of three; that of its proof is what `verify` takes of the result.
 """
 
 import os

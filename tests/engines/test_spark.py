@@ -648,3 +648,37 @@ def test_a_statement_that_never_ends_is_ended(how: str, seconds: int) -> None:
         "was lost|no longer answers" if process.returncode and "server" in how and "then" not in how else "interrupted"
     )
     assert re.search(why, out)
+
+
+@pytest.mark.exhaustive
+def test_a_session_that_idles_beside_a_long_statement_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server ends sessions of which it hears nothing for 4 seconds."""
+    monkeypatch.setattr(session, "PULSE", 0.5)
+    monkeypatch.setattr(session, "IDLE", 0.5)
+    with SailProcess(SAIL_SPARK__SESSION_TIMEOUT_SECS="4") as server:
+        sessions: list[SparkSession] = []
+        for _ in range(2):
+            sessions.append(SparkSession(address(server.url), 600, beside=sessions))
+        one, other = sessions
+        other.execute("CREATE TEMPORARY VIEW its_own AS SELECT 7 AS n")
+        until = time.monotonic() + 8
+        while time.monotonic() < until:
+            one.execute("SELECT COUNT(*) FROM (SELECT 1 FROM RANGE(20000000) GROUP BY id % 1000003) AS c")
+        assert other.execute("SELECT n FROM its_own") == [(7,)]
+        other.check_settings()
+        for each in sessions:
+            each.close()
+
+
+def test_an_idle_session_is_asked_and_a_busy_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    pulses: list[SparkSession] = []
+    one = SparkSession(address(spark_url()), 60)
+    monkeypatch.setattr(SparkSession, "pulse", lambda asked: pulses.append(asked))
+    one.keep_alive()
+    assert not pulses
+    one._asked -= session.IDLE + 1
+    one.keep_alive()
+    assert pulses == [one]
+    one.close()
+    one.keep_alive()
+    assert pulses == [one]

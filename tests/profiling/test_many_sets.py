@@ -60,13 +60,14 @@ def test_the_profiles_are_those_of_the_definition(engine: Engine) -> None:
 
 
 def test_what_was_answered_before_the_budget_was_spent_is_known(engine: Engine) -> None:
-    profiles = profiler(engine, Budget(max_statements=4))
+    most = 1 if engine.dialect.together and engine.latency else 4
+    profiles = profiler(engine, Budget(max_statements=most))
     with pytest.raises(BudgetSpent):
         profiles.profiles(range(1, profiles.everything + 1))
     assert profiles.sets > 0
     asked = engine.statements
     profiles.profile(1), profiles.profile(0b11)
-    assert engine.statements == asked == 4
+    assert engine.statements == asked == most
 
 
 def test_single_columns_of_a_wide_table_share_a_scan(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

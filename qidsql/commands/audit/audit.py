@@ -60,7 +60,7 @@ def audit(
     with within(policy.max_seconds), within_bytes(policy.max_bytes):
         while True:
             with engine.answer(), engine.on_credit():
-                facts = _found(engine, request, earlier or Earlier(), on_stage, on_part, on_table)
+                facts = _found(engine, request, earlier or Earlier(), on_stage, on_part, on_table, changing=bool(lost))
             verdict, _ = verdict_on(facts, policy)
             if not isinstance(engine.stopped_by, SnapshotLost) or verdict is not Verdict.INCONCLUSIVE:
                 break
@@ -118,9 +118,11 @@ def _found(
     on_stage: Callable[[str], None],
     on_part: Callable[[AuditFacts], None],
     on_table: Callable[[Table], None],
+    changing: bool,
 ) -> AuditFacts:
     """What the stages find, from the catalog on, as far as they get. This is the one place that catches a stop. What is
-    not shown to be of one state of the data is not among the facts at the end, nor at each part.
+    not shown to be of one state of the data is not among the facts at the end, nor at each part that is shown. Of
+    `changing` data the verdict is kept if the rest is lost.
     """
     facts = settled = AuditFacts(unknown_table(request.table))
     undone: Sequence[str] = ()  # if the work ends now
@@ -149,7 +151,7 @@ def _found(
                     continue
                 undone = [stage.name, *(later if stage.explains else ())]
                 if stage.told:
-                    if request.on_part is not None or settled.profile is None:  # what is shown, or the verdict
+                    if request.on_part is not None or (changing and settled.profile is None):  # what is shown, or the verdict
                         settle()
                     on_part(facts)
                 undone = later if stage.explains else undone

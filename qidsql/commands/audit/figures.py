@@ -83,6 +83,8 @@ def _all_together(work: AuditWork, facts: AuditFacts) -> Iterator[AuditFacts]:
     if not audited.columns:
         return
     work.on_stage("profiling all columns together")
+    every.foresee_sizes(audited.names, _names_with_proposed(audited, facts))
+    audited = every.narrowed(audited.names)
     sizes = audited.sizes(audited.everything)
     bins = size_bins(sizes, bin_starts(k))
     yield replace(facts, profile=sizes.profile(k), class_sizes=bins, audited=audited, limited=audited)
@@ -114,11 +116,15 @@ def _with_proposed(work: AuditWork, facts: AuditFacts) -> Iterator[AuditFacts]:
     """The audited columns together with those left out by proposal: one statement, and one for each limit."""
     assert facts.audited is not None
     every = work.every
-    names = {*facts.audited.names, *(finding.name for finding in facts.columns if finding.proposed)}
+    names = _names_with_proposed(facts.audited, facts)
     if len(names) > facts.audited.columns:
         some = every.narrowed([name for name in every.names if name in names])
         wide = disclosing(some, work.table, work.policy.criteria)
         yield replace(facts, profile_with_proposed=wide.profile(wide.everything))
+
+
+def _names_with_proposed(audited: TableProfiler, facts: AuditFacts) -> Sequence[str]:
+    return [*audited.names, *(finding.name for finding in facts.columns if finding.proposed)]
 
 
 def _without_entity(work: AuditWork, facts: AuditFacts) -> Iterator[AuditFacts]:

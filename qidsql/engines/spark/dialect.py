@@ -142,6 +142,7 @@ SPARK = SparkDialect(
     tested=("Spark 4.3", "Spark Connect server 0.7"),  # the latter is Sail
     finest_sets=32,
     finest_rows=200_000,
+    together=True,
     union_rows=200_000,
     row_hash=_row_hash,
     shuffled=_shuffled,

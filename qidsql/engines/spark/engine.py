@@ -122,9 +122,16 @@ class SparkEngine(Engine):
         self._own_functions: frozenset[str] | None = None  # None: not asked yet
         self._exact: bool | None = None  # whether columns of the tables described are found exactly; None: no table
         try:
-            self._introduction = self._asked("version", _introduced)
-            self._refused = self._asked("settings", lambda session: session.refused)
-            self.latency = min(self._seconds_of(EMPTY) for _ in range(2))
+            self._answer.credit = True  # the first answer about a table shows that no session was lost
+            self._introduction, self._refused, cold = self._all_asked(
+                [
+                    ("version", _introduced),
+                    ("settings", lambda session: session.refused),
+                    ("latency", _seconds_of_nothing),
+                ]
+            )
+            self.latency = min(cold, self._asked("latency", _seconds_of_nothing))
+            self._answer.credit = False
         except BaseException:
             self.close()
             raise
@@ -145,6 +152,11 @@ class SparkEngine(Engine):
             raise unreachable(error, self.label) from None
         return workers
 
+    def close(self) -> None:
+        for made in self._made:
+            made.owing = False  # who needed to know has asked
+        super().close()
+
     def release(self) -> None:
         """A session that the user named gets its settings back; whoever works in it meanwhile has ours.
 
@@ -158,11 +170,6 @@ class SparkEngine(Engine):
         session = SparkSession(self._server, self._seconds)
         session.put_back(self._kept)
         session.close()
-
-    def _seconds_of(self, sql: str) -> float:
-        started = time.monotonic()
-        self._rows(sql, "latency")
-        return time.monotonic() - started
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         return translate(error, purpose, self.label)
@@ -464,10 +471,16 @@ class SparkEngine(Engine):
 
     def _asked(self, purpose: str, work: Callable[[SparkSession], Answer]) -> Answer:
         """The answer of a call that reads no table. The session stays unless it is lost."""
-        [(answer, failure)] = self._asked_each([(purpose, work)])
-        if failure is not None:
-            raise failure
+        [answer] = self._all_asked([(purpose, work)])
         return cast(Answer, answer)
+
+    def _all_asked(self, works: Sequence[tuple[str, Callable[[SparkSession], Any]]]) -> list[Any]:
+        """The answers of several such calls, side by side. Raises the first failure."""
+        found = self._asked_each(works)
+        for _, failure in found:
+            if failure is not None:
+                raise failure
+        return [answer for answer, _ in found]
 
     def _asked_each(
         self, works: Sequence[tuple[str, Callable[[SparkSession], Answer]]]
@@ -511,8 +524,14 @@ def _session(
     made: list[SparkSession], server: Address, seconds: float, exact: bool, kept: KeptSettings
 ) -> SparkSession:
     """A new session, among those made."""
-    made.append(SparkSession(server, seconds, exact, kept))
+    made.append(SparkSession(server, seconds, exact, kept, made))
     return made[-1]
+
+
+def _seconds_of_nothing(session: SparkSession) -> float:
+    started = time.monotonic()
+    session.execute(EMPTY)
+    return time.monotonic() - started
 
 
 def _introduced(session: SparkSession) -> Introduction:

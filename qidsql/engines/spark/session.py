@@ -5,8 +5,9 @@ server is asked for a sign of life every few seconds: a server that hangs is not
 """
 
 import threading
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -119,6 +120,7 @@ def _pool() -> descriptor_pool.DescriptorPool:
 
 CONNECTING = 10.0  # seconds
 PULSE = 4.0  # seconds between two checks that the server is alive
+IDLE = 60.0  # seconds after which another session is asked too, as servers end idle ones: Sail after 15 minutes
 HANGING = 8.0  # seconds without an answer to such a check, after which the server counts as gone
 FAREWELL_SECONDS = 1.0  # seconds for a cancel or a farewell
 CHANNEL = [("grpc.max_receive_message_length", LARGEST_ANSWER), ("grpc.max_metadata_size", 1 << 20)]
@@ -178,12 +180,19 @@ class SparkSession:
     """One session. A statement runs until it ends, `cancel` or `hang_up` is called, or its time is up.
 
     `exact`: columns whose names differ in letter case only are two. `refused`: settings that the server did not accept.
+    `beside`: sessions that are kept alive while a statement of this one runs.
     """
 
     def __init__(
-        self, address: Address, statement_seconds: float, exact: bool = False, kept: KeptSettings | None = None
+        self,
+        address: Address,
+        statement_seconds: float,
+        exact: bool = False,
+        kept: KeptSettings | None = None,
+        beside: Sequence["SparkSession"] = (),
     ) -> None:
-        self._seconds = statement_seconds
+        self._seconds, self._beside = statement_seconds, beside
+        self._asked = time.monotonic()  # when the server was last asked for anything
         self._operation: str | None = None
         self._call: Any = None
         self._gone = False
@@ -216,7 +225,7 @@ class SparkSession:
                     kept.values = kept.values or self.settings_now(list(wanted))
             self.refused = self._configure(wanted)
             if self._is_sail:
-                self.refused += tuple(key for key in (COLLECTED, *PRUNED) if not self._switched(key, on=False))
+                self.refused += self._switched_off((COLLECTED, *PRUNED))
             self._may_count = self._is_sail and not self.borrowed and COLLECTED not in self.refused
         except BaseException:
             self._channel.close()
@@ -255,6 +264,20 @@ class SparkSession:
     def _note_answer(self) -> None:
         """Of a server that calls the session by our own name of it, as Sail does after a restart too."""
         self.owing = self.owing or self._served in ("", self._session["session_id"])
+
+    def _switched_off(self, keys: tuple[str, ...]) -> tuple[str, ...]:
+        """Sets some of Sail's own settings, in calls side by side; those that it refuses."""
+        calls = [self._started(f"SET {key} = false") for key in keys]
+        refused = []
+        for key, call in zip(keys, calls, strict=True):
+            try:
+                for _ in self._tables_of(call):
+                    pass
+            except grpc.RpcError as error:
+                if error.code() in LOST:
+                    raise
+                refused.append(key)
+        return tuple(refused)
 
     def _switched(self, key: str, on: bool) -> bool:
         """Sets one of Sail's own settings; False if it refuses."""
@@ -329,6 +352,13 @@ class SparkSession:
         """The files that a query would read, without running it; empty if they are not known."""
         return frozenset(self._ask("AnalyzePlan", self._seconds, input_files={"plan": _plan(sql)}).input_files.files)
 
+    def keep_alive(self) -> None:
+        """Sets nothing either, where the server was asked for nothing for long. Any thread may ask; whether it answers
+        shows when the session is used next."""
+        if not self.closed and time.monotonic() > self._asked + IDLE:
+            with suppress(grpc.RpcError, ServerRestarted, ValueError):
+                self.pulse()
+
     def pulse(self) -> None:
         """Sets nothing. Raises grpc.RpcError if the server does not answer."""
         self._ask("Config", HANGING, operation={"set": {}})
@@ -352,6 +382,7 @@ class SparkSession:
 
     def _ask(self, method: str, seconds: float, **fields: Any) -> Any:
         """The answer to a call other than a statement. Raises grpc.RpcError, ServerRestarted."""
+        self._asked = time.monotonic()
         kind = message_class(f"{method}Request")
         observed = {OBSERVED: self._served} if OBSERVED in kind.DESCRIPTOR.fields_by_name else {}
         answer = self._stub[method](
@@ -386,6 +417,11 @@ class SparkSession:
     def _tables(self, sql: str) -> Iterator[arrow.Table]:
         """The rows of a statement, batch by batch; at least one, which may be empty. Raises grpc.RpcError, ServerGone,
         ValueError if rows are missing."""
+        yield from self._tables_of(self._started(sql))
+
+    def _started(self, sql: str) -> Any:
+        """The call of a statement that has been sent."""
+        self._asked = time.monotonic()
         self._operation = str(uuid.uuid4())
         request = message_class("ExecutePlanRequest")(
             **self._session,
@@ -395,9 +431,12 @@ class SparkSession:
             operation_id=self._operation,
         )
         self._call = self._execute(request, timeout=self._seconds, metadata=self._metadata)
+        return self._call
+
+    def _tables_of(self, call: Any) -> Iterator[arrow.Table]:
         try:
-            with self._watched(self._call):
-                for response in self._call:
+            with self._watched(call):
+                for response in call:
                     self._check_served(response)
                     if response.HasField("arrow_batch"):
                         table = arrow.ipc.open_stream(response.arrow_batch.data).read_all()
@@ -410,7 +449,7 @@ class SparkSession:
                 raise ServerGone from None
             raise
         finally:
-            self._call.cancel()  # if the rows were not all taken
+            call.cancel()  # if the rows were not all taken
             self._operation = self._call = None
 
     @contextmanager
@@ -427,6 +466,8 @@ class SparkSession:
         while not done.wait(PULSE):
             try:
                 self.pulse()
+                for other in list(self._beside):
+                    other.keep_alive()
             except grpc.RpcError as error:
                 if error.code() in LOST and not done.is_set():
                     self._gone = True
