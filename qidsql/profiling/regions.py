@@ -21,14 +21,23 @@ SETS = 96  # in one statement, whose classes are in memory together
 def regions_of(profiler: TableProfiler) -> "Regions | None":
     """The regions of a profiler's rows; None where sets one by one are as cheap, or the engine does not hash a type."""
     profiler = profiler.by_row or profiler
+    return None if why_no_regions(profiler) else Regions(profiler)
+
+
+def why_no_regions(profiler: TableProfiler) -> str:
+    """Why sets one by one are as cheap, or have to do; empty where regions decide them."""
     dialect, source = profiler.engine.dialect, profiler.source
-    types = [source.types.get(name, "") for name in profiler.names]
-    hashed = dialect.column_hash is not None and all(re.fullmatch(dialect.hashed_types, each) for each in types)
-    plain = profiler.entity is None and profiler.nulls is Nulls.EQUAL
-    large = (
-        profiler.known_rows or 0
-    ) >= LEAST_ROWS_OF_REGIONS * dialect.region_factor and 1 < profiler.columns <= MOST_COLUMNS_OF_REGIONS
-    return Regions(profiler) if hashed and plain and large else None
+    if dialect.column_hash is None:
+        return "a set costs little here"
+    least = LEAST_ROWS_OF_REGIONS * dialect.region_factor
+    if (profiler.known_rows or 0) < least:
+        return f"of fewer than {least:,} rows a set costs little"
+    if not 1 < profiler.columns <= MOST_COLUMNS_OF_REGIONS:
+        return f"of one column, or more than {MOST_COLUMNS_OF_REGIONS}, regions decide no faster"
+    if profiler.entity is not None or profiler.nulls is not Nulls.EQUAL:
+        return "by persons and wildcards no region decides"
+    hashed = all(re.fullmatch(dialect.hashed_types, source.types.get(name, "")) for name in profiler.names)
+    return "" if hashed else "a column has a type without a hash"
 
 
 class Regions:

@@ -22,7 +22,7 @@ from qidsql.profiling.budget import at_most
 from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.known_rows import linking
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.profiling.regions import Regions, regions_of
+from qidsql.profiling.regions import Regions, regions_of, why_no_regions
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.borders import borders
 from qidsql.search.certified import certified, largest_without
@@ -212,11 +212,16 @@ def _minimal_sets(
     """
     policy = work.policy
     if result := _certified(profiler, criterion, work):
+        LOG.info("minimal sets of %s: those of the last audit, which still hold", criterion.name)
         return result, ()
     if criterion.few_columns:
-        if result := _decided(profiler, criterion, policy):
+        result, why = _decided(profiler, criterion, policy)
+        if result:
+            LOG.info(
+                "minimal sets of %s by regions: a set costs a scan each, regions decide many in one", criterion.name
+            )
             return result, ()
-        LOG.info("minimal sets of %s level by level: they have few columns", criterion.name)
+        LOG.info("minimal sets of %s level by level: they have few columns; no regions, as %s", criterion.name, why)
         breadth, known, enough = profiler.breadth, profiler.measured, _enough(profiler, policy)
         result = levelwise(profiler, criterion, policy.max_size, breadth=breadth, known=known, enough=enough)
         if result.found or result.stopped is None or profiler.spent:
@@ -228,7 +233,7 @@ def _minimal_sets(
         if one.stopped is not None:
             return one, ()
         early = one.found
-    LOG.info("minimal sets of %s by the borders", criterion.name)
+    LOG.info("minimal sets of %s by the borders: they may have many columns", criterion.name)
     return borders(profiler, criterion, policy.max_size, limit=MAX_SETS, breadth=profiler.breadth), early
 
 
@@ -252,16 +257,18 @@ def _certified(
     return found
 
 
-def _decided(profiler: TableProfiler, criterion: Criterion, policy: Policy) -> SearchResult | None:
-    """All minimal sets, where parts of the rows decide most of them; None where they do not, or failed."""
-    linked = criterion.linked is not KnownRows.ONE  # then classes of k rows or more prove nothing
-    if linked or criterion.proved_below is None or policy.max_size is not None or policy.max_statements is not None:
-        return None
-    regions = regions_of(profiler)
+def _decided(profiler: TableProfiler, criterion: Criterion, policy: Policy) -> tuple[SearchResult | None, str]:
+    """All minimal sets, where parts of the rows decide most of them; else None, and why."""
+    if criterion.linked is not KnownRows.ONE or criterion.proved_below is None:
+        return None, "a small class proves nothing of it"
+    if (regions := regions_of(profiler)) is None:
+        return None, why_no_regions(profiler.by_row or profiler)
+    if policy.max_size is not None or policy.max_statements is not None:
+        return None, f"{setting('max_size')} or {setting('max_statements')} is set"
     try:
-        return None if regions is None else decided(profiler, regions, criterion, profiler.measured)
+        return decided(profiler, regions, criterion, profiler.measured), ""
     except StatementError:  # such as hashes that an old server lacks
-        return None
+        return None, "a statement about them failed"
 
 
 def _enough(profiler: TableProfiler, policy: Policy) -> Enough:

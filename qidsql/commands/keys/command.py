@@ -210,6 +210,19 @@ class KeysRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
         return "hitting-sets" if self._pairs_decide and plain else "borders"
 
     @property
+    def why(self) -> str:
+        """Why this algorithm, in words for a log."""
+        if self.algorithm is not None:
+            return "it was asked for"
+        if self.wanted is Wanted.MINIMUM:
+            return "it proves a smallest set" if self.epsilon is None else "a sample was asked for"
+        if self.wanted is Wanted.MINIMAL:
+            return "one set needs no proof of its size"
+        if self.search == "hitting-sets":
+            return "a statement about pairs of rows decides many sets"
+        return "pairs of rows decide no set of it" if not self._pairs_decide else "of persons or wildcards sets decide"
+
+    @property
     def _pairs_decide(self) -> bool:
         return self.criterion.pairs_decide or self.criterion.distinct_decide
 

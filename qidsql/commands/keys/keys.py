@@ -1,5 +1,6 @@
 """Which column sets are keys or quasi-identifiers: the smallest one, one minimal one, or all of them."""
 
+import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -17,6 +18,8 @@ from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile
 from qidsql.search.result import Found, SearchResult, ignore_found
 from qidsql.wording.texts import weighing
+
+LOG = logging.getLogger(__name__)
 
 
 @one_answer
@@ -50,6 +53,8 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
                 profiler.rows, criterion = whole.rows, criterion.of_whole(whole)
                 if whole.rows and not criterion.met_by(whole):
                     impossible = criterion.impossible(whole)
+            if impossible:
+                LOG.info("no search of %s: all columns together decide it", criterion.name)
             if whole is None or (whole.rows and not impossible):
                 found: SearchResult | None = None
                 if earlier is not None:
@@ -58,6 +63,7 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
                     by_list = found is not None
                 stage = f"searching {WORDS[wanted]} ({criterion.name}) by {name}"
                 if found is None:
+                    LOG.info("%s of %s by %s: %s", WORDS[wanted], criterion.name, name, request.why)
                     on_stage(stage)
                     search.on_bounds = lambda best, bound: on_stage(f"{stage}: {_bounds(best, bound, search.weights)}")
                     found = ALGORITHMS[name].run(
