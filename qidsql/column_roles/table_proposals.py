@@ -1,7 +1,7 @@
 """The proposed roles of the columns of a source's tables: written by init, and compared with new columns by a run."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import IntEnum
 
@@ -162,22 +162,24 @@ def _references(catalog: Catalog) -> dict[TableName, dict[str, TableName]]:
 def _called_like_keys(catalog: Catalog) -> dict[TableName, dict[str, TableName]]:
     """The table whose declared key a column is named like, for columns where this is only one table."""
     keys: dict[tuple[tuple[str, ...], ValueKind | None], list[Attribute]] = {}  # by names they can appear under
-    others: list[tuple[Attribute, ValueKind | None]] = []
-    for table in catalog.tables:
-        for column in table.columns:
-            attribute, kind = Attribute(table.name, column.name), column.kind
-            if (column.name,) not in table.unique:
-                others.append((attribute, kind))
-                continue
-            for name in names_in_joins(attribute):
-                keys.setdefault((name, kind), []).append(attribute)
+    for attribute, kind in _columns(catalog, keys=True):
+        for name in names_in_joins(attribute):
+            keys.setdefault((name, kind), []).append(attribute)
     found: dict[TableName, dict[str, TableName]] = {}
-    for own, kind in others:
+    for own, kind in _columns(catalog, keys=False) if keys else ():
         near = [key for name in names_in_joins(own) for key in keys.get((name, kind), ())]
         like = {key.table for key in near if key.table != own.table and names_agree(own, key)}
         if len(like) == 1:
             found.setdefault(own.table, {})[own.column] = like.pop()
     return found
+
+
+def _columns(catalog: Catalog, *, keys: bool) -> Iterator[tuple[Attribute, ValueKind | None]]:
+    """The columns that are a declared key alone, or all others."""
+    for table in catalog.tables:
+        for column in table.columns:
+            if ((column.name,) in table.unique) == keys:
+                yield Attribute(table.name, column.name), column.kind
 
 
 def _personal(catalog: Catalog, references: Mapping[TableName, Mapping[str, TableName]]) -> frozenset[TableName]:

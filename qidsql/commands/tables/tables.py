@@ -1,11 +1,12 @@
 """The tables and columns of a source, from its catalog."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from qidsql.commands.tables.command import ListedColumn, ListedTable, TablesRequest, TablesResult
 from qidsql.commands.tables.ranking import ranked
-from qidsql.core.catalog import CatalogTable
+from qidsql.core.catalog import CatalogColumn, CatalogTable
 from qidsql.core.files import read_json
 from qidsql.core.results import Verdict
 from qidsql.core.tables import fits
@@ -74,5 +75,9 @@ def _counted(path: Path | None, source: str) -> tuple[ListedTable, ...]:
 
 
 def _listed(table: CatalogTable) -> ListedTable:
-    columns = (ListedColumn(each.name, each.type, each.nullable, each.readable) for each in table.columns)
-    return ListedTable(table.name, table.kind, table.estimated_rows, tuple(columns), table.obstacle)
+    return ListedTable(table.name, table.kind, table.estimated_rows, tuple(map(_column, table.columns)), table.obstacle)
+
+
+@lru_cache(10_000)  # tables of one shape have many columns in common
+def _column(column: CatalogColumn) -> ListedColumn:
+    return ListedColumn(column.name, column.type, column.nullable, column.readable)

@@ -1,12 +1,14 @@
 """DuckDB: a database file, or data files read by DuckDB. Read-only, without access to other files or the network."""
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 from itertools import count as counter
 from pathlib import Path
+from sys import intern
 from threading import Lock
 from typing import TypeVar, cast
 
@@ -72,6 +74,8 @@ UNREAD = (
     "there; name the files as the source to have that checked"
 )
 WORKERS = 2  # DuckDB runs one statement on all cores; a second one uses what small statements leave idle
+AT_ONCE = 2_000  # rows of a catalog in memory
+COLUMNS_KEPT = 10_000  # of catalogs
 IN_MEMORY = 16  # bytes for each class and column, at the worst, while hash tables grow
 CLASS_BYTES_PER_FILE_BYTE = 16  # times the bytes of a parquet file its classes take at most, about
 HELD, HOLDING = counter(1), Lock()  # numbers of tables of held rows, made one at a time: engines share a database
@@ -98,11 +102,22 @@ class DuckDBSession:
         self._measuring = measuring
 
     def execute(self, sql: str) -> list[Row]:
+        self._prepare()
+        return self.do(sql)
+
+    def each_row(self, sql: str, keep: Callable[[Row], None]) -> None:
+        """Passes on the rows of a statement one by one: of many, only some are in memory."""
+        self._prepare()
+        result = self._cursor.execute(sql)
+        while rows := result.fetchmany(AT_ONCE):
+            for row in rows:
+                keep(row)
+
+    def _prepare(self) -> None:
         if (bits := self._wanted()) != self._bits:
             self.do(f"SET SESSION {SETTING} = {bits}")
             self._bits = bits
         self._measure()
-        return self.do(sql)
 
     def do(self, sql: str) -> list[Row]:
         """Runs a statement under the settings as they are."""
@@ -460,7 +475,8 @@ class DuckDBEngine(Engine):
     def _listed(self) -> list[Row]:
         """The rows of the tables and views, ordered by name. Queried once if this connection keeps writers out."""
         if self._tables is None or self._token is None or self.writable:
-            rows = [row for row in (*self._catalog("tables"), *self._catalog("views")) if row[0] != self._holding]
+            listed = (*self._asked(_all_tables, "catalog"), *self._catalog("views"))
+            rows = [row for row in listed if row[0] != self._holding]
             place = self._default.catalog, self._default.schema
             rows += [(*place, name, "view", None, False, None, None) for name in self.later]
             self._tables = sorted(rows, key=lambda row: row[:3])
@@ -548,14 +564,26 @@ class DuckDBEngine(Engine):
         rows = [row for row in listed if schema is None or row[1] == schema]
         collated_views = any(row[5] for row in rows)
         by_name = {self._name(row): row for row in rows}
-        columns: dict[TableName, list[CatalogColumn]] = {name: [] for name in by_name}
-        for row in self._catalog("catalog_columns"):
-            if (name := self._name(row)) in columns:
-                _, _, _, column, kind, nullable, comment = row
-                collated = bool(by_name[name][5]) or (by_name[name][3] == "view" and collated_views)
-                columns[name].append(_catalog_column(column, kind, nullable, collated, _comment(comment)))
+
+        def read(session: DuckDBSession) -> dict[TableName, list[CatalogColumn]]:
+            found: dict[TableName, list[CatalogColumn]] = {name: [] for name in by_name}
+
+            def keep(row: Row) -> None:
+                if (name := self._name(row)) in found:
+                    _, _, _, place, name_of_it, kind, nullable, comment = row
+                    collated = bool(by_name[name][5]) or (by_name[name][3] == "view" and collated_views)
+                    column = _catalog_column(name_of_it, kind, nullable, collated, _comment(comment))
+                    of_table = found[name]
+                    of_table.extend([column] * (integer(place) - len(of_table)))  # until the others come
+                    of_table[integer(place) - 1] = column
+
+            session.each_row(_catalog_text("catalog_columns"), keep)
+            return found
+
+        columns = self._asked(read, "catalog")
         obstacles: dict[TableName, str] = {}
-        later = columns_of_files(self._read_of_files, list(self.later.values()))
+        with self.answer():  # whether one of many files changed is asked once, not before each statement
+            later = columns_of_files(self._read_of_files, list(self.later.values()))
         for name in by_name:
             found = later.get(name.name, {})
             if isinstance(found, str):
@@ -580,7 +608,7 @@ class DuckDBEngine(Engine):
                     columns=tuple(columns[name]),
                     estimated_rows=None if row[4] is None else integer(row[4]),
                     definition=query_of_view(str(row[7])) if row[3] == "view" and not self.files else None,
-                    unique=tuple(unique[name]),
+                    unique=tuple(unique.get(name, ())),
                     labels=_comment(row[6]),
                     obstacle=obstacles.get(name),
                     computed=row[3] == "table" and row[7] is not None,
@@ -617,7 +645,7 @@ class DuckDBEngine(Engine):
         self, tables: Mapping[TableName, Sequence[CatalogColumn]]
     ) -> tuple[dict[TableName, list[tuple[str, ...]]], list[ForeignKey]]:
         """The declared keys of each table, and the foreign keys between them."""
-        unique: dict[TableName, list[tuple[str, ...]]] = {name: [] for name in tables}
+        unique: dict[TableName, list[tuple[str, ...]]] = defaultdict(list)
         foreign_keys = []
         for row in self._catalog("catalog_keys"):
             name = self._name(row)
@@ -707,6 +735,7 @@ def _bytes(text: str) -> int | None:
     return None if found is None else int(float(found[1]) * 1024 ** " KMGTP".index(found[2] or " "))
 
 
+@lru_cache(COLUMNS_KEPT)  # tables of one shape have many columns in common
 def _catalog_column(
     name: object, kind: object, nullable: object, collated: bool, labels: tuple[tuple[str, str], ...] = ()
 ) -> CatalogColumn:
@@ -756,6 +785,13 @@ def _parquet_bytes(_: Dialect) -> exp.Expr:
 @in_pieces
 def _stored_bytes(_: Dialect) -> exp.Expr:
     return fill("duckdb/stored_bytes", **marks("table", "catalog"))
+
+
+def _all_tables(session: DuckDBSession) -> list[Row]:
+    """The rows of tables.sql; of 20,000 tables the names of databases and schemas are a text each."""
+    found: list[Row] = []
+    session.each_row(_catalog_text("tables"), lambda row: found.append((*map(intern, map(str, row[:2])), *row[2:])))
+    return found
 
 
 def _computed(row: Row) -> str:
