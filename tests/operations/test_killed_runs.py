@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from qidsql.operations.history.opening import open_history
@@ -28,7 +29,9 @@ main()
 
 @pytest.mark.parametrize("points", always(longer=[20]))
 def test_killed_at_random_points(tmp_path: Path, points: int) -> None:
-    """One history through all of them. The moments are spread over the time that a whole run takes."""
+    """One history through all of them. The moments are spread over the time that a whole run takes.
+
+    Before every other one a ward gets another name in all tables: the same verdicts, but no table is as it was."""
     with DuckDBStore(tmp_path / "people.duckdb") as store:
         names = {f"t{place}": RISKY if place % 2 else SAFE for place in range(TABLES)}
         fill(store, **names)
@@ -40,8 +43,13 @@ def test_killed_at_random_points(tmp_path: Path, points: int) -> None:
     history = open_history(str(tmp_path / "qidsql-history.duckdb"))
     expected = [(table.table, table.verdict) for table in history.result(history.find("last").run).tables]
     assert len(expected) == TABLES
-    moments, known = random.Random(5), 1
+    moments, known, audited = random.Random(5), 1, 0
     for point in range(points):
+        if point % 2 == 0:
+            before, after = (f"a{point - 2}" if point else "a", f"a{point}")
+            with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
+                for name in names:
+                    connection.execute(f"UPDATE {name} SET ward = ? WHERE ward = ?", [after, before])
         process = subprocess.Popen(
             [sys.executable, "-c", KEEPING, "run", "-q", "--format", "json"],
             cwd=tmp_path,
@@ -64,8 +72,10 @@ def test_killed_at_random_points(tmp_path: Path, points: int) -> None:
             assert [(table["table"], table["verdict"]) for table in document["tables"]] == expected
             states = {finding["state"] for table in document["tables"] for finding in table["findings"]}
             assert states == {"unchanged"}
+            audited += sum("unchanged" not in table for table in document["tables"])
             assert history.unfinished() == []
             known += 1
+    assert audited > 0, "all runs were over before they were killed"
 
 
 ALERTS = """
@@ -114,8 +124,6 @@ def test_no_change_is_lost_or_told_twice_by_what_is_killed(tmp_path: Path, spare
 @pytest.mark.parametrize("table", ["runs", "table_audits"])
 def test_a_file_that_was_begun_and_never_written(tmp_path: Path, table: str) -> None:
     """The first run of all, killed after the file was made and before anything was in it."""
-    import duckdb
-
     path = tmp_path / "kept.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("BEGIN")
