@@ -560,10 +560,11 @@ class DuckDBEngine(Engine):
         """Four statements to the system catalog, and one more for each view, whose columns in the catalog are as of its
         creation. A view that cannot be queried keeps these."""
         listed, unread = self._listed(), self._unread_names()
-        schema = find_schema(schema, (*map(self._name, listed), *unread), self.label)
-        rows = [row for row in listed if schema is None or row[1] == schema]
-        collated_views = any(row[5] for row in rows)
-        by_name = {self._name(row): row for row in rows}
+        by_name = {self._name(row): row for row in listed}
+        schema = find_schema(schema, (*by_name, *unread), self.label)
+        if schema is not None:
+            by_name = {name: row for name, row in by_name.items() if name.schema == schema}
+        collated_views = any(row[5] for row in by_name.values())
 
         def read(session: DuckDBSession) -> dict[TableName, list[CatalogColumn]]:
             found: dict[TableName, list[CatalogColumn]] = {name: [] for name in by_name}
