@@ -16,7 +16,8 @@ from qidsql.sql.relation import name_text
 from qidsql.sql.templates import Row, Statement, integer
 
 CLASSES_OF_SAMPLING = 100_000  # classes; of more, samples are asked first
-SAMPLES = (64, 8)  # one class in so many
+SAMPLES = (64, 8, 2)  # one class in so many
+NEAR = 4  # times the limit, or a part of it: so near, a finer sample estimates the rows below k
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,19 @@ class CodedClasses:
         held = engine.hold(query, "classes of codes", deadline)
         self._held = held is not None and engine.dialect.class_hash is not None
         self._samples: tuple[int, ...] = ()
+        self._likely: dict[Levels, int] = {}  # rows below k, as the finest sample suggests that was asked
         self._classes = query if held is None else f"SELECT * FROM {name_text(engine.dialect, held)}"
 
     def at(self, k: int) -> Self:
         """The same classes, judged by another k."""
         found = copy(self)
-        found._k = k
+        found._k, found._likely = k, {}
         return found
+
+    @property
+    def sampled(self) -> bool:
+        """Whether samples tell nearly as much as all classes, and cost less."""
+        return bool(self._samples)
 
     def figures(self, weights: Sequence[int]) -> Figures:
         """The number of classes, and the shape of their lattice. Raises StatementError if a value has no code."""
@@ -71,29 +78,46 @@ class CodedClasses:
         one for each sample of a large table: whole classes of a sample prove a node unsafe as well."""
         found: dict[Levels, Below] = {}
         for share in (*self._samples, 1):
-            asked = [node for node in nodes if node not in found]
-            counted = self._figures(asked, [[] for _ in asked], share)
-            for node, (below, *_) in zip(asked, counted, strict=True):
+            likely = [(node, self._likely.get(node)) for node in nodes if node not in found]
+            asked = [node for node, rows in likely if share == 1 or rows is None or rows > share * limit]
+            for node, below in zip(asked, self._counted(asked, share), strict=True):
                 if share == 1 or below > limit:
                     found[node] = Below(below, below * share)
         return [found[node] for node in nodes]
 
-    def missing_leaves(self, nodes: Sequence[Levels], below: Sequence[int]) -> list[list[int]]:
-        """For each node and column, the leaves of these rows, less 1 each. One statement, none where no row is."""
+    def estimated(self, nodes: Sequence[Levels], limit: int) -> list[Below]:
+        """The rows in classes below k of each node, as samples suggest. One statement for each of two samples."""
+        coarse, fine, *_ = self._samples
+        self._counted([node for node in nodes if node not in self._likely], coarse)
+        near = [node for node in nodes if limit <= NEAR * self._likely[node] <= NEAR * NEAR * limit]
+        self._counted(near, fine)
+        return [Below(self._likely[node], self._likely[node]) for node in nodes]
+
+    def _counted(self, nodes: Sequence[Levels], share: int) -> list[int]:
+        """The rows below k of each node in the classes of a sample."""
+        counted = [below for below, *_ in self._figures(nodes, [[] for _ in nodes], share)]
+        self._likely.update((node, below * share) for node, below in zip(nodes, counted, strict=True))
+        return counted
+
+    def missing_leaves(self, nodes: Sequence[Levels], below: Sequence[int], share: int = 1) -> list[list[int]]:
+        """For each node and column, the leaves of these rows, less 1 each; with a `share`, as a sample suggests. One
+        statement, none where no row is."""
         asked = [place for place, rows in enumerate(below) if rows]
         names = [[self._leaves(place, level) for place, level in enumerate(nodes[number])] for number in asked]
-        counted = iter(self._figures([nodes[number] for number in asked], names))
+        counted = iter(self._figures([nodes[number] for number in asked], names, share))
         found = []
         for node, rows in zip(nodes, below, strict=True):
-            leaves = next(counted)[2:] if rows else [0] * len(node)
+            leaves = [share * each for each in next(counted)[2:]] if rows else [0] * len(node)
             found.append([self._known(place, node[place], rows, each) for place, each in enumerate(leaves)])
         return found
 
-    def costs(self, shape: Shape, measure: Measure, nodes: Sequence[Levels], below: Sequence[int]) -> list[Fraction]:
-        """The exact cost of each node, if these rows are missing."""
+    def costs(
+        self, shape: Shape, measure: Measure, nodes: Sequence[Levels], below: Sequence[int], share: int = 1
+    ) -> list[Fraction]:
+        """The exact cost of each node, if these rows are missing; with a `share`, as a sample suggests."""
         if measure is Measure.PRECISION:
             return [1 - shape.precision(node) for node in nodes]
-        leaves = self.missing_leaves(nodes, below)
+        leaves = self.missing_leaves(nodes, below, share)
         return [shape.loss(*each) for each in zip(nodes, below, leaves, strict=True)]
 
     def _leaves(self, place: int, level: int) -> str:

@@ -67,6 +67,7 @@ class Below:
 
 
 AskBelow: TypeAlias = Callable[[Sequence[Levels], int], list[Below]]
+Guess: TypeAlias = Callable[[], Sequence[Levels]]
 Price: TypeAlias = Callable[[Sequence[Levels], Sequence[int]], list[Fraction]]
 
 
@@ -141,19 +142,22 @@ class Descent(Search):
         return finer if any(node not in self.found.asked for node in finer) else []
 
 
-def search_of(shape: Shape, measure: Measure, limit: int, below: AskBelow, price: Price) -> Search:
-    """The search for a lattice of this size."""
+def search_of(shape: Shape, measure: Measure, limit: int, below: AskBelow, price: Price, guess: Guess = list) -> Search:
+    """The search for a lattice of this size. `guess`: the nodes to ask first, instead of random ones."""
     if shape.nodes > MOST_NODES:
         return Descent(shape, limit, below, price)
-    return LevelSearch(shape, measure, limit, below, price)
+    return LevelSearch(shape, measure, limit, below, price, guess)
 
 
 class LevelSearch(Search):
     """The search that proves. Keeps an array with a cell for each node."""
 
-    def __init__(self, shape: Shape, measure: Measure, limit: int, below: AskBelow, price: Price) -> None:
+    def __init__(
+        self, shape: Shape, measure: Measure, limit: int, below: AskBelow, price: Price, guess: Guess = list
+    ) -> None:
         import numpy as np
 
+        self._guess = guess
         super().__init__(shape, limit, below, price)
         self._dimensions = shape.dimensions
         self._shares = shape.shares(measure)
@@ -184,8 +188,10 @@ class LevelSearch(Search):
             self.found.lower_bound = self.found.best.cost
 
     def _first(self) -> list[Levels]:
-        """Random nodes, or all of a small lattice, and the coarsest."""
+        """Those of the guess, or random nodes, or all of a small lattice, and the coarsest."""
         size = self._shape.nodes
+        if size > BATCH and (guessed := self._guess()):
+            return [self._shape.heights, *guessed]
         chosen = range(size) if size <= BATCH else self._random.choice(size, BATCH - 1, replace=False)
         return list(dict.fromkeys([self._shape.heights, *map(self._node, chosen)]))
 

@@ -151,8 +151,8 @@ def _found(
                     continue
                 undone = [stage.name, *(later if stage.explains else ())]
                 if stage.told:
-                    if request.on_part is not None or (changing and settled.profile is None):  # what is shown, or the verdict
-                        settle()
+                    if request.on_part is not None or (changing and settled.profile is None):
+                        settle()  # what is shown, or the verdict
                     on_part(facts)
                 undone = later if stage.explains else undone
                 try:

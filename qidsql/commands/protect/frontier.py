@@ -8,7 +8,6 @@ from qidsql.commands.protect.result import FrontierPoint
 from qidsql.commands.table_protection import TableProtection
 from qidsql.core.policy import Policy
 from qidsql.generalization.hierarchies import Codes
-from qidsql.generalization.levels import search_of
 from qidsql.generalization.local_recoding import LocalRecoding
 
 OTHERS = (2, 3, 5, 10, 20, 50, 100)  # k, beside the one that is asked for
@@ -21,7 +20,7 @@ def frontier_of_levels(
     for each in sorted({k, *OTHERS}):
         on_stage(f"k = {each} of the frontier")
         own = lattice.at(each)
-        found = search_of(own.shape, own.measure, limit, own.below, own.price).run(deadline)
+        found = own.search(limit, deadline).run(deadline)
         if found.best is None:
             yield FrontierPoint(k=each)
             continue

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -14,10 +15,10 @@ from qidsql.commands.table_protection import TableProtection
 from qidsql.core.tables import Column, Comparison
 from qidsql.errors import UsageError
 from qidsql.generalization.certificate import CheaperNodes
-from qidsql.generalization.classes import CodedClasses
+from qidsql.generalization.classes import SAMPLES, CodedClasses
 from qidsql.generalization.declared import declared_hierarchies
 from qidsql.generalization.hierarchies import TOP, WITHHELD, Codes, hierarchies_of
-from qidsql.generalization.levels import MOST_NODES, Below, Levels, PricedNode
+from qidsql.generalization.levels import MOST_NODES, Below, Guess, Levels, PricedNode, Search, search_of
 from qidsql.generalization.measures import Measure
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
@@ -68,6 +69,25 @@ class Lattice:
         found = copy(self)
         found._k, found._classes = k, self._classes.at(k)
         return found
+
+    def search(self, limit: int, deadline: float | None) -> Search:
+        """The search for the best choice, of which at most so many rows are left out."""
+        guess: Guess = partial(self._guess, limit, deadline) if self._classes.sampled else list
+        return search_of(self.shape, self.measure, limit, self.below, self.price, guess)
+
+    def _guess(self, limit: int, deadline: float | None) -> list[Levels]:
+        """The best choice as samples suggest, and the unsafe ones that prove it: these are counted then."""
+
+        def price(nodes: Sequence[Levels], below: Sequence[int]) -> list[Fraction]:
+            return self._classes.costs(self.shape, self.measure, nodes, below, SAMPLES[0])
+
+        search = search_of(self.shape, self.measure, limit, self._classes.estimated, price)
+        found = search.run(deadline)
+        cheaper = self.cheaper(found.best.cost) if found.best else None
+        if found.best is None or cheaper is None:
+            return []
+        unsafe = [node for node, below in found.asked.items() if below > limit]
+        return [found.best.levels, *cheaper.needed(unsafe)]
 
     def below(self, nodes: Sequence[Levels], limit: int) -> list[Below]:
         """The rows in classes below k of each, or more than `limit` of them. One statement, and one for each sample."""

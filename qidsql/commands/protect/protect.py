@@ -30,7 +30,7 @@ from qidsql.core.tables import Column
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, Unconfirmed, UsageError
 from qidsql.generalization.hierarchies import Codes
-from qidsql.generalization.levels import MOST_NODES, FoundLevels, Levels, PricedNode, Search, search_of
+from qidsql.generalization.levels import MOST_NODES, FoundLevels, Levels, PricedNode, Search
 from qidsql.generalization.local_recoding import ROWS_BOUNDED, LocalFigures, LocalRecoding
 from qidsql.generalization.moves import STATEMENTS
 from qidsql.measures.disclosure_limits import limits_among
@@ -187,7 +187,7 @@ class _Protection:
             best = self._tried(lattice, request.turns)
         else:
             self._on_stage("searching the levels")
-            self._search = search_of(lattice.shape, request.chosen_measure, self._limit, lattice.below, lattice.price)
+            self._search = lattice.search(self._limit, protection.search_deadline(1))
             if rows >= request.k:
                 self._search.begin_at(lattice.shape.heights)
             best = self._best(self._search, protection.search_deadline(1))
