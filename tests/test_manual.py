@@ -213,6 +213,13 @@ def test_the_index_lists_every_page() -> None:
         assert re.search(rf"^  {topic} +{re.escape(summary)}$", listed, flags=re.MULTILINE)
 
 
+def test_pages_stay_as_short_as_people_read() -> None:
+    """What is new replaces something, or goes to the architecture: 26,000 words were read by nobody."""
+    words = {name: len(TEXTS[f"qidsql/help/{name}.md"].split()) for name in manual.topics() if name != "figures"}
+    assert {name: count for name, count in words.items() if count > 1_500} == {}
+    assert sum(words.values()) <= 16_500
+
+
 def anchors(text: str) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
