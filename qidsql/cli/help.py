@@ -129,7 +129,7 @@ def _listing() -> str:
     lines = [f"  {topic:<{width}}  {summary}" for topic, summary in topics().items()]
     return "\n".join(
         [
-            "Pages of the manual, for qidsql help PAGE; qidsql help WORD finds a word in them:",
+            "Pages, for qidsql help PAGE; qidsql help COMMAND or WORD finds the part that has it:",
             "",
             *lines,
             "",
