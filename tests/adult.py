@@ -10,6 +10,7 @@ import duckdb
 import pytest
 
 from qidsql.engines.connect import connect
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.samples import TableSampler
 from qidsql.sql.relation import relation
@@ -46,5 +47,5 @@ def adult(adult_path: Path, shared: Path) -> Iterator[Adult]:
     with connect(str(adult_path)) as engine:
         table = engine.describe("adult")
         names = [column.name for column in table.columns]
-        profiler = TableProfiler(engine, relation(engine.dialect, table, table.columns), names, 5, None, 29_096)
+        profiler = profiler_for(engine, relation(engine.dialect, table, table.columns), names, 5, None, 29_096)
         yield Adult(profiler, {figure["what"]: figure for figure in figures["figures"]} | figures["all_minimal"])

@@ -20,8 +20,8 @@ from qidsql.measures.disclosure_limits import (
     MoreFrequentEnhanced,
     Recursive,
 )
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.disclosing import disclosing
-from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from tests.definitions import entity_profile_of, exceeds, own_values, profile_of, projected, values_by_person
 
@@ -94,8 +94,8 @@ def differences(engine: Engine, name: str, rows: Sequence[Row]) -> list[str]:
     """The column sets of a table and the limits for which the engine's figures are not those of the definitions."""
     table = engine.describe(name)
     source = relation(engine.dialect, table, table.columns)
-    profiler = disclosing(TableProfiler(engine, source, COLUMNS, K), table, LIMITS)
-    by_person = disclosing(TableProfiler(engine, source, COLUMNS, K, "person"), table, LIMITS[:2])
+    profiler = disclosing(profiler_for(engine, source, COLUMNS, K), table, LIMITS)
+    by_person = disclosing(profiler_for(engine, source, COLUMNS, K, "person"), table, LIMITS[:2])
     masks, persons = list(range(1, 8)), [row[4] for row in rows]
     wrong = []
     for mask, profile, of_persons in zip(masks, profiler.profiles(masks), by_person.profiles(masks), strict=True):

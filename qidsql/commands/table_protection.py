@@ -21,6 +21,7 @@ from qidsql.errors import Stopped, UsageError
 from qidsql.generalization.hierarchies import dates_among
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
+from qidsql.profiling.by_value import ByValue
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.copies import GivenBack, ProtectedCopy, given_back, planned_copy, rows_of_query
 from qidsql.sql.copies import created, dbt_model
@@ -221,7 +222,7 @@ class TableProtection:
         limits = limits_among(policy.criteria)
         sensitive = [column.learned for column in self.table.resolve([each.sensitive for each in limits])]
         source = Relation(rows_with((*columns, *dict.fromkeys(sensitive))))
-        profiler = TableProfiler(self.engine, source, self.names, policy.k)
+        profiler = ByValue(self.engine, source, self.names, policy.k)
         if not limits:
             return profiler.profile(profiler.everything)
         pairs = [(limit, column.name) for limit, column in zip(limits, sensitive, strict=True)]

@@ -25,6 +25,7 @@ from qidsql.errors import Interrupted, QidsqlError, StatementError, Stopped, Unc
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.disclosure_limits import DistantInOrder
 from qidsql.profiling.budget import Budget
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.known_rows import linking
 from qidsql.profiling.profiler import TableProfiler
@@ -170,7 +171,7 @@ Result = TypeVar("Result")
 def table_profiler(engine: Engine, table: Table, columns: Sequence[Column], policy: Policy) -> TableProfiler:
     """The profiler of these columns, with the policy's entity and budget. Raises UsageError, UnknownName."""
     entity = table.resolve([policy.entity]) if policy.entity else ()
-    return TableProfiler(
+    return profiler_for(
         engine,
         relation(engine.dialect, table, (*columns, *entity)),
         [column.name for column in columns],

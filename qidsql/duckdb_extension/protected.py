@@ -135,7 +135,7 @@ def _planned(engine: "HostEngine", options: Mapping[str, Any]) -> "ProtectResult
 
 def _check(engine: "HostEngine", columns: Sequence["Column"], made: "exp.Query", result: "MatchingRows") -> None:
     """Audits the rows that the query makes. Raises StatementError."""
-    from qidsql.profiling.profiler import TableProfiler
+    from qidsql.profiling.by_value import ByValue
     from qidsql.protection.copies import rows_of_query
     from qidsql.protection.row_patterns import RowPatterns
     from qidsql.protection.suppression.verification import wildcard_check
@@ -143,7 +143,7 @@ def _check(engine: "HostEngine", columns: Sequence["Column"], made: "exp.Query",
 
     rows = Relation(rows_of_query(engine.dialect, made, columns))
     names = tuple(column.name for column in columns)
-    with RowPatterns.of(TableProfiler(engine, rows, names, result.k)) as patterns:
+    with RowPatterns.of(ByValue(engine, rows, names, result.k)) as patterns:
         check = wildcard_check(patterns, result.k)
     if not check.passes or check.rows != result.account.rows:
         raise StatementError(f"the protected rows failed their audit ({check.rows_below_k} below k)")

@@ -10,6 +10,8 @@ from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.disclosure_limits import DisclosureLimit, DistantInOrder, limits_among
 from qidsql.profiling.batches import ProfileStatement
+from qidsql.profiling.by_entity import ByEntity
+from qidsql.profiling.by_value import ByValue
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.disclosure import disclosing_profile, disclosure, texts_among, values_outside
 from qidsql.sql.relation import Relation, relation
@@ -19,27 +21,10 @@ from qidsql.wording.texts import plural, setting
 class DisclosingProfiler(TableProfiler):
     """Profiles the same columns over the same rows, on the same budget; each profile has the figures of the limits.
 
-    One statement per column set, with a scan for each limit. `source`: other rows with these columns, instead of the
-    table's.
+    One statement per column set, with a scan for each limit.
     """
 
-    def __init__(
-        self,
-        profiler: TableProfiler,
-        table: Table,
-        limits: Sequence[DisclosureLimit],
-        source: Relation | None = None,
-    ) -> None:
-        sensitive = [table.column(each.sensitive).name for each in limits]
-        entity = (profiler.entity,) if profiler.entity else ()
-        names = dict.fromkeys((*profiler.names, *entity, *sensitive))
-        columns = [table.column(name).learned if name in sensitive else table.column(name) for name in names]
-        source = source or relation(profiler.engine.dialect, table, columns)
-        super().__init__(
-            profiler.engine, source, profiler.names, profiler.k, profiler.entity, profiler.rows, nulls=profiler.nulls
-        )
-        self._meter = profiler._meter
-        self._limits = list(zip(limits, sensitive, strict=True))
+    _limits: Sequence[tuple[DisclosureLimit, str]]  # each with its column
 
     def check_values(self) -> None:
         """Raise UsageError if a hierarchy, or an order, lacks values of its column. A statement for each. Raises as
@@ -70,9 +55,6 @@ class DisclosingProfiler(TableProfiler):
                 if texts:
                     raise _without_order(sensitive, f"has {plural(texts, 'value')} that are texts")
 
-    def _has_a_hash_per_row(self) -> bool:
-        return False
-
     def _single_statements(self, masks: Sequence[int]) -> list[ProfileStatement]:
         return self._statements(masks)
 
@@ -84,6 +66,34 @@ class DisclosingProfiler(TableProfiler):
             )
             for m in masks
         ]
+
+
+class DisclosingByValue(DisclosingProfiler, ByValue):
+    def _has_a_hash_per_row(self) -> bool:
+        return False
+
+
+class DisclosingByEntity(DisclosingProfiler, ByEntity):
+    pass
+
+
+def disclosing_profiler(
+    profiler: TableProfiler, table: Table, limits: Sequence[DisclosureLimit], source: Relation | None = None
+) -> DisclosingProfiler:
+    """A profiler that also measures the limits. `source`: other rows with these columns, instead of the table's."""
+    sensitive = [table.column(each.sensitive).name for each in limits]
+    entity = (profiler.entity,) if profiler.entity else ()
+    names = dict.fromkeys((*profiler.names, *entity, *sensitive))
+    columns = [table.column(name).learned if name in sensitive else table.column(name) for name in names]
+    rows = source or relation(profiler.engine.dialect, table, columns)
+    about = profiler.engine, rows, profiler.names, profiler.k
+    found: DisclosingProfiler
+    if profiler.entity is None:
+        found = DisclosingByValue(*about, profiler.rows, meter=profiler.meter)
+    else:
+        found = DisclosingByEntity(*about, profiler.entity, profiler.rows, meter=profiler.meter)
+    found._limits = list(zip(limits, sensitive, strict=True))
+    return found
 
 
 def disclosing(profiler: TableProfiler, table: Table, criteria: Sequence[Criterion]) -> TableProfiler:
@@ -100,7 +110,7 @@ def disclosing(profiler: TableProfiler, table: Table, criteria: Sequence[Criteri
             raise _without_order(column.name, f"is {column.type}")
     if not limits:
         return profiler
-    found = DisclosingProfiler(profiler, table, limits)
+    found = disclosing_profiler(profiler, table, limits)
     found.check_texts()
     found.check_values()
     return found

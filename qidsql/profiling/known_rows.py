@@ -22,6 +22,7 @@ from qidsql.measures.histories import (
     unicity_of_histories,
 )
 from qidsql.measures.profiles import ClassProfile
+from qidsql.profiling.by_entity import ByEntity
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.histories import (
     certain_persons,
@@ -181,15 +182,16 @@ def linking(profiler: TableProfiler, known: KnownRows, of_all: Histories | None 
     return linked
 
 
-class ProfilerOfLinkedRows(TableProfiler):
+class ProfilerOfLinkedRows(ByEntity):
     """Profiles the same columns over the same rows, on the same budget; each profile that reaches k by one known row of
     a person also says what several leave. Up to three statements more for each of these sets."""
 
     def __init__(self, profiler: TableProfiler, known: KnownRows) -> None:
         """Raises UsageError."""
         refuse_unlisted(profiler.engine, known)
-        super().__init__(profiler.engine, profiler.source, profiler.names, profiler.k, profiler.entity, profiler.rows)
-        self._meter = profiler._meter
+        assert profiler.entity is not None
+        about = profiler.engine, profiler.source, profiler.names, profiler.k
+        super().__init__(*about, profiler.entity, profiler.rows, meter=profiler.meter)
         self._by_one, self._linked = profiler, known
 
     @property
@@ -199,7 +201,7 @@ class ProfilerOfLinkedRows(TableProfiler):
 
     def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
         """The same; raises BudgetSpent if there are too many pairs of rows, and no violation was found among some."""
-        self._infer(masks)
+        self._known.infer(masks)
         new = [mask for mask in dict.fromkeys(masks) if mask not in self._known]
         for mask, profile in zip(new, self._by_one.profiles(new), strict=True):
             safe = profile.smallest >= self.k
@@ -207,10 +209,9 @@ class ProfilerOfLinkedRows(TableProfiler):
         return [self._known[mask] for mask in masks]
 
     def singles(self) -> list[ClassProfile]:
-        return self.profiles(self._singles)
+        return self.profiles(self._known.singles)
 
     def _histories(self, names: Sequence[str]) -> Histories:
-        assert self.entity is not None
         found = RowsOfPersons(self.narrowed(names), self.source, self.entity, self.k).histories(self._linked)
         if found is None:
             raise BudgetSpent(

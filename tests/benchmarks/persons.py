@@ -19,8 +19,8 @@ import duckdb
 
 from qidsql.engines.connect import connect
 from qidsql.measures.histories import KnownRows
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.known_rows import CANDIDATES, DRAWN_PERSONS, RAREST, TRIED, RowsOfPersons
-from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import entity_profile
 from qidsql.sql.histories import choices, drawn_rows, tried_pairs, whole_histories
 from qidsql.sql.relation import relation
@@ -69,7 +69,7 @@ def main() -> None:
             source = relation(engine.dialect, table, table.columns)
             for names in SETS:
                 about = engine.dialect, source, names, K, "person"
-                known = RowsOfPersons(TableProfiler(engine, source, names, K, "person"), source, "person", K)
+                known = RowsOfPersons(profiler_for(engine, source, names, K, "person"), source, "person", K)
                 copies = max(each.most_copies for each in known.ones)
                 drawn = drawn_rows(
                     *about,

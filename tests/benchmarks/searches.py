@@ -202,14 +202,14 @@ def qidsql_mask(table: Table, url: str, **options: Any) -> list[Answer]:
 def qidsql_measures(table: Table, url: str) -> list[Answer]:
     """The measures of all column sets of the first columns."""
     from qidsql.engines.connect import connect
-    from qidsql.profiling.profiler import TableProfiler
+    from qidsql.profiling.by_entity import profiler_for
     from qidsql.sql.relation import relation
 
     with connect(url) as engine:
         described = engine.describe("searched")
         columns = described.columns[:MEASURED_COLUMNS]
         source = relation(engine.dialect, described, columns)
-        profiler = TableProfiler(engine, source, [column.name for column in columns], 5, rows=table.rows)
+        profiler = profiler_for(engine, source, [column.name for column in columns], 5, rows=table.rows)
         profiles = profiler.profiles(range(1, profiler.everything + 1))
         return [Answer(weight=sum(profile.colliding_pairs for profile in profiles), statements=engine.statements)]
 

@@ -18,7 +18,7 @@ from qidsql.engines.connect import connect
 from qidsql.engines.duckdb import settings
 from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.errors import BudgetSpent, StatementError
-from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.sql.classes import class_sizes
 from qidsql.sql.relation import relation
 from tests.commandline import environment
@@ -111,7 +111,7 @@ def test_parts_that_were_counted_are_not_counted_again(crowded: Path, monkeypatc
     with connect(f"{crowded}?max_temp_directory_size=0B") as engine:
         table = engine.describe(None)
         rows = relation(engine.dialect, table, table.columns)
-        profiler = TableProfiler(engine, rows, ("a", "b", "c"), 3)
+        profiler = profiler_for(engine, rows, ("a", "b", "c"), 3)
         profiler.allow(3, 10**9)  # the rows, and two parts
         with pytest.raises(BudgetSpent):
             profiler.whole()

@@ -33,7 +33,7 @@ from qidsql.engines.spark.doctor import NEEDED, Introduction, checks
 from qidsql.engines.spark.session import SparkSession, message_class
 from qidsql.errors import SnapshotLost, SourceError, StatementError, UsageError
 from qidsql.linkage.same_attributes import same_attributes
-from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.sql.classes import class_profiles
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.matching_rows import Domain, matching_profile, witness_rows
@@ -186,7 +186,7 @@ def test_profiles_of_adult(adult_file: str) -> None:
             described = engine.describe(table)
             rows = relation(engine.dialect, described, described.columns)
             names = [column.name for column in described.columns]
-            found.append(TableProfiler(engine, rows, names, 5).profiles(sets))
+            found.append(profiler_for(engine, rows, names, 5).profiles(sets))
     assert found[0] == found[1]
 
 
@@ -202,7 +202,7 @@ def test_random_tables_by_definition(spark_store: SparkStore, seeds: range) -> N
             described = engine.describe(table.name)
             rows = relation(engine.dialect, described, described.columns)
             sets = list(range(1, 1 << table.columns))
-            found = TableProfiler(engine, rows, table.names, 3).profiles(sets)
+            found = profiler_for(engine, rows, table.names, 3).profiles(sets)
             for mask, profile in zip(sets, found, strict=True):
                 chosen = [tuple(row[p] for p in range(table.columns) if mask >> p & 1) for row in table.rows]
                 assert profile == profile_of(chosen, 3), (table, mask)
@@ -233,7 +233,7 @@ def same_in_partitions(store: SparkStore, seeds: range) -> None:
             for each in (engine, local):
                 described = each.describe(table.name)
                 rows = relation(each.dialect, described, described.columns)
-                profiler = TableProfiler(each, rows, table.names, 3)
+                profiler = profiler_for(each, rows, table.names, 3)
                 keys = qidsql.keys(each, table.name, all=True)
                 found.append((profiler.profiles(sets), [key.columns for key in keys.column_sets], keys.verdict))
             assert found[0] == found[1], table
@@ -531,7 +531,7 @@ def test_files_that_change_meanwhile_end_the_answer(change: Callable[[Path], Non
         table = engine.describe(f"{tmp_path}/*.parquet")
         assert "the same files" in engine.snapshot
         rows = relation(engine.dialect, table, table.columns)
-        profiler = TableProfiler(engine, rows, ["a"], 2)
+        profiler = profiler_for(engine, rows, ["a"], 2)
         assert profiler.counts() == (4, (0,))
         change(tmp_path)
         with pytest.raises(SnapshotLost, match="added, removed or replaced"):

@@ -16,7 +16,7 @@ import qidsql
 from qidsql.engines.connect import connect
 from qidsql.engines.spark.address import address
 from qidsql.engines.spark.session import SparkSession
-from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.sql.relation import relation
 from tests.commandline import environment
 from tests.definitions import profile_of
@@ -94,7 +94,7 @@ def test_any_number_of_partitions(cluster: SparkCluster, tmp_path: Path) -> None
                     described = engine.describe(table.name)
                     rows = relation(engine.dialect, described, described.columns)
                     sets = list(range(1, 1 << table.columns))
-                    profiler = TableProfiler(engine, rows, table.names, 3)
+                    profiler = profiler_for(engine, rows, table.names, 3)
                     if partitions in TOGETHER:
                         profiler.counts()
                     found = profiler.profiles(sets)

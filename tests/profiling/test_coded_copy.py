@@ -15,6 +15,7 @@ from qidsql.engines.base import Engine
 from qidsql.errors import StatementError, UsageError
 from qidsql.measures.criteria import Key
 from qidsql.measures.profiles import ClassProfile
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.samples import coded
 from qidsql.sql.classes import class_sizes
@@ -33,7 +34,7 @@ K = 3
 def profiler_of(engine: Engine, table: RandomTable, entity: bool = False, nulls: Nulls = Nulls.EQUAL) -> TableProfiler:
     described = engine.describe(table.name)
     source = relation(engine.dialect, described, described.columns)
-    return TableProfiler(engine, source, table.names, K, "person" if entity else None, nulls=nulls)
+    return profiler_for(engine, source, table.names, K, "person" if entity else None, nulls=nulls)
 
 
 @pytest.mark.exhaustive
@@ -85,7 +86,7 @@ def test_nested_values_with_nulls_inside_are_told_apart(duckdb_store: DuckDBStor
     with duckdb_store.connect(workspace=True) as engine:
         described = engine.describe("t")
         source = relation(engine.dialect, described, described.columns)
-        plain = TableProfiler(engine, source, ["list_of", "record"], K)
+        plain = profiler_for(engine, source, ["list_of", "record"], K)
         expected = plain.profiles([1, 2, 3])
         assert [profile.classes for profile in expected] == [4, 4, 4]
         assert coded(plain)[0].profiles([1, 2, 3]) == expected
@@ -157,7 +158,7 @@ def test_one_copy_per_engine_and_only_where_it_was_asked_for(store: Store, url: 
         with pytest.raises(UsageError, match="only once per connection"):
             house.keys(engine, "t")
     with store.connect() as engine, pytest.raises(UsageError, match="needs a connection with workspace"):
-        coded(TableProfiler(engine, relation(engine.dialect, engine.describe("t"), ()), ["a"], K))
+        coded(profiler_for(engine, relation(engine.dialect, engine.describe("t"), ()), ["a"], K))
 
 
 @pytest.mark.exhaustive
@@ -189,7 +190,7 @@ def test_nothing_stays_of_a_duckdb_workspace(duckdb_store: DuckDBStore, tmp_path
 def test_parallel_sessions_see_the_copy(duckdb_store: DuckDBStore) -> None:
     duckdb_store.table("t", TYPES, ROWS)
     with duckdb_store.connect(workspace=True) as engine:
-        copy, _ = coded(TableProfiler(engine, relation(engine.dialect, engine.describe("t"), ()), ["a", "b"], K))
+        copy, _ = coded(profiler_for(engine, relation(engine.dialect, engine.describe("t"), ()), ["a", "b"], K))
         assert engine.workers == 2
         answers = engine.run_many([class_sizes(engine.dialect, copy.source, ("a", "b"))] * 16)
         assert answers == [sizes_of(projected(ROWS, (0, 1)))] * 16
@@ -199,7 +200,7 @@ def test_parallel_sessions_see_the_copy(duckdb_store: DuckDBStore) -> None:
 def test_a_postgres_session_only_reads_from_the_copy_on(postgres_store: PostgresStore, sql: str) -> None:
     postgres_store.table("t", TYPES, ROWS)
     with postgres_store.connect(workspace=True) as engine:
-        coded(TableProfiler(engine, relation(engine.dialect, engine.describe("t"), ()), ["a"], K))
+        coded(profiler_for(engine, relation(engine.dialect, engine.describe("t"), ()), ["a"], K))
         assert engine.workers == 1
         with pytest.raises(StatementError):
             engine.run(Statement(sql, "write", lambda rows: None))

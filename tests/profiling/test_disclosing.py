@@ -6,8 +6,8 @@ import pytest
 
 from qidsql.measures.disclosure_limits import DisclosureLimit
 from qidsql.measures.profiles import Disclosing
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.disclosing import disclosing
-from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from tests.definitions import exceeds, profile_of
 from tests.disclosure_limits import COLUMNS, LIMITS, SENSITIVE, differences, judged, random_rows
@@ -66,7 +66,7 @@ def test_an_empty_table_exceeds_nothing(store: Store) -> None:
     with store.connect() as engine:
         table = engine.describe("nothing")
         source = relation(engine.dialect, table, table.columns)
-        profile = disclosing(TableProfiler(engine, source, COLUMNS, 3), table, LIMITS).profile(7)
+        profile = disclosing(profiler_for(engine, source, COLUMNS, 3), table, LIMITS).profile(7)
         assert (profile.rows, profile.disclosing) == (0, ())
         assert not any(limit.met_by(profile) for limit in LIMITS)
         assert all(limit.measured_by(profile) for limit in LIMITS)

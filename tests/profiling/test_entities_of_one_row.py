@@ -4,7 +4,7 @@ import pytest
 
 from qidsql.commands.audit.command import AuditRequest
 from qidsql.commands.table_search import table_profiler
-from qidsql.profiling import profiler
+from qidsql.profiling import by_entity
 from tests.exhaustive import always
 from tests.random_tables import drop, load, of_persons_with_a_row_each, random_table
 from tests.stores import Store
@@ -15,7 +15,7 @@ from tests.trials.audits import wrong_in
 def test_an_audit_by_persons_counts_rows_only_where_each_has_one(
     first: int, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(profiler, "ENTITIES", 1)
+    monkeypatch.setattr(by_entity, "ENTITIES", 1)
     tables = [random_table(each, store.name) for each in range(first, first + 20)]
     tables = [of_persons_with_a_row_each(each) if place % 2 else each for place, each in enumerate(tables)]
     load(store, tables)

@@ -10,6 +10,7 @@ import qidsql as house
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.profiling import rows_in_memory
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from tests.definitions import mask_of, profile_of, projected, subsets
@@ -31,7 +32,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 def profiler_of(engine: Engine, table: str | None, names: Sequence[str] = "abcd") -> tuple[TableProfiler, list[str]]:
     """A profiler that knows the number of rows, and the texts of the statements that follow."""
     described = engine.describe(table)
-    found = TableProfiler(engine, relation(engine.dialect, described, described.columns), names, K)
+    found = profiler_for(engine, relation(engine.dialect, described, described.columns), names, K)
     found.counts()
     sent: list[str] = []
     engine.watchers.append(lambda statement: sent.append(statement.sql))

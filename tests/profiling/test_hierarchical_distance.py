@@ -16,8 +16,8 @@ from qidsql.core.policy import Policy
 from qidsql.core.recodings import read_hierarchy
 from qidsql.errors import UsageError
 from qidsql.measures.disclosure_limits import DistantInHierarchy, limits_among
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.disclosing import disclosing
-from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from tests.definitions import hierarchical_distance
 from tests.exhaustive import always
@@ -64,7 +64,7 @@ def test_random_tables_and_hierarchies(store: Store, seed: int, tmp_path: Path) 
     with store.connect() as engine:
         described = engine.describe("t")
         source = relation(engine.dialect, described, described.columns)
-        profile = disclosing(TableProfiler(engine, source, ["a"], 2), described, limits).profile(1)
+        profile = disclosing(profiler_for(engine, source, ["a"], 2), described, limits).profile(1)
     for limit in limits:
         beyond = [groups[key] for key, distance in distances.items() if distance > limit.limit]
         assert (limit.of(profile).rows, limit.of(profile).classes) == (sum(map(len, beyond)), len(beyond)), limit.limit

@@ -9,6 +9,7 @@ import pytest
 from qidsql.engines.base import Engine, ExecutedStatement
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling import batches
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from tests.definitions import profile_of, projected, subsets
@@ -24,7 +25,7 @@ def cluster(engine: Engine, rows: int | None = len(ROWS)) -> TableProfiler:
     engine.dialect = replace(engine.dialect, together=True, finest_rows=0, union_rows=0)
     engine.latency, engine.workers = 0.5, 2
     described = engine.describe("t")
-    return TableProfiler(engine, relation(engine.dialect, described, described.columns), NAMES, 5, rows=rows)
+    return profiler_for(engine, relation(engine.dialect, described, described.columns), NAMES, 5, rows=rows)
 
 
 def by_definition(masks: Sequence[int]) -> list[ClassProfile]:

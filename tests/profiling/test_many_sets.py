@@ -7,7 +7,9 @@ import pytest
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent
 from qidsql.profiling.budget import Budget
-from qidsql.profiling.profiler import SETS_OF_MANY, TableProfiler
+from qidsql.profiling.by_entity import profiler_for
+from qidsql.profiling.by_value import SETS_OF_MANY
+from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from tests.definitions import profile_of, projected, subsets
 from tests.stores import EVERY_ENGINE, Store
@@ -38,7 +40,7 @@ def _literal(value: object) -> str:
 def profiler(engine: Engine, budget: Budget | None = None) -> TableProfiler:
     described = engine.describe("many")
     source = relation(engine.dialect, described, described.columns)
-    return TableProfiler(engine, source, NAMES, 5, rows=len(ROWS), budget=budget)
+    return profiler_for(engine, source, NAMES, 5, rows=len(ROWS), budget=budget)
 
 
 @pytest.mark.exhaustive
@@ -72,7 +74,7 @@ def test_what_was_answered_before_the_budget_was_spent_is_known(engine: Engine) 
 
 def test_single_columns_of_a_wide_table_share_a_scan(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """DuckDB takes 6 ms to bind each mention of a table of 10,000 columns."""
-    monkeypatch.setattr("qidsql.profiling.profiler.WIDE", len(NAMES))
+    monkeypatch.setattr("qidsql.profiling.by_value.WIDE", len(NAMES))
     wide, statements = profiler(engine), []
     engine.watchers.append(lambda each: statements.append(each.sql))
     found = wide.singles()

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from qidsql.measures.profiles import ClassProfile
-from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.sql.relation import relation
 from tests.random_tables import RandomTable, load, random_table
 from tests.stores import ONE_OF_THREE, Store
@@ -38,7 +38,7 @@ def profiles(
         for table, names in zip(tables, orders, strict=True):
             described = engine.describe(table.name)
             source = relation(engine.dialect, described, described.columns)
-            profiler = TableProfiler(engine, source, names, K, entity, len(table.rows))
+            profiler = profiler_for(engine, source, names, K, entity, len(table.rows))
             answers.append(profiler.profiles(range(1, 1 << len(names))))
     return answers
 

@@ -34,6 +34,7 @@ from qidsql.measures.disclosure_limits import (
 )
 from qidsql.measures.population_uniques import population_uniques, shlosser
 from qidsql.measures.profiles import ClassProfile, ClassSizes
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.search.greedy import greedy_minimal
@@ -106,7 +107,7 @@ def profiler(engine: Engine, table: str, k: int = 5) -> TableProfiler:
     described = engine.describe(table)
     names = [column.name for column in described.columns]
     source = relation(engine.dialect, described, described.columns)
-    return TableProfiler(engine, source, names, k, rows=described.estimated_rows)
+    return profiler_for(engine, source, names, k, rows=described.estimated_rows)
 
 
 def measures(profile: ClassProfile) -> Measures:
@@ -172,7 +173,7 @@ def test_limits_on_disclosure(engine: Engine, shared: Path) -> None:
         table = engine.describe(case["table"] + ("_numeric" if case["order"] == "numeric" else ""))
         names = case["quasi_identifiers"]
         source = relation(engine.dialect, table, table.columns)
-        limits = disclosing(TableProfiler(engine, source, names, 5), table, [*within, *beyond])
+        limits = disclosing(profiler_for(engine, source, names, 5), table, [*within, *beyond])
         profile = limits.profile(limits.everything)
         assert (profile.rows, profile.classes, profile.smallest) == (case["rows"], case["classes"], case["k"])
         assert [limit for limit in within if limit.met_by(profile)] == []

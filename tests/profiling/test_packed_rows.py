@@ -10,6 +10,7 @@ import qidsql as house
 from qidsql.engines.base import Engine
 from qidsql.profiling import batches, row_pairs, rows_in_memory
 from qidsql.profiling.batches import packed_rows
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import column_counts
 from qidsql.sql.relation import relation
@@ -27,7 +28,7 @@ ROWS = [(f"a{n % 7}" if n % 5 else None, f"b{n % 11}", n % 13) for n in range(30
 
 def profiler_of(engine: Engine, table: str, names: list[str]) -> TableProfiler:
     described = engine.describe(table)
-    profiler = TableProfiler(engine, relation(engine.dialect, described, described.columns), names, K)
+    profiler = profiler_for(engine, relation(engine.dialect, described, described.columns), names, K)
     profiler.singles()
     return profiler
 

@@ -9,8 +9,9 @@ from qidsql.core.tables import Nulls, names_of
 from qidsql.engines.base import Engine
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling import batches
-from qidsql.profiling import profiler as room
+from qidsql.profiling import by_value as room
 from qidsql.profiling.batches import MakeProfiles
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import class_profiles, class_profiles_by_finest, class_profiles_in_one_scan, class_sizes
 from qidsql.sql.relation import Relation, relation
@@ -58,7 +59,7 @@ class Case:
 
     def profiler(self, entity: str | None = None) -> TableProfiler:
         rows = len(self.table.rows)
-        return TableProfiler(self.engine, self.source, self.table.names, self.k, entity, rows)
+        return profiler_for(self.engine, self.source, self.table.names, self.k, entity, rows)
 
 
 @pytest.fixture(scope="module", params=FIRST)
@@ -101,7 +102,7 @@ def test_sets_are_batched_where_their_columns_have_few_classes(store: Store, mon
     with store.connect() as engine:
         engine.dialect = replace(engine.dialect, finest_sets=8, union_rows=0)
         table = engine.describe("t")
-        profiler = TableProfiler(engine, relation(engine.dialect, table, table.columns), list(columns), 2, rows=1000)
+        profiler = profiler_for(engine, relation(engine.dialect, table, table.columns), list(columns), 2, rows=1000)
         profiler.profiles([1, 2, 4, 8])
         before = engine.statements
         assert [each.classes for each in profiler.profiles([3, 9, 5, 12, 6])] == [12, 1000, 15, 1000, 20]

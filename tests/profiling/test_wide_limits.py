@@ -16,8 +16,8 @@ from qidsql.measures.disclosure_limits import (
     MoreFrequentEnhanced,
     Recursive,
 )
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.disclosing import disclosing
-from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from tests.definitions import hierarchical_distance
 from tests.disclosure_limits import COLUMNS, SENSITIVE, groups, judged
@@ -64,7 +64,7 @@ def test_limits_beyond_64_bits_are_decided_exactly(store: Store, ordered: bool) 
     with store.connect() as engine:
         described = engine.describe("people")
         source = relation(engine.dialect, described, described.columns)
-        profiler = disclosing(TableProfiler(engine, source, COLUMNS, 3), described, limits)
+        profiler = disclosing(profiler_for(engine, source, COLUMNS, 3), described, limits)
         found = {each.limit: each.classes for each in profiler.profile(1).disclosing}
     for limit in limits:
         if isinstance(limit, DistantInHierarchy):

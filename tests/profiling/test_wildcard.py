@@ -16,6 +16,7 @@ from qidsql.core.tables import Nulls, names_of
 from qidsql.engines.base import Engine
 from qidsql.errors import StatementError, UsageError
 from qidsql.measures.profiles import MatchSizes, bin_starts, size_bins
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.matching_rows import Domain, matching_sizes
 from qidsql.sql.relation import relation
@@ -82,7 +83,7 @@ def tables(module_store: Store, request: pytest.FixtureRequest) -> Iterator[tupl
 def profiler(engine: Engine, name: str, nulls: Nulls = Nulls.WILDCARD) -> TableProfiler:
     table = engine.describe(name)
     source = relation(engine.dialect, table, table.columns)
-    return TableProfiler(engine, source, [column.name for column in table.columns], K, nulls=nulls)
+    return profiler_for(engine, source, [column.name for column in table.columns], K, nulls=nulls)
 
 
 @pytest.mark.exhaustive

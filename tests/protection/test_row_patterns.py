@@ -12,7 +12,7 @@ from qidsql.core.policy import Policy
 from qidsql.engines.base import Engine
 from qidsql.engines.runner import ExecutedStatement
 from qidsql.errors import OutOfRoom
-from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.protection import row_patterns
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.relation import relation
@@ -94,7 +94,7 @@ def test_codes_are_in_no_order_of_the_values(store: Store) -> None:
         with store.connect() as engine:
             described = engine.describe(name)
             source = relation(engine.dialect, described, described.columns)
-            with RowPatterns.of(TableProfiler(engine, source, ["number"], 2)) as patterns:
+            with RowPatterns.of(profiler_for(engine, source, ["number"], 2)) as patterns:
                 query = column_values(engine.dialect, source, ["number"], patterns.shuffle_key)
             rows = engine.run(Statement(query, "values", lambda rows: rows))
         orders.append([int(str(code)) for _, code, text in sorted(rows, key=lambda row: int(str(row[2])))])

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.minimal_keys import minimal_keys
 from qidsql.sql.relation import relation
@@ -62,7 +62,7 @@ def test_the_same_minimal_keys_as_hpivalid(store: Store, tmp_path: Path) -> None
             table = engine.describe(f"t{number}")
             source = relation(engine.dialect, table, table.columns)
             names = [column.name for column in table.columns]
-            profiler = TableProfiler(engine, source, names, 2, rows=len(rows))
+            profiler = profiler_for(engine, source, names, 2, rows=len(rows))
             result = minimal_keys(profiler, PairsThatAgree(profiler))
             assert result.complete
             assert {found.mask for found in result.found} == expected[number]

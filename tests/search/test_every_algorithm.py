@@ -15,6 +15,7 @@ from qidsql.core.tables import positions
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, Ratio, Separation
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.profiling.samples import TableSampler
@@ -273,7 +274,7 @@ def hold(engine: Engine, table: str, rows: Sequence[Row], seed: int, kept: Count
     """Every algorithm for every criterion on one table. No column set is asked of the engine twice."""
     random, described = Random(f"criteria {seed}"), engine.describe(table)
     source = relation(engine.dialect, described, described.columns)
-    profiler = TableProfiler(engine, source, [column.name for column in described.columns], K, rows=len(rows))
+    profiler = profiler_for(engine, source, [column.name for column in described.columns], K, rows=len(rows))
     sampler = OnceSampler(TableSampler(profiler, described, described.columns, seed))
     sizes = [class_sizes(rows, mask) for mask in range(1 << profiler.columns)]
     for criterion, meets in criteria(random, rows, profiler.columns):

@@ -14,6 +14,7 @@ import pytest
 from qidsql.commands.keys.algorithms import ALGORITHMS
 from qidsql.core.tables import positions
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.profiling.samples import TableSampler
@@ -138,7 +139,7 @@ def answers(
             table = engine.describe(f"t{number}")
             source = relation(engine.dialect, table, table.columns)
             names = [column.name for column in table.columns]
-            profiler = TableProfiler(engine, source, names, k, rows=len(rows))
+            profiler = profiler_for(engine, source, names, k, rows=len(rows))
             sampler = OnceSampler(TableSampler(profiler, table, table.columns, seed=5))
             for place, criterion in enumerate(asked[number]):
                 for name, search in SEARCHES.items():

@@ -11,6 +11,7 @@ from qidsql.core.tables import names_of, positions
 from qidsql.engines.base import Engine
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, Separation, Violates
 from qidsql.measures.profiles import ClassProfile, ClassSizes
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.greedy import greedy_minimal
@@ -31,7 +32,7 @@ class Example:
 
     def profiler(self, k: int = 2) -> TableProfiler:
         table = self.engine.describe("example")
-        return TableProfiler(self.engine, relation(self.engine.dialect, table, table.columns), self.names, k)
+        return profiler_for(self.engine, relation(self.engine.dialect, table, table.columns), self.names, k)
 
     def profile(self, *names: str, k: int = 2) -> ClassProfile:
         return self.profiler(k).profile(sum(1 << self.names.index(name) for name in names))
@@ -137,7 +138,7 @@ def test_yuan_wang_4_2_every_minimum_cover_is_a_minimum_key(store: Store) -> Non
         for number, (elements, family) in enumerate(instances):
             table = engine.describe(f"cover{number}")
             names = [column.name for column in table.columns]
-            profiler = TableProfiler(engine, relation(engine.dialect, table, table.columns), names, 2)
+            profiler = profiler_for(engine, relation(engine.dialect, table, table.columns), names, 2)
             covers = [
                 chosen
                 for chosen in range(1, 1 << len(family))

@@ -13,7 +13,7 @@ from qidsql.errors import BudgetSpent, UsageError
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, Separation, Violates
 from qidsql.measures.profiles import Profiler
 from qidsql.profiling.budget import Budget
-from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.samples import CodedSample, TableSampler
 from qidsql.protection.masking import sampled_masking
 from qidsql.search.sampled import NOTHING, PairSample, sampled_key, sampled_separation
@@ -140,7 +140,7 @@ def pairs(sample: Profiler) -> dict[int, int]:
 def sampler(engine: Engine, name: str, seed: int, where: str | None = None, nulls: Nulls = Nulls.EQUAL) -> TableSampler:
     table = engine.narrowed(engine.describe(name), where)
     source = relation(engine.dialect, table, table.columns)
-    profiler = TableProfiler(engine, source, [column.name for column in table.columns], 5, nulls=nulls)
+    profiler = profiler_for(engine, source, [column.name for column in table.columns], 5, nulls=nulls)
     return TableSampler(profiler, table, table.columns, seed)
 
 
@@ -261,10 +261,10 @@ def test_statements_and_budget_of_a_sampled_key(store: Store) -> None:
         assert result.found[0].mask == 0b001
         assert engine.statements - asked == 3  # rows of the table, the pairs, and the verification
         table = engine.describe("t")
-        poor = TableProfiler(engine, drawn._profiler.source, "abc", 5, budget=Budget(max_statements=1))
+        poor = profiler_for(engine, drawn._profiler.source, "abc", 5, budget=Budget(max_statements=1))
         result = sampled_key(poor, Separation(Fraction(99, 100)), TableSampler(poor, table, table.columns, 1))
         assert isinstance(result.stopped, BudgetSpent)
-        entity = TableProfiler(engine, drawn._profiler.source, "ab", 5, entity="c")
+        entity = profiler_for(engine, drawn._profiler.source, "ab", 5, entity="c")
         with pytest.raises(UsageError, match="does not measure entities"):
             TableSampler(entity, table, table.columns)
 

@@ -15,6 +15,7 @@ from qidsql.core.tables import positions
 from qidsql.engines.base import Engine
 from qidsql.measures.criteria import Criterion, Distinct, Key, Separation
 from qidsql.profiling.budget import Budget
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.borders import borders
@@ -32,7 +33,7 @@ def profiler_of(engine: Engine, table: str, **options: object) -> TableProfiler:
     described = engine.describe(table)
     source = relation(engine.dialect, described, described.columns)
     names = [column.name for column in described.columns]
-    return TableProfiler(engine, source, names, K, rows=described.estimated_rows, **options)  # type: ignore[arg-type]
+    return profiler_for(engine, source, names, K, rows=described.estimated_rows, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("width", first([63, 64, 130]))
@@ -127,7 +128,7 @@ def test_a_table_and_a_condition_named_like_the_marks_of_the_statement(store: St
     with store.connect() as engine:
         described = engine.narrowed(engine.describe(quoted(name)), f'"{column}" > 0')
         source = relation(engine.dialect, described, described.columns)
-        profiler = TableProfiler(engine, source, [each.name for each in described.columns], K)
+        profiler = profiler_for(engine, source, [each.name for each in described.columns], K)
         result = minimal_keys(profiler, PairsThatAgree(profiler))
     assert [each.mask for each in result.found] == [0b011]
 

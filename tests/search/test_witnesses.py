@@ -12,7 +12,7 @@ from qidsql.commands.table_search import TableSearch
 from qidsql.core.policy import Policy
 from qidsql.measures.criteria import RowsBelowK, Violates
 from qidsql.profiling import row_pairs as witnesses_of_tables
-from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.row_pairs import rarest_rows
 from qidsql.protection.masking import exact_masking
 from qidsql.search.smallest import Witnesses
@@ -179,7 +179,7 @@ def test_witnesses_are_queried_where_classes_are_few(store: Store, monkeypatch: 
         for number in range(3):
             table = engine.describe(f"t{number}")
             source = relation(engine.dialect, table, table.columns)
-            profilers.append(TableProfiler(engine, source, ["c0", "c1"], 5))
+            profilers.append(profiler_for(engine, source, ["c0", "c1"], 5))
         found = [rarest_rows(profiler, 3) for profiler in profilers]
         assert [len(each) for each in found] == [2, 1, 0]
         assert not rarest_rows(profilers[1], 1)  # no class is below 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.sql.relation import relation
 from tests.definitions import entity_profile_of, profile_of
 from tests.stores import Store, quoted
@@ -39,19 +39,19 @@ def check(store: Store, table: str, first: str, second: str) -> None:
             assert described.name.name == table
             assert [column.name for column in described.columns] == [first, second]
             source = relation(engine.dialect, described, described.columns)
-            profiler = TableProfiler(engine, source, [first, second], 2, rows=4)
+            profiler = profiler_for(engine, source, [first, second], 2, rows=4)
             assert profiler.counts() == (4, (0, 0))
             alone = [profile_of([(row[place],) for row in ROWS], 2) for place in (0, 1)]
             assert profiler.singles() == alone
             assert profiler.profiles([1, 2, 3]) == [*alone, profile_of(ROWS, 2)]
             assert profiler.sizes(3).classes == {1: 2, 2: 1}
-            by_entity = TableProfiler(engine, source, [first], 2, entity=second)
+            by_entity = profiler_for(engine, source, [first], 2, entity=second)
             people = entity_profile_of([row[:1] for row in ROWS], [row[1] for row in ROWS], 2)
             assert by_entity.profile(1) == people
             assert by_entity.sizes(1).profile(2) == people
             limited = engine.narrowed(described, f"{quoted(second)} <> 918273645")
             some = relation(engine.dialect, limited, described.columns)
-            narrowed = TableProfiler(engine, some, [first, second], 2)
+            narrowed = profiler_for(engine, some, [first, second], 2)
             assert narrowed.profile(3) == profile_of(ROWS, 2)
     finally:
         store.execute(f"DROP TABLE {quoted(table)}")
@@ -71,7 +71,7 @@ def test_postgres_cuts_long_names_and_the_catalog_says_so(postgres_store: Store)
     postgres_store.execute(f"CREATE TABLE {'t' * 70} ({'c' * 70} INTEGER)")
     with postgres_store.connect() as engine:
         described = engine.describe(None)
-        profiler = TableProfiler(
+        profiler = profiler_for(
             engine, relation(engine.dialect, described, described.columns), [described.columns[0].name], 2
         )
         assert described.columns[0].name == "c" * 63

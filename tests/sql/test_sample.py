@@ -12,7 +12,7 @@ from qidsql.core.options import MAX_SEED
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import UnknownName, UsageError
-from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.sql.classes import class_profiles, class_profiles_in_one_scan, column_counts
 from qidsql.sql.relation import Relation, sample, sample_of_entities
 from qidsql.sql.templates import Statement
@@ -166,7 +166,7 @@ def test_copies_of_a_row_in_a_view_are_drawn_one_by_one(store: Store, seeds: int
 def test_a_profiler_over_a_sample_asks_many_sets_at_once(store: Store) -> None:
     fill(store)
     with store.connect() as engine:
-        full = TableProfiler(engine, drawn(engine, "t", ROWS, 1), ["id", "a", "b"], 5)
+        full = profiler_for(engine, drawn(engine, "t", ROWS, 1), ["id", "a", "b"], 5)
         asked = engine.statements
         profiles = full.over(drawn(engine, "t", 300, 1), 300).profiles(range(1, 8))
         assert engine.statements - asked == 1
@@ -239,11 +239,11 @@ def test_more_columns_than_grouping_takes(store: Store) -> None:
     names = {f"c{place}": "INTEGER" for place in range(70)}
     store.table("t", names, [tuple(row >> place % 5 & 1 for place in range(70)) for row in range(40)])
     with store.connect() as engine:
-        profiler = TableProfiler(engine, drawn(engine, "t", 30, 1), list(names), 5)
+        profiler = profiler_for(engine, drawn(engine, "t", 30, 1), list(names), 5)
         everything = profiler.everything
         masks = [everything, everything ^ 1, *(0b11111 | 1 << place for place in range(5, 70)), 1 << 69]
         profiles = profiler.profiles(masks)
-        alone = [TableProfiler(engine, drawn(engine, "t", 30, 1), list(names), 5).profile(mask) for mask in masks[::8]]
+        alone = [profiler_for(engine, drawn(engine, "t", 30, 1), list(names), 5).profile(mask) for mask in masks[::8]]
     assert profiles[::8] == alone
     assert len({profile.classes for profile in profiles}) == 2
 

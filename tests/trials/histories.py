@@ -16,8 +16,8 @@ from qidsql.commands.audit.command import AuditResult
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.measures.histories import KnownRows
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.known_rows import RowsOfPersons
-from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from tests.stores import DuckDBStore, PostgresStore, Store
 from tests.trials import Ground, Trials
@@ -129,7 +129,7 @@ def measured(store: Store, rows: Sequence[Row], k: int) -> str:
 def _of(engine: Engine, columns: tuple[str, ...], k: int) -> RowsOfPersons:
     table = engine.describe("events")
     source = relation(engine.dialect, table, table.columns)
-    return RowsOfPersons(TableProfiler(engine, source, columns, k, "person"), source, "person", k)
+    return RowsOfPersons(profiler_for(engine, source, columns, k, "person"), source, "person", k)
 
 
 def _judged(store: Store, rows: Sequence[Row], k: int, chance: Random) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 import qidsql
 from qidsql.engines.base import Engine
-from qidsql.profiling import profiler, regions
+from qidsql.profiling import by_entity, regions
 from tests.random_tables import RandomTable, drop, load, of_persons_with_a_row_each, random_table
 from tests.stores import DuckDBStore, PostgresStore, Store
 from tests.trials import Ground, Trials
@@ -41,7 +41,7 @@ def _decided(engine: Engine, table: RandomTable, draw: Random) -> str | None:
     options = draw.choice(({"entity": "row"}, {"entity": "person"}))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(regions, "LEAST_ROWS_OF_REGIONS", 0.25)
-        patch.setattr(profiler, "ENTITIES", 1)
+        patch.setattr(by_entity, "ENTITIES", 1)
         patch.setattr(regions, "LEAST_BUCKETS", draw.choice((2, 4, 64)))
         patch.setattr(regions, "FEWEST_ROWS_OF_BUCKET", draw.choice((1, 2, 10)))
         patch.setattr(regions, "COUNTED_ROWS", draw.choice((2, 1_000)))

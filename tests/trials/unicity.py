@@ -7,8 +7,8 @@ from unittest.mock import patch
 
 from qidsql.measures.histories import Unicity
 from qidsql.profiling import known_rows
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.known_rows import RowsOfPersons
-from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from tests.stores import DuckDBStore, Store
 from tests.trials import Ground, Trials
@@ -51,7 +51,7 @@ def drawn(store: Store, rows: list[Row]) -> Unicity:
     with store.connect() as engine:
         table = engine.describe("crowd")
         source = relation(engine.dialect, table, table.columns)
-        audited = TableProfiler(engine, source, ("place", "day"), K, "person")
+        audited = profiler_for(engine, source, ("place", "day"), K, "person")
         points = {each.known_rows: each for each in RowsOfPersons(audited, source, "person", K).curve()}
     return points[str(KNOWN)]
 

@@ -22,7 +22,7 @@ from qidsql.generalization.hierarchies import ColumnHierarchy, can_have_levels, 
 from qidsql.generalization.measures import SUPPRESS
 from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
 from qidsql.measures.profiles import ClassProfile
-from qidsql.profiling.disclosing import DisclosingProfiler
+from qidsql.profiling.disclosing import disclosing_profiler
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.remedies import Blank, Coarser, Merged, Remedy, RemedyClasses, ValuesAtLevels, blank_rows, coarser_rows
 
@@ -190,7 +190,7 @@ class WhatIf:
             if len(known) < len(labels):
                 return option
             source = coarser_rows(self._dialect, self._table, needed, known)
-        limited = DisclosingProfiler(self._profiler, self._table, limits, source)
+        limited = disclosing_profiler(self._profiler, self._table, limits, source)
         profile = limited.profile(limited.everything)
         still = obstacles(self._policy, profile, columns)
         return replace(option, profile=profile, still=still, passes=not still)

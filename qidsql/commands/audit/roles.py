@@ -14,6 +14,7 @@ from qidsql.commands.table_search import named_like_persons
 from qidsql.core.policy import Policy
 from qidsql.core.tables import Nulls, Role, Table
 from qidsql.errors import UsageError
+from qidsql.profiling.by_entity import ByEntity
 from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import column_counts
@@ -93,7 +94,8 @@ def _in_persons(
         return Persons(column)
     dialect = profiler.engine.dialect
     source = relation(dialect, table, table.resolve([*published, column]))
-    counting = profiler.over(source, profiler.rows, published, column)
+    about = profiler.engine, source, published, profiler.k
+    counting = ByEntity(*about, column, profiler.rows, meter=profiler.meter)
     limited = disclosing(counting, table, policy.criteria)
     profile = limited.profile(limited.everything)
     [(_, (unnamed,))] = counting.ask([column_counts(dialect, source, (column,))])

@@ -23,7 +23,7 @@ from qidsql.engines.base import Engine
 from qidsql.engines.connect import Source
 from qidsql.errors import AccessError, BudgetSpent, ConnectionLost, Interrupted, StatementError, Stopped, UsageError
 from qidsql.profiling.budget import Budget
-from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.sql.relation import relation
 from qidsql.wording.texts import plural
 
@@ -196,7 +196,7 @@ class _Counting:
         columns = [column for column in table.columns if column.readable]
         check_time(self._until)
         left = Budget(max(0, self._most - self.sent), self._until - time.monotonic())
-        profiler = TableProfiler(
+        profiler = profiler_for(
             engine,
             relation(engine.dialect, table, columns),
             [column.name for column in columns],

@@ -21,7 +21,7 @@ from qidsql.generalization.hierarchies import TOP, WITHHELD, Codes, hierarchies_
 from qidsql.generalization.levels import MOST_NODES, Below, Guess, Levels, PricedNode, Search, search_of
 from qidsql.generalization.measures import Measure
 from qidsql.measures.profiles import ClassProfile
-from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.by_value import ByValue
 from qidsql.protection.copies import rows_of_query
 from qidsql.sql.hierarchies import audited, original
 from qidsql.sql.relation import Relation
@@ -127,7 +127,7 @@ class Lattice:
         """The classes at these levels of all rows, counted by the labels themselves, without their codes."""
         engine, columns, names = self._protection.engine, self._protection.columns, self._protection.names
         rows = rows_of_query(engine.dialect, self._codes.copy(node, 0, columns), columns)
-        profiler = TableProfiler(engine, Relation(rows), names, self._k)
+        profiler = ByValue(engine, Relation(rows), names, self._k)
         return profiler.profile(profiler.everything)
 
     def cheaper(self, cost: Fraction) -> CheaperNodes | None:

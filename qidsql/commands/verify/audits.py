@@ -32,6 +32,7 @@ from qidsql.generalization.declared import declared_hierarchies
 from qidsql.generalization.hierarchies import Codes, hierarchies_of
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile
+from qidsql.profiling.by_value import ByValue
 from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.known_rows import linking
 from qidsql.profiling.profiler import TableProfiler
@@ -218,7 +219,7 @@ class AuditClaims:
         """The classes of rows with columns at levels, counted by their labels, without codes."""
         columns = self._search.table.resolve(audited.names)
         source = Relation(rows_of_query(audited.engine.dialect, rows, columns))
-        profiler = TableProfiler(audited.engine, source, audited.names, self._policy.k)
+        profiler = ByValue(audited.engine, source, audited.names, self._policy.k)
         return profiler.profile(profiler.everything)
 
     def _of_least(self, columns: Sequence[str], at_least: int, audited: TableProfiler) -> Claim:

@@ -27,6 +27,7 @@ from qidsql.core.tables import Nulls
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
 from qidsql.measures.profiles import ClassProfile
+from qidsql.profiling.by_value import ByValue
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.anonymization.anonymizer import write_shares
 from qidsql.protection.certificates import BoundProof, ProvedBy
@@ -305,7 +306,7 @@ class CellClaims:
         self._on_stage(f"comparing {name} with the table")
         names = self._profiler.names
         sides = ((each.node, each.columns(names)) for each in (self._profiler.source, written))
-        both = TableProfiler(self._engine, *people_and_rows(*sides), self._k)
+        both = ByValue(self._engine, *people_and_rows(*sides), self._k)
         with RowPatterns.of(both, shuffle_key) as patterns:
             *codes, released = patterns.records().codes
             sizes = patterns.records().sizes[released == 1]
@@ -322,7 +323,7 @@ class CellClaims:
             given_back = self._protection.given_back
             yield self._of_given_back(given_back(copy.rows, self._blank(shares), None))
         if isinstance(claimed, IdenticalRows):
-            profiler = TableProfiler(self._engine, written, names, self._k)
+            profiler = ByValue(self._engine, written, names, self._k)
             after = profiler.profile(profiler.everything)
             yield self._after(claimed.after, after, name)
 

@@ -15,8 +15,8 @@ import pytest
 import qidsql
 from qidsql.core.results import Verdict
 from qidsql.measures.histories import Certain, KnownRows
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.known_rows import RowsOfPersons
-from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from tests.exhaustive import always
 from tests.stores import EVERY_ENGINE, DuckDBStore, Store
@@ -82,7 +82,7 @@ def test_the_oracle(store: Store, shared: Path, table: str, request: pytest.Fixt
         for entry in oracle["entries"]:
             if entry["table"].partition(":")[0] == table:
                 names = [next((u for u in ("week", "month") if u in each), each) for each in entry["columns"]]
-                profiler = TableProfiler(engine, source, names, entry["k"], entry["person"])
+                profiler = profiler_for(engine, source, names, entry["k"], entry["person"])
                 agrees(entry, RowsOfPersons(profiler, source, entry["person"], entry["k"]))
 
 
@@ -144,7 +144,7 @@ def test_the_published_curve(duckdb_store: DuckDBStore, purchases: ZipFile) -> N
         source = relation(engine.dialect, table, table.columns)
 
         def curve(*columns: str) -> list[float]:
-            found = RowsOfPersons(TableProfiler(engine, source, columns, 5, "person"), source, "person", 5)
+            found = RowsOfPersons(profiler_for(engine, source, columns, 5, "person"), source, "person", 5)
             return [float(each.alone) for each in found.curve() if each.known_rows != "all"]
 
         by_day, by_week, by_month, with_price = curve("day"), curve("week"), curve("month"), curve("day", "dollar")

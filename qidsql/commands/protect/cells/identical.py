@@ -15,7 +15,7 @@ from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, UsageError
 from qidsql.measures.profiles import ClassProfile
-from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.by_value import ByValue
 from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer, shares_by_mask, write_plan
 from qidsql.protection.certificates import CellPlan
 from qidsql.protection.copies import GivenBack, ProtectedCopy, plan_by_codes
@@ -141,7 +141,7 @@ class _Anonymization:
         write_plan(patterns)
         copy.write(patterns, self._protection.columns, None, parting=True)
         self._on_stage(f"auditing {copy}")
-        profiler_of_copy = TableProfiler(self._engine, Relation(copy.rows(self._protection.columns)), profiler.names, k)
+        profiler_of_copy = ByValue(self._engine, Relation(copy.rows(self._protection.columns)), profiler.names, k)
         self._after = profiler_of_copy.profile(profiler_of_copy.everything)
         if self._after.smallest < k or self._after.rows != patterns.rows:
             return self._result()

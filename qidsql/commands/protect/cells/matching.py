@@ -16,6 +16,7 @@ from qidsql.core.results import Verdict
 from qidsql.core.tables import Nulls, names_of, weight_of
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, UsageError
+from qidsql.profiling.by_value import ByValue
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.certificates import CellPlan
 from qidsql.protection.copies import GivenBack, ProtectedCopy
@@ -239,7 +240,7 @@ class _Suppression:
         divided = attack is not Attack.RELEASED_ROWS  # rows of one pattern may lose different cells
         copy.write(patterns, self._protection.columns, self._deadline, parting=divided)
         self._on_stage(f"auditing {copy}")
-        profiler_of_copy = TableProfiler(self._engine, Relation(copy.rows(self._protection.columns)), self._names, k)
+        profiler_of_copy = ByValue(self._engine, Relation(copy.rows(self._protection.columns)), self._names, k)
         with RowPatterns.of(profiler_of_copy) as written:
             check = wildcard_check(written, k, self._deadline)
             as_planned = known_person and sizes_of_copy(written) == planned
@@ -269,7 +270,7 @@ class _Suppression:
         """Whom the written copy singles out, from its rows and those of the table. One statement, one scan of each."""
         profiler, written = self._profiler, Relation(copy.rows(self._protection.columns))
         sides = ((each.node, each.columns(self._names)) for each in (profiler.source, written))
-        both = TableProfiler(self._engine, *people_and_rows(*sides), self._request.policy.k)
+        both = ByValue(self._engine, *people_and_rows(*sides), self._request.policy.k)
         with RowPatterns.of(both) as patterns:
             return people_of_copy(patterns, both.k, self._deadline)
 
