@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -12,11 +12,14 @@ from typing import Annotated, Any, ClassVar, get_args
 from qidsql.core.files import read_toml
 from qidsql.core.options import (
     POLICY,
+    Columns,
+    Exclude,
     Identifiers,
     MaxBytes,
     MaxSeconds,
     MaxStatements,
     OneRow,
+    TableName,
     Where,
     fraction,
     names,
@@ -411,6 +414,27 @@ _DEFAULTS = settings_of(Policy())
 
 
 @dataclass(frozen=True, kw_only=True)
+class Budgeted:
+    """A request whose work has a budget."""
+
+    max_statements: MaxStatements = None
+    max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A request about columns and rows of one table."""
+
+    table: TableName = None
+    _: KW_ONLY
+    columns: Columns = ()
+    exclude: Exclude = ()
+    identifiers: Identifiers = ()
+    where: Where = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class PolicyOptions:
     """A request that a policy file can complete (`qidsql.operations.table_policy`).
 
@@ -478,7 +502,7 @@ class Audited:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MatchesRows(PolicyOptions, Audited):
+class MatchesRows(Budgeted, PolicyOptions, Audited):
     """A request that matches published rows with those of another table, each of which is taken for a person.
 
     `entity` can only confirm that; one of a policy file is that of the other table. `on` are the columns to compare,
@@ -493,9 +517,6 @@ class MatchesRows(PolicyOptions, Audited):
     identifiers: Identifiers = ()
     where: Where = None
     entity: OneRow = None
-    max_statements: MaxStatements = None
-    max_seconds: MaxSeconds = None
-    max_bytes: MaxBytes = None
 
     @classmethod
     def taken(cls) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The request of `audit`: one table against one policy."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
@@ -13,26 +13,19 @@ from qidsql.core.options import (
     COLUMNS,
     STATEMENTS,
     Approximate,
-    Columns,
     ColumnWeights,
     Empty,
     Entity,
-    Exclude,
     Hierarchies,
-    Identifiers,
     Known,
-    MaxBytes,
-    MaxSeconds,
     MaxSize,
     NullRule,
     Required,
-    TableName,
-    Where,
     Workspace,
     chance,
     choice,
 )
-from qidsql.core.policy import Audited, Policy, PolicyOptions, Weighted
+from qidsql.core.policy import Audited, Budgeted, Policy, PolicyOptions, Scope, Weighted
 from qidsql.core.requirements import Requirements
 from qidsql.core.results import Account, Disclosed, Result
 from qidsql.core.tables import Nulls, Role
@@ -312,8 +305,8 @@ class UndeclaredRoles(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True)
-class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
+@dataclass(frozen=True, kw_only=True)
+class AuditRequest(Scope, Budgeted, PolicyOptions, Requirements, Audited, Weighted):
     """Is this table k-anonymous, and if not, which columns are to blame?
 
     Prints the verdict, the measures of every column, the smallest column sets below k, the keys, and the effect of
@@ -323,12 +316,7 @@ class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
     weighs: ClassVar[bool] = True
     confirmed: ClassVar[bool] = True
 
-    table: TableName = None
-    _: KW_ONLY
-    columns: Columns = ()
     only: Annotated[None, ONLY] = None  # else it is another request
-    exclude: Exclude = ()
-    identifiers: Identifiers = ()
     keep_identifiers: Annotated[
         bool, Option("search recognised direct identifiers too", panel=COLUMNS, in_policies=True)
     ] = False
@@ -342,7 +330,6 @@ class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
         ),
     ] = UndeclaredRoles.PROPOSED
     unconfirmed: Mapping[str, str] = field(default_factory=dict, repr=False)  # roles marked CHECK in the policy file
-    where: Where = None
     entity: Entity = None
     known_rows: Known = None
     require: Required = ()
@@ -360,8 +347,6 @@ class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
             in_policies=True,
         ),
     ] = None
-    max_seconds: MaxSeconds = None
-    max_bytes: MaxBytes = None
     workspace: Workspace = False
     approximate: Approximate = None
     on_part: Callable[[AuditResult], None] | None = field(default=None, repr=False, compare=False)  # facts so far

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 from qidsql.attribute_graph.separation import CutAlgorithm
-from qidsql.core.options import MaxBytes, MaxSeconds, MaxStatements, Schema, choice, names, size_in_bytes
-from qidsql.core.policy import Policy, PolicyOptions
+from qidsql.core.options import Schema, choice, names, size_in_bytes
+from qidsql.core.policy import Budgeted, Policy, PolicyOptions
 from qidsql.declarations.options import Command, FileName, Names, Option
 from qidsql.errors import UsageError
 
@@ -25,7 +25,7 @@ class Then(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphRequest(PolicyOptions):
+class GraphRequest(Budgeted, PolicyOptions):
     """Which attributes link a person to a secret, over all tables that someone can join.
 
     Prints the smallest set of attributes that separates the identifiers from the sensitive ones, the paths that it
@@ -88,9 +88,6 @@ class GraphRequest(PolicyOptions):
             panel=FOLLOWING,
         ),
     ] = None
-    max_statements: MaxStatements = None
-    max_seconds: MaxSeconds = None
-    max_bytes: MaxBytes = None
     by_policy: tuple[str, ...] = ()  # identifiers and sensitive columns of the policy file
 
     def check(self) -> None:

@@ -6,8 +6,8 @@ from math import isfinite
 from typing import Annotated, Any, ClassVar
 
 from qidsql.core.copies import written_file
-from qidsql.core.options import Columns, Exclude, MaxBytes, MaxSeconds, MaxStatements, TableName, names
-from qidsql.core.policy import ROLES, Policy, PolicyOptions
+from qidsql.core.options import Columns, Exclude, TableName, names
+from qidsql.core.policy import ROLES, Budgeted, Policy, PolicyOptions
 from qidsql.declarations.options import Command, Names, Option
 from qidsql.errors import UsageError
 
@@ -15,7 +15,7 @@ REGRESSION = "The regression"
 
 
 @dataclass(frozen=True)
-class ImpactRequest(PolicyOptions):
+class ImpactRequest(Budgeted, PolicyOptions):
     """What a protected copy has lost, compared with its table.
 
     Counts suppressed cells (NULL in the copy), compares distributions and, if --outcome names one, a regression. Only
@@ -58,9 +58,6 @@ class ImpactRequest(PolicyOptions):
     max_values: Annotated[int, Option("columns with more are not compared value by value", "N", least=1)] = 1000
     columns: Columns = ()
     exclude: Exclude = ()
-    max_statements: MaxStatements = None
-    max_seconds: MaxSeconds = None
-    max_bytes: MaxBytes = None
     unknown: tuple[str, ...] = ()  # by the policy file: columns that nobody outside knows of a person
     withheld: tuple[str, ...] = ()  # by the policy file: direct identifiers, which are not published
 

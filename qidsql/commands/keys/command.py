@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated
@@ -10,22 +10,14 @@ from typing import Annotated
 from qidsql.commands.keys.algorithms import ALGORITHMS
 from qidsql.core.options import (
     BUDGET,
-    Columns,
     ColumnWeights,
     Entity,
-    Exclude,
-    Identifiers,
-    MaxBytes,
-    MaxSeconds,
-    MaxStatements,
     NullRule,
     SampleOptions,
-    TableName,
     Wanted,
-    Where,
     Workspace,
 )
-from qidsql.core.policy import Policy, PolicyOptions, Weighted
+from qidsql.core.policy import Budgeted, Policy, PolicyOptions, Scope, Weighted
 from qidsql.core.requirements import CriterionOptions
 from qidsql.core.results import Result, SearchAccount, Verdict
 from qidsql.core.tables import Nulls
@@ -104,16 +96,14 @@ NAMES = "; ".join(
 )
 
 
-@dataclass(frozen=True)
-class KeysRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
+@dataclass(frozen=True, kw_only=True)
+class KeysRequest(Scope, Budgeted, PolicyOptions, SampleOptions, CriterionOptions, Weighted):
     """Which columns together are a key or a quasi-identifier: the smallest set, or every minimal one.
 
     Without a criterion it searches keys, which identify every row. Every set is measured on the full table. The exit
     code is 0 whatever is found, 3 if a budget ended the search or there is no row.
     """
 
-    table: TableName = None
-    _: KW_ONLY
     all: Annotated[bool, Option("all minimal sets, not one smallest", panel=SEARCH)] = False
     minimal: Annotated[bool, Option("one minimal set, by the fewest statements", panel=SEARCH)] = False
     algorithm: Annotated[
@@ -129,15 +119,8 @@ class KeysRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
         Option("column sets shown at most; --output FILE.jsonl gets all", "N", panel=SEARCH, least=1, in_shells=False),
     ] = 10
     weights: ColumnWeights = None
-    columns: Columns = ()
-    exclude: Exclude = ()
-    identifiers: Identifiers = ()
-    where: Where = None
     entity: Entity = None
     nulls: NullRule = "equal"
-    max_statements: MaxStatements = None
-    max_seconds: MaxSeconds = None
-    max_bytes: MaxBytes = None
     workspace: Workspace = False
     on_found: Callable[[FoundSet], None] | None = field(default=None, repr=False, compare=False)  # as soon as known
 

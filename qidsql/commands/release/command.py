@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from qidsql.commands.audit.command import AuditRequest, AuditResult
-from qidsql.core.options import MaxBytes, MaxSeconds, MaxStatements, TableName, names, size_in_bytes
-from qidsql.core.policy import Policy, PolicyOptions, Release
+from qidsql.core.options import TableName, names, size_in_bytes
+from qidsql.core.policy import Budgeted, Policy, PolicyOptions, Release
 from qidsql.core.results import Account, Result, Verdict
 from qidsql.core.tables import PolicyRole
 from qidsql.declarations.options import Command, Names, Option
@@ -84,7 +84,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class ReleaseRequest(PolicyOptions):
+class ReleaseRequest(Budgeted, PolicyOptions):
     """May this file or table leave? One verdict on its bytes, and a page to sign.
 
     Audits all rows by the policy, and goes through checklists of laws and agencies: what can be computed is, by full
@@ -133,9 +133,6 @@ class ReleaseRequest(PolicyOptions):
     first: Annotated[
         bool, Option("where no history can tell: nothing of this table left earlier; a box to tick", in_shells=False)
     ] = False
-    max_statements: MaxStatements = None
-    max_seconds: MaxSeconds = None
-    max_bytes: MaxBytes = None
     asked: ReleasedAudit | None = field(default=None, repr=False)  # the audit that the policy asks for
     roles: Mapping[str, PolicyRole] = field(default_factory=dict, repr=False)  # of the columns, by the policy
     missing_entity: str | None = field(default=None, repr=False)  # the persons of the policy, if the bytes lack them

@@ -1,6 +1,6 @@
 """The request of `risk`: one column set of one table, and what is known of the population."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated
@@ -8,21 +8,13 @@ from typing import Annotated
 from qidsql.core.options import (
     MAX_SEED,
     SAMPLE,
-    Columns,
     Entity,
-    Exclude,
-    Identifiers,
-    MaxBytes,
-    MaxSeconds,
-    MaxStatements,
     NullRule,
     Sensitive,
-    TableName,
-    Where,
     names,
     positive_share,
 )
-from qidsql.core.policy import Policy, PolicyOptions
+from qidsql.core.policy import Budgeted, Policy, PolicyOptions, Scope
 from qidsql.core.results import Result, SearchAccount
 from qidsql.core.tables import Nulls
 from qidsql.declarations.options import Command, Option, Ratio
@@ -46,8 +38,8 @@ AGAINST = Option(
 FEWEST_TESTED = 20  # rows of a sample: fewer say nothing of an estimate
 
 
-@dataclass(frozen=True)
-class RiskRequest(PolicyOptions):
+@dataclass(frozen=True, kw_only=True)
+class RiskRequest(Scope, Budgeted, PolicyOptions):
     """The risk that people are re-identified by a column set: in the table, in its population, per record.
 
     For a table that is a random sample of a population, estimates how many are unique in the whole population, by
@@ -57,11 +49,6 @@ class RiskRequest(PolicyOptions):
     counted instead, and a row that could be fewer than K is a violation.
     """
 
-    table: TableName = None
-    _: KW_ONLY
-    columns: Columns = ()
-    exclude: Exclude = ()
-    identifiers: Identifiers = ()
     sensitive: Sensitive = ()
     k: Annotated[int, Option("the threshold: a risk above 1/K is counted", "K")] = 5
     sampling_fraction: Annotated[
@@ -84,12 +71,8 @@ class RiskRequest(PolicyOptions):
     ] = None
     population: Annotated[None, AGAINST] = None  # else it is another request
     seed: Annotated[int, Option("the samples that test the estimates", "N", panel=SAMPLE)] = 0
-    where: Where = None
     entity: Entity = None
     nulls: NullRule = "equal"
-    max_statements: MaxStatements = None
-    max_seconds: MaxSeconds = None
-    max_bytes: MaxBytes = None
 
     def check(self) -> None:
         _ = self.policy, self.fraction

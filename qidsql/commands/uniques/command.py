@@ -1,6 +1,6 @@
 """The request of `uniques`: which combinations are unsafe, the counts and scores to report, the list."""
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
@@ -10,23 +10,15 @@ from typing import Annotated, Any
 from qidsql.core.copies import names_a_file
 from qidsql.core.options import (
     COPY,
-    Columns,
-    Exclude,
-    Identifiers,
     K,
-    MaxBytes,
-    MaxSeconds,
     MaxSize,
-    MaxStatements,
     NullRule,
     Sensitive,
-    TableName,
-    Where,
     choice,
     names,
     positive_share,
 )
-from qidsql.core.policy import Audited, PolicyOptions
+from qidsql.core.policy import Audited, Budgeted, PolicyOptions, Scope
 from qidsql.core.results import Result, SearchAccount, Verdict
 from qidsql.core.tables import Nulls
 from qidsql.declarations.options import Command, FileName, Names, Option, Ratio
@@ -51,8 +43,8 @@ class ScoreKind(StrEnum):
     DIS = "dis"
 
 
-@dataclass(frozen=True)
-class UniquesRequest(PolicyOptions, Audited):
+@dataclass(frozen=True, kw_only=True)
+class UniquesRequest(Scope, Budgeted, PolicyOptions, Audited):
     """Which value combinations single out rows: all minimal ones, of every size.
 
     A combination is unsafe if fewer than k rows have it, and minimal if it is safe without any one of its values
@@ -61,8 +53,6 @@ class UniquesRequest(PolicyOptions, Audited):
     few values can be turned back by anyone who knows how frequent these are.
     """
 
-    table: TableName = None
-    _: KW_ONLY
     k: K = 2
     max_size: MaxSize = None
     by: Annotated[Names, Option("size, column, set or record (repeat); default: all", "WHAT", in_shells=False)] = ()
@@ -88,14 +78,7 @@ class UniquesRequest(PolicyOptions, Audited):
     show_values: Annotated[
         bool, Option("write the values of the combinations to the list too", panel=COPY, in_shells=False)
     ] = False
-    columns: Columns = ()
-    exclude: Exclude = ()
-    identifiers: Identifiers = ()
     sensitive: Sensitive = ()
-    where: Where = None
-    max_statements: MaxStatements = None
-    max_seconds: MaxSeconds = None
-    max_bytes: MaxBytes = None
     limit: Annotated[int, Option("column sets and records shown at most", "N", least=1)] = 10
 
     def check(self) -> None:

@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Annotated
 
 from qidsql.core.copies import written_file
-from qidsql.core.options import MaxBytes, MaxSeconds, MaxStatements, size_in_bytes
-from qidsql.core.policy import Policy
+from qidsql.core.options import size_in_bytes
+from qidsql.core.policy import Budgeted, Policy
 from qidsql.core.results import Result, SearchAccount
 from qidsql.declarations.options import Command, Option
 from qidsql.declarations.results import FLAT, plain
@@ -16,7 +16,7 @@ from qidsql.wording.texts import few, moment
 
 
 @dataclass(frozen=True)
-class VerifyRequest:
+class VerifyRequest(Budgeted):
     """Does an earlier result of audit, uniques, keys, protect or release still hold?
 
     The result, as --format json wrote it, has what proves it: for audit, its lists of minimal column sets; for keys,
@@ -46,9 +46,6 @@ class VerifyRequest:
             "TABLE",
         ),
     ] = None
-    max_statements: MaxStatements = None
-    max_seconds: MaxSeconds = None
-    max_bytes: MaxBytes = None
 
     @property
     def beside(self) -> str | None:

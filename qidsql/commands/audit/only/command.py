@@ -7,16 +7,13 @@ from qidsql.commands.audit.command import ONLY
 from qidsql.core.options import (
     Entity,
     K,
-    MaxBytes,
-    MaxSeconds,
-    MaxStatements,
     NullRule,
     Sensitive,
     TableName,
     Where,
     names,
 )
-from qidsql.core.policy import Audited, PolicyOptions
+from qidsql.core.policy import Audited, Budgeted, PolicyOptions
 from qidsql.core.results import Disclosed, Result, SearchAccount
 from qidsql.declarations.options import Command, Names
 from qidsql.declarations.results import FLAT
@@ -25,7 +22,7 @@ from qidsql.wording.texts import few
 
 
 @dataclass(frozen=True)
-class OnlyRequest(PolicyOptions, Audited):
+class OnlyRequest(Budgeted, PolicyOptions, Audited):
     """The measures of one column set: classes, ratios, smallest class, rows below k.
 
     With sensitive columns, also what the set discloses about each. One statement and one scan, and one for each
@@ -40,9 +37,6 @@ class OnlyRequest(PolicyOptions, Audited):
     where: Where = None
     entity: Entity = None
     nulls: NullRule = "equal"
-    max_statements: MaxStatements = None
-    max_seconds: MaxSeconds = None
-    max_bytes: MaxBytes = None
 
     def check(self) -> None:
         _ = self.policy
