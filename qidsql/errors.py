@@ -28,6 +28,8 @@ contain a password too, in a URL or in an option in the wrong place; messages hi
 import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher, get_close_matches
+from enum import IntEnum
+
 
 HIDDEN = "***"
 # Places of secrets in a source: before the @ of a URL (a user alone is not secret in a Postgres URL), in its options,
@@ -215,3 +217,18 @@ def internal(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     place = next((each for each in reversed(frames) if Path(each.filename).is_relative_to(house)), frames[-1])
     return f"internal error ({type(error).__name__} at {Path(place.filename).name}:{place.lineno}); please report it"
+
+
+
+# The exit code that scripts read. Imports nothing of the house: `--version` and `--help` must not wait for it.
+
+
+class ExitCode(IntEnum):
+    """Of each verdict, by its name."""
+
+    PASS = 0
+    FINISHED = 0
+    VIOLATION = 1
+    ERROR = 2
+    INCONCLUSIVE = 3
+

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from qidsql.column_roles.resolution import given_columns
+from qidsql.column_roles.resolution import Columns, given_columns
 from qidsql.commands.audit.causes import explaining
 from qidsql.commands.audit.command import AuditRequest, AuditResult, ColumnFinding
 from qidsql.commands.audit.facts import AuditFacts, AuditWork, Earlier, Stage
@@ -138,9 +138,11 @@ def _found(
 
     try:
         on_stage("reading the catalog")
-        work = _work(engine, request, earlier, on_stage)
-        facts = replace(facts, table=work.table, columns=findings_of(work.columns))
-        on_table(work.table)
+        table, columns = _described(engine, request)
+        facts = replace(facts, table=table, columns=findings_of(columns))
+        on_table(table)
+        every = table_profiler(engine, table, columns.searched, request.policy)  # whose budget begins here
+        work = AuditWork(request, table, columns, every, on_stage, earlier)
         if engine.workspace:
             on_stage(f"coding {work.every.columns} columns")
             every, note = coded(work.every)
@@ -177,13 +179,10 @@ def _found(
     return facts
 
 
-def _work(engine: Engine, request: AuditRequest, earlier: Earlier, on_stage: Callable[[str], None]) -> AuditWork:
-    """The table as the catalog describes it, and a profiler of its columns."""
+def _described(engine: Engine, request: AuditRequest) -> tuple[Table, Columns]:
+    """The table as the catalog describes it, and its columns in their given roles."""
     table = engine.narrowed(engine.describe(request.table), request.policy.where)
-    columns = given_columns(table, request.policy)
-    return AuditWork(
-        request, table, columns, table_profiler(engine, table, columns.searched, request.policy), on_stage, earlier
-    )
+    return table, given_columns(table, request.policy)
 
 
 def _stages(request: AuditRequest) -> Iterator[tuple[Stage, list[str]]]:
@@ -201,7 +200,8 @@ def planned_statements(engine: Engine, request: AuditRequest) -> list[Statement[
     if engine.workspace or request.error is not None:
         return engine.planned_statements(lambda: audit(engine, request))
     policy = request.policy
-    return _work(engine, request, Earlier(), lambda stage: None).every.planned_first()[: policy.max_statements]
+    table, columns = _described(engine, request)
+    return table_profiler(engine, table, columns.searched, policy).planned_first()[: policy.max_statements]
 
 
 def _entities(facts: AuditFacts, policy: Policy) -> int | None:

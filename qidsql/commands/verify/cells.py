@@ -5,12 +5,20 @@ A bound follows from prices, or from what each row must lose, computed here from
 coded alike, have the same rows.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from sqlglot import exp
+from qidsql.commands.table_protection import TableProtection
+from qidsql.core.copies import names_a_file, written_file
+from qidsql.core.tables import Column, Table
+from qidsql.errors import UnknownName, UsageError
+from qidsql.sql.relation import relation, rows_node
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
-
 from qidsql.commands.protect.cells.command import Attack, CellsMethod
 from qidsql.commands.protect.cells.identical import anonymizing
 from qidsql.commands.protect.cells.identical_result import IdenticalRows
@@ -19,7 +27,6 @@ from qidsql.commands.protect.cells.matching_result import MatchingRows
 from qidsql.commands.protect.result import ProtectResult
 from qidsql.commands.table_protection import Printed, TableProtection
 from qidsql.commands.verify.command import CODED, Claim, Holds, held, same
-from qidsql.commands.verify.copies import WrittenCopy
 from qidsql.core.budget import check_time
 from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
@@ -44,6 +51,53 @@ from qidsql.wording.texts import count, few, plural, weighing
 
 if TYPE_CHECKING:
     from qidsql.protection.certificate_check import Shares
+
+
+
+# The written copy that a result names, as it is now.
+
+
+@dataclass(frozen=True)
+class WrittenCopy:
+    """A copy in the source of its table, or the file beside it."""
+
+    table: Table
+    protection: TableProtection
+    label: str
+
+    @classmethod
+    def of(cls, protection: TableProtection, protected: str | None, target: str | None) -> "WrittenCopy | None":
+        """The copy, which has all protected columns; None if it has to be named. Raises UsageError."""
+        wanted = protected or (None if names_a_file(target) else target)
+        if wanted is None:
+            return None
+        engine = protection.engine
+        copy = engine.describe_beside(None) if written_file(wanted) else engine.describe(wanted)
+        if copy.name == protection.table.name:
+            raise UsageError(f"{copy.name} is the table itself; --protected names its copy")
+        try:
+            copy.resolve(protection.names)
+        except UnknownName as missing:
+            raise UsageError(f"{copy.name} is no copy of {protection.table.name}: {missing}") from None
+        return cls(copy, protection, engine.label_beside if written_file(wanted) else str(copy.name))
+
+    def __str__(self) -> str:
+        return self.label
+
+    @property
+    def node(self) -> exp.Expr:
+        """The node to select its rows from, as they are."""
+        return rows_node(self.table)
+
+    @cached_property
+    def other_types(self) -> list[str]:
+        """The protected columns that have another type in the table."""
+        return [own.name for own in self.protection.columns if own.type != self.table.column(own.name).type]
+
+    def rows(self, columns: Sequence[Column]) -> exp.Expr:
+        """The node to select from, with columns of the table as the copy has them, compared as those of the table."""
+        own = [replace(column, name=self.table.column(column.name).name) for column in columns]
+        return relation(self.protection.engine.dialect, replace(self.table, columns=tuple(own)), own).node
 
 PROOFS = {
     ProvedBy.ROWS: "by what each row must lose, whatever the others do",
@@ -360,3 +414,4 @@ def _counted(codes: Any, rows: Any) -> Counter[tuple[int, ...]]:
     for line, number in zip(zip(*(each.tolist() for each in codes), strict=True), rows.tolist(), strict=True):
         found[line] += number
     return found
+

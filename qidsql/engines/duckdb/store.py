@@ -12,10 +12,8 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
-
 import duckdb
 from sqlglot import exp
-
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.driver_errors import by_signal
 from qidsql.engines.kind import no_pipes
@@ -24,6 +22,12 @@ from qidsql.engines.store import STORE_PATIENCE, Prepared, Store, Transaction
 from qidsql.errors import StoreError
 from qidsql.sql.relation import inserting
 from qidsql.sql.templates import Row
+from pathlib import Path
+import duckdb
+from qidsql.engines.duckdb.dialect import DUCKDB
+from qidsql.errors import SourceError
+from qidsql.sql.templates import fill
+
 
 OWN = ("", ".wal", ".wal.checkpoint", ".wal.recovery")  # the endings of the files that DuckDB needs for one
 ATTACHED = "stored"  # the name of the file's database
@@ -198,3 +202,25 @@ def _is_locked(error: Exception) -> bool:
     """Whether another process has the file open, or another database of this process."""
     locked = "Could not set lock|lock is held|Unique file handle conflict|different configuration"
     return re.search(locked, str(error)) is not None
+
+
+
+# Creates the sample database of the demo.
+
+
+STORAGE = "v1.2.0"  # an older file format, so that older DuckDB shells can open it
+
+
+def write_sample(path: Path, patients: int) -> None:
+    """Creates the file, with the same rows each time. Raises SourceError if it exists or cannot be written."""
+    if path.exists():
+        raise SourceError(f"{path} exists already; name another file, or remove it first")
+    try:
+        with duckdb.connect(str(path), config={"storage_compatibility_version": STORAGE}) as connection:
+            for name in ("patients", "visits"):
+                connection.execute(DUCKDB.render(fill(f"duckdb/demo_{name}", patients=patients)))
+    except duckdb.Error as error:
+        raise SourceError(
+            f"{path} cannot be written ({type(error).__name__}); choose a folder you may write to"
+        ) from None
+
