@@ -30,7 +30,6 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from enum import IntEnum
 
-
 HIDDEN = "***"
 # Places of secrets in a source: before the @ of a URL (a user alone is not secret in a Postgres URL), in its options,
 # and after the host of a web address, such as that of a chat webhook.
@@ -219,7 +218,6 @@ def internal(error: BaseException) -> str:
     return f"internal error ({type(error).__name__} at {Path(place.filename).name}:{place.lineno}); please report it"
 
 
-
 # The exit code that scripts read. Imports nothing of the house: `--version` and `--help` must not wait for it.
 
 
@@ -231,4 +229,3 @@ class ExitCode(IntEnum):
     VIOLATION = 1
     ERROR = 2
     INCONCLUSIVE = 3
-

@@ -12,7 +12,7 @@ from math import log, prod
 from typing import Any
 
 from qidsql.commands.risk.population.population import PopulationFigures
-from qidsql.measures.population_uniques import WeightedClasses
+from qidsql.measures.population import WeightedClasses
 from qidsql.measures.profiles import ClassProfile, ClassSizes, Disclosure
 from qidsql.sql.population import SurveyWeights
 

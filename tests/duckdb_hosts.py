@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from qidsql.duckdb_extension.hosts import build_extension
-from qidsql.duckdb_extension.settings import SUFFIX, Settings
+from qidsql.duckdb_extension.install import SUFFIX, Settings
 from tests.commandline import HOUSE, environment
 from tests.exhaustive import always
 

@@ -7,8 +7,7 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from qidsql.core.catalog import Attribute, Ground, SameAttribute, find_attribute
-from qidsql.core.tables import TableName
+from qidsql.core.tables import Attribute, Ground, SameAttribute, TableName, find_attribute
 from qidsql.errors import BudgetSpent, UsageError
 
 if TYPE_CHECKING:

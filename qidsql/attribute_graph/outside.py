@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from qidsql.attribute_graph.graph import GraphTable, Refusal
-from qidsql.core.catalog import Attribute, Ground, SameAttribute, find_attribute
 from qidsql.core.files import Key, TomlFile, read_toml, unknown_key
-from qidsql.core.tables import TableName
+from qidsql.core.tables import Attribute, Ground, SameAttribute, TableName, find_attribute
 from qidsql.errors import TomlFileError, UnknownName, UsageError
 
 FORMAT_OF_OUTSIDE = 1

@@ -9,9 +9,8 @@ import typer
 from qidsql.cli.history import write_listing
 from qidsql.cli.options import LISTINGS, Format, HistoryUrl, Output, PolicyArgument, Quiet, report_format
 from qidsql.cli.streams import say
-from qidsql.core.exit_code import ExitCode
 from qidsql.declarations.options import Command, Option
-from qidsql.errors import QidsqlError, UsageError
+from qidsql.errors import ExitCode, QidsqlError, UsageError
 from qidsql.operations.alerts.delivery import AlertsOverview, AlertState
 from qidsql.report.blocks import Report, Sentence, Verbatim
 from qidsql.wording.texts import plural

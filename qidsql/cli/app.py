@@ -17,8 +17,7 @@ from qidsql.cli.memory import bounded_memory
 from qidsql.cli.options import HeadedCommand, number_expected
 from qidsql.cli.streams import say
 from qidsql.core.budget import Ending, ending
-from qidsql.core.exit_code import ExitCode
-from qidsql.errors import QidsqlError, Stopped, UsageError, internal
+from qidsql.errors import ExitCode, QidsqlError, Stopped, UsageError, internal
 from qidsql.version import __version__
 
 if TYPE_CHECKING:

@@ -36,8 +36,7 @@ from qidsql.cli.options import (
     report_format,
     source_and_table,
 )
-from qidsql.cli.progress import showing_progress
-from qidsql.cli.streams import lines, parts, put, report_text, safe_text, say, screen, write_output
+from qidsql.cli.streams import lines, parts, put, report_text, safe_text, say, screen, showing_progress, write_output
 from qidsql.core.budget import settled
 from qidsql.core.options import size_in_bytes
 from qidsql.core.policy import PolicyOptions

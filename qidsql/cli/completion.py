@@ -17,7 +17,7 @@ from qidsql.cli.options import source_and_table
 from qidsql.declarations.options import Option
 
 if TYPE_CHECKING:
-    from qidsql.core.catalog import CatalogTable
+    from qidsql.core.tables import CatalogTable
 
 COMPLETION_SECONDS = 3
 SPLIT_AT = ":="  # where bash splits words, URLs included

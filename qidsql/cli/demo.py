@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from qidsql.cli.command import LineOptions, source_of, work_of
-from qidsql.cli.progress import showing_progress
-from qidsql.cli.streams import put, report_text, screen, write_output
+from qidsql.cli.streams import put, report_text, screen, showing_progress, write_output
 from qidsql.declarations.options import Command
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from qidsql.cli.command import LineOptions, renderer, source_of, work_of
 from qidsql.cli.options import TERMINAL, chosen_format
-from qidsql.cli.progress import showing_progress
-from qidsql.cli.streams import put, write_output
+from qidsql.cli.streams import put, showing_progress, write_output
 from qidsql.commands.init.command import DEFAULT
 from qidsql.declarations.options import Command
 from qidsql.errors import UsageError

@@ -24,14 +24,12 @@ from qidsql.cli.options import (
     naming_variable,
     report_format,
 )
-from qidsql.cli.progress import showing_progress
-from qidsql.cli.streams import parts, report_text, say, screen
+from qidsql.cli.streams import parts, report_text, say, screen, showing_progress
 from qidsql.core.budget import within
-from qidsql.core.exit_code import ExitCode
 from qidsql.core.options import STATEMENTS, size_in_bytes
 from qidsql.core.tables import TableName
 from qidsql.declarations.options import Command, Names, Option, Size
-from qidsql.errors import QidsqlError, UsageError
+from qidsql.errors import ExitCode, QidsqlError, UsageError
 from qidsql.formats.registry import document_format
 from qidsql.operations.findings import FailOn
 from qidsql.operations.policy_entries import PRESETS

@@ -10,9 +10,8 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from qidsql.cli.streams import put, write_output
-from qidsql.core.exit_code import ExitCode
 from qidsql.declarations.options import Command, Names, Option, Paths
-from qidsql.errors import UsageError
+from qidsql.errors import ExitCode, UsageError
 from qidsql.sql import quoted
 
 
@@ -85,8 +84,7 @@ INSTALL = Command(
 def install_extension(request: InstallRequest) -> None:
     """Installs the extension, and says how to load it. Raises SourceError."""
     from qidsql.duckdb_extension.hosts import find_hosts, hosts_of
-    from qidsql.duckdb_extension.install import install, installed_as, instructions, paths_of
-    from qidsql.duckdb_extension.settings import Settings
+    from qidsql.duckdb_extension.install import Settings, install, installed_as, instructions, paths_of
 
     hosts = [*find_hosts(request.shell), *hosts_of(request.versions)]
     replaced = [installed_as(path) for path in paths_of(hosts) if path.exists()]

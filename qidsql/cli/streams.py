@@ -3,29 +3,24 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
-from qidsql.errors import UsageError, redacted
-from qidsql.wording.texts import without_controls
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
+
+from qidsql.errors import UsageError, redacted
 from qidsql.wording.texts import plural, without_controls
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from qidsql.report.blocks import Block
-if TYPE_CHECKING:
     from rich.status import Status
 
     from qidsql.engines.base import Engine
     from qidsql.engines.runner import ExecutedStatement
+    from qidsql.report.blocks import Block
+
 
 PLAIN_BARS = dict.fromkeys(map(ord, "█▉▊▋▌▍▎▏"), "#")  # for encodings without block characters
 
@@ -163,7 +158,6 @@ def screen(output: Path | None) -> tuple[int, bool]:
     return width, on_screen and not os.environ.get("NO_COLOR")
 
 
-
 # Progress on stderr: a live line at a terminal, a plain line every 30 seconds elsewhere.
 
 
@@ -261,4 +255,3 @@ def _plain(status: _Status, stream: TextIO) -> None:
     while not status.over.wait(PLAIN_EVERY):
         stream.write(f"qidsql: {status}\n")
         stream.flush()
-

@@ -8,26 +8,38 @@ a risk, and is marked for a person to check.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated
-from qidsql.column_roles import names
-from qidsql.column_roles.names import DIRECT, OTHER, QUASI, SENSITIVE, Label, recognised_label
-from qidsql.core.catalog import CatalogColumn, CatalogTable
-from qidsql.core.tables import PolicyRole, TableName, identifies
-from qidsql.declarations.results import UNWRITTEN, reported
-from qidsql.measures.profiles import ClassProfile
-from qidsql.wording.texts import plural
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from enum import IntEnum
+from typing import Annotated
+
 from qidsql.column_roles import names
-from qidsql.column_roles.names import is_subject, person, words
-from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable
-from qidsql.core.tables import PolicyRole, Table, TableName, ValueKind
+from qidsql.column_roles.names import (
+    DIRECT,
+    OTHER,
+    QUASI,
+    SENSITIVE,
+    Label,
+    is_subject,
+    person,
+    recognised_label,
+    words,
+)
+from qidsql.core.tables import (
+    Attribute,
+    Catalog,
+    CatalogColumn,
+    CatalogTable,
+    PolicyRole,
+    Table,
+    TableName,
+    ValueKind,
+    identifies,
+)
+from qidsql.declarations.results import UNWRITTEN, reported
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, StatementError
 from qidsql.linkage.joinable import names_agree, names_in_joins
-
+from qidsql.measures.profiles import ClassProfile
+from qidsql.wording.texts import plural
 
 # The proposed roles of columns and tables, each with its reason.
 
@@ -341,7 +353,6 @@ def _singulars(words: Sequence[str]) -> list[str]:
     return [word.removesuffix("s") for word in words] + [word.removesuffix("e") for word in words]
 
 
-
 # The proposed roles of the columns of a source's tables: written by init, and compared with new columns by a run.
 
 
@@ -538,4 +549,3 @@ def _catalog(engine: Engine, table: Table) -> Catalog:
     except (StatementError, AccessError):
         return alone
     return found if any(each.name == table.name for each in found.tables) else alone
-

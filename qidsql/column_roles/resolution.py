@@ -10,8 +10,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from qidsql.column_roles.proposal import Proposal, ValueCounts
-from qidsql.column_roles.table_proposals import proposed_roles
+from qidsql.column_roles.proposal import Proposal, ValueCounts, proposed_roles
 from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.results import LeftOut
 from qidsql.core.tables import NO_PERSONS, NO_RIGHT, Column, PolicyRole, Role, Table

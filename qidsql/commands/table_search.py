@@ -12,14 +12,12 @@ from functools import wraps
 from types import FrameType
 from typing import Concatenate, ParamSpec, TypeAlias, TypedDict, TypeVar
 
-from qidsql.column_roles.proposal import TableEvidence, ValueCounts
+from qidsql.column_roles.proposal import TableEvidence, ValueCounts, named_like, persons
 from qidsql.column_roles.resolution import Columns, Roles, columns_of
-from qidsql.column_roles.table_proposals import named_like, persons
 from qidsql.core.budget import SIGNALS
-from qidsql.core.catalog import CatalogColumn, CatalogTable
 from qidsql.core.policy import EACH_ROW, Policy
 from qidsql.core.results import Account, LeftOut, SearchAccount, Verdict
-from qidsql.core.tables import Column, Comparison, Nulls, Table, TableName, names_of
+from qidsql.core.tables import CatalogColumn, CatalogTable, Column, Comparison, Nulls, Table, TableName, names_of
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, QidsqlError, StatementError, Stopped, Unconfirmed, UsageError
 from qidsql.measures.criteria import Criterion

@@ -7,11 +7,11 @@ from enum import StrEnum
 from importlib import import_module
 from typing import Annotated, Any
 
-from qidsql.core.exit_code import ExitCode
 from qidsql.core.policy import Policy
 from qidsql.core.tables import Role, TableName
 from qidsql.declarations.hidden import COUNTED, SHOWN, WHOLE, Shown
 from qidsql.declarations.results import FLAT, OMITTED, Rounded, plain, reported
+from qidsql.errors import ExitCode
 from qidsql.measures.profiles import Disclosure
 from qidsql.version import __version__
 

@@ -5,20 +5,15 @@ results.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any, TypeAlias
+
 from qidsql.errors import UnknownName, UsageError
 from qidsql.measures.profiles import ClassProfile
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any
-from qidsql.errors import UnknownName, UsageError
-
 
 # The kinds of column values, and how two kinds are compared: never a text with a number implicitly.
 
@@ -284,7 +279,6 @@ def identifies(profile: ClassProfile, nulls: int, entity: str | None) -> bool:
     return having >= IDENTIFIER_ROWS and 100 * profile.unique_rows >= 95 * having
 
 
-
 # The catalog of a database: tables, views, keys, labels, and which attributes are the same. Independent of engines.
 
 
@@ -439,4 +433,3 @@ def _written(attribute: Attribute) -> Iterable[str]:
     yield attribute.column
     yield f"{attribute.table.name}.{attribute.column}"
     yield str(attribute)
-

@@ -1,6 +1,7 @@
 """DuckDB's C API for extensions: functions by their index in an array of pointers, the same since DuckDB 1.2."""
 
 import ctypes
+from collections.abc import Callable, Iterator, Sequence
 from ctypes import (
     CFUNCTYPE,
     POINTER,
@@ -15,11 +16,8 @@ from ctypes import (
     c_uint64,
     c_void_p,
 )
-from typing import Any
-import ctypes
-from collections.abc import Callable, Iterator, Sequence
-from ctypes import c_void_p
 from typing import Any, Self
+
 from qidsql.engines.duckdb.host import HostError
 
 
@@ -144,7 +142,6 @@ def _numbers(version: str) -> tuple[int, ...]:
     """(1, 5, 6) for v1.5.6 and v1.5.6-dev12."""
     plain = version.removeprefix("v").partition("-")[0]
     return tuple(int(part) for part in plain.split(".") if part.isdigit())
-
 
 
 # A connection to the shell's own database through the C API.
@@ -371,4 +368,3 @@ class Connection:
     def close(self) -> None:
         if self._handle:
             self._api.disconnect(ctypes.byref(self._handle))
-

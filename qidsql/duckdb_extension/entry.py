@@ -14,8 +14,7 @@ from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from qidsql.duckdb_extension.capi import Api
-from qidsql.duckdb_extension.connection import LogicalType, argument, put_rows, texts_of
+from qidsql.duckdb_extension.capi import Api, LogicalType, argument, put_rows, texts_of
 from qidsql.duckdb_extension.functions import (
     FUNCTIONS,
     GUARD,
@@ -32,8 +31,7 @@ from qidsql.duckdb_extension.functions import (
     in_sql,
 )
 from qidsql.duckdb_extension.guard import NAME as GUARD_NAME
-from qidsql.duckdb_extension.guard import Guard, checks_in, checks_query, listed_query
-from qidsql.duckdb_extension.queries import as_typed
+from qidsql.duckdb_extension.guard import Guard, as_typed, checks_in, checks_query, listed_query
 from qidsql.duckdb_extension.waiting import (
     ANSWER_KEPT_SECONDS,
     INTERRUPTIBLE,
@@ -142,7 +140,7 @@ class _Process:
     def register(self, instance: int) -> None:
         """Registers the functions, and the macros, with a database. Raises SourceError."""
         from qidsql.duckdb_extension import protected
-        from qidsql.duckdb_extension.connection import Connection
+        from qidsql.duckdb_extension.capi import Connection
         from qidsql.engines.duckdb.host import HostError, duckdb_macros
 
         # a database can be where a closed one was, and number its statements alike
@@ -220,7 +218,7 @@ class _Process:
     def _question(
         self, instance: int, table: str, where: str, beside: str, path: str, zone: str, statement: str
     ) -> str:
-        from qidsql.duckdb_extension.connection import Connection
+        from qidsql.duckdb_extension.capi import Connection
         from qidsql.engines.duckdb.host import Caller
 
         connection = Connection(self.api, instance)
@@ -251,7 +249,7 @@ class _Process:
         self, instance: int, table: str, asked: str, given: dict[str, Any], path: str, zone: str
     ) -> str:
         from qidsql.duckdb_extension import protected
-        from qidsql.duckdb_extension.connection import Connection
+        from qidsql.duckdb_extension.capi import Connection
         from qidsql.engines.duckdb.embedded import engine_for
         from qidsql.engines.duckdb.host import Caller
 
@@ -262,7 +260,7 @@ class _Process:
 
     def _is_interruptible(self, instance: int) -> bool:
         """Whether DuckDB can be made to look for interrupts while it plans: it cannot where it may read no files."""
-        from qidsql.duckdb_extension.connection import Connection
+        from qidsql.duckdb_extension.capi import Connection
 
         connection = Connection(self.api, instance)
         try:
@@ -318,8 +316,8 @@ class _Process:
         api.bind_set_bind_data(info, self._handle_of(call), self.entry.forget)
 
     def _view_of(self, instance: int, table: str, caller: "Caller", beside: tuple[str, ...]) -> str | None:
-        from qidsql.duckdb_extension.connection import Connection
-        from qidsql.duckdb_extension.queries import made_view
+        from qidsql.duckdb_extension.capi import Connection
+        from qidsql.duckdb_extension.guard import made_view
 
         connection = Connection(self.api, instance)
         try:
@@ -329,7 +327,7 @@ class _Process:
 
     def _drop_views(self, instance: int) -> None:
         """Drops the views that no statement needs any more, while one is bound: the instance may be gone later."""
-        from qidsql.duckdb_extension.connection import Connection
+        from qidsql.duckdb_extension.capi import Connection
         from qidsql.engines.duckdb.host import HostError
 
         connection = Connection(self.api, instance)
@@ -366,7 +364,7 @@ class _Process:
 
     def _begun(self, instance: int, task: Callable[[], Result], dropped: Callable[[], bool]) -> Work[Result]:
         """The task, begun in a thread of its own, which ends early if it is interrupted or dropped."""
-        from qidsql.duckdb_extension.connection import Connection
+        from qidsql.duckdb_extension.capi import Connection
 
         holding = Connection(self.api, instance)
         _ = holding.handle
@@ -427,7 +425,7 @@ class _Process:
 
     @contextmanager
     def _engine(self, call: Call) -> "Iterator[HostEngine | AttachedEngine]":
-        from qidsql.duckdb_extension.connection import Connection
+        from qidsql.duckdb_extension.capi import Connection
         from qidsql.engines.duckdb.embedded import engine_for
 
         self._close_in_time()
@@ -438,7 +436,7 @@ class _Process:
 
     def _host(self, call: Call) -> "HostEngine":
         """The engine of this database, whatever is attached to it."""
-        from qidsql.duckdb_extension.connection import Connection
+        from qidsql.duckdb_extension.capi import Connection
         from qidsql.engines.duckdb.embedded import HostEngine
 
         if call.trace:

@@ -37,9 +37,8 @@ from qidsql.duckdb_extension.figures import (
     verdict_rows,
     with_what_is_undone,
 )
-from qidsql.duckdb_extension.guard import MANY
+from qidsql.duckdb_extension.guard import MANY, as_typed
 from qidsql.duckdb_extension.guard import NAME as GUARD_NAME
-from qidsql.duckdb_extension.queries import as_typed
 from qidsql.errors import Interrupted, UsageError
 from qidsql.sql import quoted, sql_file
 

@@ -1,17 +1,13 @@
 """What the caller's own statement sees of the tables that an audit reads, asked by a query that its macro runs."""
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-from qidsql.engines.duckdb.host import PART
-from qidsql.errors import UsageError
-from qidsql.sql import quoted
-import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
 from qidsql.engines.duckdb.host import (
+    PART,
     Caller,
     CatalogCache,
     HostConnection,
@@ -23,15 +19,10 @@ from qidsql.engines.duckdb.host import (
     seen_query,
 )
 from qidsql.errors import SourceError, UsageError
+from qidsql.sql import quoted
 
 if TYPE_CHECKING:
     from qidsql.engines.duckdb.embedded import HostEngine
-    from qidsql.engines.duckdb.host import Caller, HostConnection
-if TYPE_CHECKING:
-    from qidsql.engines.duckdb.embedded import HostEngine
-if TYPE_CHECKING:
-    from qidsql.engines.duckdb.embedded import HostEngine
-
 
 
 # What is no table of the catalog: a query's text, or a file. A view in the database `qidsql` stands for it.
@@ -129,6 +120,7 @@ def whole_query(typed: str, host: "HostEngine") -> str:
                 if place in ("this", "db", "catalog"):
                     table.set(place, part)
     return DUCKDB.render(found[0])
+
 
 # A table of checks: a row names a table, and in columns that are called like parameters, what is asked of it.
 #
@@ -279,4 +271,3 @@ class Guard:
         if not statement or place not in self._moments:
             self._moments[place] = now, server_time(host.lent.cursor(), database)
         return moment_query(database, self._moments[place][1])
-

@@ -1,28 +1,23 @@
 """Installs the extension for the DuckDBs of this user."""
 
 import ctypes.util
-import os
-import sys
-import sysconfig
-from dataclasses import dataclass, fields
-from pathlib import Path
-import qidsql
 import hashlib
 import json
 import os
 import subprocess
+import sys
+import sysconfig
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from shutil import which
+
+import qidsql
 from qidsql.duckdb_extension.compiling import compiler
 from qidsql.duckdb_extension.hosts import CLIENT, NAME, SIGNATURE, Host, build_extension, extension_folder
 from qidsql.errors import SourceError
 from qidsql.sql import quoted
-
-
-
 
 # The Python that the stub starts in a shell: four lines in a file beside it, or in the user's configuration.
 
@@ -131,6 +126,7 @@ def _checkout() -> str:
     folder = Path(qidsql.__file__).resolve().parents[1]
     installed = {Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")}
     return "" if folder in installed else str(folder)
+
 
 def paths_of(hosts: Iterable[Host]) -> list[Path]:
     """The files that LOAD qidsql of these hosts loads."""
@@ -366,4 +362,3 @@ def _postgres(hosts: Sequence[Host]) -> InstallationCheck:
         else "DuckDB's postgres extension is not installed here, so no Postgres can be attached: INSTALL postgres, or "
         "audit there: qidsql audit postgresql://..., and qidsql shell postgres for psql",
     )
-

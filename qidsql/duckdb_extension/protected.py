@@ -8,7 +8,7 @@ from qidsql.commands.protect.way import Way
 from qidsql.core.copies import Script
 from qidsql.core.options import choice
 from qidsql.duckdb_extension.functions import CALLERS, FUNCTIONS, NOT_GIVEN, completed_request, in_sql, script_with
-from qidsql.duckdb_extension.queries import query_rows
+from qidsql.duckdb_extension.guard import query_rows
 from qidsql.errors import StatementError, UsageError
 from qidsql.sql import quoted
 from qidsql.wording.texts import setting

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from qidsql.core.catalog import Catalog, CatalogTable
 from qidsql.core.results import Examination
-from qidsql.core.tables import Condition, Table, TableName
+from qidsql.core.tables import Catalog, CatalogTable, Condition, Table, TableName
 from qidsql.engines.condition import asks_zone, in_zone
 from qidsql.engines.private_folder import PrivateFolder, in_memory
 from qidsql.engines.runner import Runner

@@ -18,8 +18,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from qidsql.core.catalog import Attribute, CatalogTable
-from qidsql.core.tables import NUMBERS, WITH_DISTANCES, ValueKind, compared_as
+from qidsql.core.tables import NUMBERS, WITH_DISTANCES, Attribute, CatalogTable, ValueKind, compared_as
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, BudgetSpent, StatementError, Stopped
 from qidsql.linkage.joinable import (

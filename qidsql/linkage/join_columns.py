@@ -5,8 +5,17 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from qidsql.core.catalog import Attribute, CatalogColumn, CatalogTable
-from qidsql.core.tables import NUMBERS, Comparison, Table, ValueKind, comparable_on_request, compared_as
+from qidsql.core.tables import (
+    NUMBERS,
+    Attribute,
+    CatalogColumn,
+    CatalogTable,
+    Comparison,
+    Table,
+    ValueKind,
+    comparable_on_request,
+    compared_as,
+)
 from qidsql.engines.base import Engine
 from qidsql.errors import UnknownName, UsageError, redacted
 from qidsql.linkage.containment import ContainmentSearch, compared_column

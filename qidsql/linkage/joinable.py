@@ -11,8 +11,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Annotated
 
-from qidsql.core.catalog import Attribute
-from qidsql.core.tables import ValueKind
+from qidsql.core.tables import Attribute, ValueKind
 from qidsql.declarations.results import reported
 from qidsql.sql.values_in_common import Overlap
 from qidsql.wording.texts import percent, plural

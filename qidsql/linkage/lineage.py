@@ -2,26 +2,21 @@
 A view that it cannot parse is reported in a note and is no error.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from qidsql.core.catalog import Attribute, Catalog, Dependency, Ground, SameAttribute
-from qidsql.core.tables import TableName
-from qidsql.engines.base import Engine
-from qidsql.linkage.containment import Containments, ContainmentSearch
-from qidsql.linkage.joinable import Containment
-from qidsql.wording.texts import few
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+
 import sqlglot
 from sqlglot import exp
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, build_scope
 from sqlglot.schema import MappingSchema
-from qidsql.core.catalog import Attribute, Catalog, CatalogTable, Dependency, Ground, SameAttribute
+
+from qidsql.core.tables import Attribute, Catalog, CatalogTable, Dependency, Ground, SameAttribute, TableName
+from qidsql.engines.base import Engine
+from qidsql.linkage.containment import Containments, ContainmentSearch
+from qidsql.linkage.joinable import Containment
 from qidsql.sql.dialects import Dialect
-
-
-
+from qidsql.wording.texts import few
 
 # Which attributes of different tables of a source are the same, each pair with its ground.
 
@@ -164,6 +159,7 @@ def same_names(catalog: Catalog) -> list[SameAttribute]:
             if known.table != own.table:
                 found.append(SameAttribute(known, own, Ground.NAME, f"{known} and {own} have one name and one type"))
     return found
+
 
 # Nodes that make a column more than a function of the columns of its row.
 BEYOND_THE_ROW = (exp.AggFunc, exp.Window, exp.Query, exp.Rand, exp.Randn, exp.Uuid)
@@ -343,4 +339,3 @@ def _output(scope: Scope) -> list[str]:
     """The names of a query's columns."""
     assert isinstance(scope.expression, exp.Query)
     return scope.expression.named_selects
-

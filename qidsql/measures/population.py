@@ -3,14 +3,11 @@ population uniques, and each record's own risk.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from math import exp, expm1, inf, lgamma, log, log1p
 from typing import TypeAlias
@@ -205,7 +202,6 @@ def _sum(parts: list[Fraction]) -> Fraction:
     while len(parts) > 1:
         parts = [sum(parts[place : place + 2], Fraction(0)) for place in range(0, len(parts), 2)]
     return parts[0]
-
 
 
 # Population uniques, estimated from a sample: rows that no other row of the whole population equals.
@@ -679,4 +675,3 @@ METHODS: dict[Method, Callable[[Mapping[int, int], int], float | str]] = {
     Method.ZAYATZ: zayatz,
     Method.SNB: snb,
 }
-

@@ -14,10 +14,8 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from qidsql.column_roles.proposal import Proposal, TableProposal
-from qidsql.column_roles.table_proposals import TableProposals
-from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable
-from qidsql.core.tables import PolicyRole, TableName
+from qidsql.column_roles.proposal import Proposal, TableProposal, TableProposals
+from qidsql.core.tables import Catalog, CatalogColumn, CatalogTable, PolicyRole, TableName
 from qidsql.operations.coverage import Coverage, Gap, GapKind, Severity, SourceCoverage
 from qidsql.operations.history.records import TABLES as HISTORY_TABLES
 from qidsql.operations.history.records import LastColumns

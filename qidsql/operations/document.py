@@ -8,12 +8,11 @@ from datetime import datetime
 from typing import Annotated, Any, TypeAlias, cast, overload
 
 from qidsql.commands.audit.command import AuditResult
-from qidsql.core.exit_code import ExitCode
 from qidsql.core.policy import Release
 from qidsql.core.results import Verdict
 from qidsql.declarations.hidden import SHOWN, Shown
 from qidsql.declarations.results import OMITTED, Rounded, described, loaded, plain
-from qidsql.errors import StoreError, UsageError
+from qidsql.errors import ExitCode, StoreError, UsageError
 from qidsql.operations.coverage import Coverage, Gap
 from qidsql.operations.findings import FailOn, exit_code, findings
 from qidsql.operations.table_run import FindingState, TableRun, passes_with, plain_measures

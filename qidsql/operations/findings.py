@@ -5,8 +5,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from qidsql.commands.audit.command import AuditResult, ColumnSetFinding
-from qidsql.core.exit_code import ExitCode
 from qidsql.core.results import Verdict, worst
+from qidsql.errors import ExitCode
 from qidsql.measures.criteria import Criterion, Violates
 from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.table_run import CAUSES, Finding, FindingKind, Measures

@@ -9,9 +9,8 @@ from datetime import date
 from functools import cached_property
 
 from qidsql.commands.init.draft import spellings
-from qidsql.core.catalog import Catalog
 from qidsql.core.policy import Policy
-from qidsql.core.tables import Table, TableName
+from qidsql.core.tables import Catalog, Table, TableName
 from qidsql.declarations.results import plain
 from qidsql.engines.base import Engine
 from qidsql.errors import (

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qidsql.measures.population import MatchedClasses, PopulationMatch
-from qidsql.measures.population_uniques import MANY_RECORDS, NEGLIGIBLE, WeightedClasses
+from qidsql.measures.population import MANY_RECORDS, NEGLIGIBLE, MatchedClasses, PopulationMatch, WeightedClasses
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation
 from qidsql.sql.templates import ColumnNames, Filling, Row, Statement, fill, fill_query, integer

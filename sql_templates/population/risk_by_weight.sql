@@ -1,7 +1,7 @@
 -- The risk of each row of a weighted survey: the expected 1 / F, where F is the unknown size of its class in the
 -- population. Of a class of f rows of the weight w, p = f / w; `few` climbs E(f + 1) = p / (1 - p) (1 / f - E(f)) from
 -- E(1) = p / (1 - p) ln(1 / p), `many` adds the terms of a series that converges fast for the other classes.
--- [Benedetti & Franconi 1998; the same as qidsql/measures/population_uniques.py]
+-- [Benedetti & Franconi 1998; the same as qidsql/measures/population.py]
 -- Parameters: :household, :columns, :relation  as in risk_by_class.sql
 --             :weight      a row's weight, as a float
 --             :fewest      rows from which on the series is used

@@ -5,8 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 
 from qidsql.attribute_graph.graph import AttributeGraph, GraphTable, attribute_graph
-from qidsql.core.catalog import Attribute, Ground, SameAttribute
-from qidsql.core.tables import TableName
+from qidsql.core.tables import Attribute, Ground, SameAttribute, TableName
 
 Dependencies = Mapping[int, Sequence[tuple[str, str]]]
 

@@ -6,9 +6,8 @@ python -m tests.benchmarks vocabulary      prints the table of the manual
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from qidsql.column_roles.table_proposals import TableProposals
-from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable
-from qidsql.core.tables import PolicyRole, TableName
+from qidsql.column_roles.proposal import TableProposals
+from qidsql.core.tables import Catalog, CatalogColumn, CatalogTable, PolicyRole, TableName
 from tests.benchmarks.public_headers import SEEN, UNSEEN
 
 ROLES = {

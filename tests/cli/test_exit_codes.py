@@ -4,8 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from qidsql.core.exit_code import ExitCode
 from qidsql.core.results import Verdict
+from qidsql.errors import ExitCode
 from tests.commandline import environment
 
 CODES = {"pass": 0, "finished": 0, "violation": 1, "error": 2, "inconclusive": 3}

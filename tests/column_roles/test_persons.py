@@ -5,10 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from qidsql.column_roles.proposal import TableEvidence, ValueCounts
-from qidsql.column_roles.table_proposals import persons
-from qidsql.core.catalog import CatalogColumn, CatalogTable
-from qidsql.core.tables import TableName
+from qidsql.column_roles.proposal import TableEvidence, ValueCounts, persons
+from qidsql.core.tables import CatalogColumn, CatalogTable, TableName
 from qidsql.measures.profiles import ClassSizes
 
 ONCE = tuple(range(60))

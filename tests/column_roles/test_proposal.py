@@ -7,8 +7,7 @@ import pytest
 from qidsql.column_roles import names
 from qidsql.column_roles.names import CONCEPTS, recognised_label
 from qidsql.column_roles.proposal import TableEvidence, propose
-from qidsql.core.catalog import CatalogColumn, CatalogTable
-from qidsql.core.tables import PolicyRole, TableName
+from qidsql.core.tables import CatalogColumn, CatalogTable, PolicyRole, TableName
 from tests.judged_names import JUDGED
 
 D, Q, S, OTHER = PolicyRole

@@ -6,8 +6,7 @@ from importlib import resources
 import pytest
 
 from qidsql.column_roles.proposal import TableEvidence, propose
-from qidsql.core.catalog import CatalogColumn, CatalogTable
-from qidsql.core.tables import TableName
+from qidsql.core.tables import CatalogColumn, CatalogTable, TableName
 from tests.benchmarks.public_headers import SEEN, UNSEEN
 from tests.benchmarks.vocabulary import judged, table_of_manual
 

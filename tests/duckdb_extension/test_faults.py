@@ -19,8 +19,7 @@ from qidsql.commands.demo.command import write_demo
 from qidsql.duckdb_extension import hosts
 from qidsql.duckdb_extension.functions import FUNCTIONS, NOT_GIVEN
 from qidsql.duckdb_extension.hosts import C_API, NAME, footer
-from qidsql.duckdb_extension.install import instructions
-from qidsql.duckdb_extension.settings import SUFFIX
+from qidsql.duckdb_extension.install import SUFFIX, instructions
 from qidsql.errors import UsageError
 from tests.commandline import HOUSE, Outcome, command, environment, finished, inside
 from tests.duckdb_hosts import OLDEST, Host, Module, Refused, Shell

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qidsql.duckdb_extension.settings import Settings
+from qidsql.duckdb_extension.install import Settings
 from tests.commandline import environment
 
 SOURCE = Path(__file__).with_name("stub_harness.c")

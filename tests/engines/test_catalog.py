@@ -5,8 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable
-from qidsql.core.tables import Comparison
+from qidsql.core.tables import Attribute, Catalog, CatalogColumn, CatalogTable, Comparison
 from qidsql.engines.connect import connect
 from qidsql.errors import UnknownName
 from tests.stores import DuckDBStore, PostgresStore, Store, quoted

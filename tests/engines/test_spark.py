@@ -32,7 +32,7 @@ from qidsql.engines.spark.dialect import SPARK, column
 from qidsql.engines.spark.doctor import NEEDED, Introduction, checks
 from qidsql.engines.spark.session import SparkSession, message_class
 from qidsql.errors import SnapshotLost, SourceError, StatementError, UsageError
-from qidsql.linkage.same_attributes import same_attributes
+from qidsql.linkage.lineage import same_attributes
 from qidsql.profiling.by_entity import profiler_for
 from qidsql.sql.classes import class_profiles
 from qidsql.sql.dialects import Dialect

@@ -10,13 +10,12 @@ from math import comb
 
 import pytest
 
-from qidsql.core.catalog import Attribute, Catalog, Ground
-from qidsql.core.tables import TableName, ValueKind
+from qidsql.core.tables import Attribute, Catalog, Ground, TableName, ValueKind
 from qidsql.engines.base import Engine
 from qidsql.linkage import containment
 from qidsql.linkage.containment import ContainmentSearch, enough
 from qidsql.linkage.joinable import Containment, joinable, names_agree
-from qidsql.linkage.same_attributes import Linkage, same_attributes
+from qidsql.linkage.lineage import Linkage, same_attributes
 from qidsql.sql.values_in_common import ComparedColumn, GroupMember, Overlap, sampled_in_common, values_in_common
 from tests.exhaustive import always, first
 from tests.stores import ONE_ENGINE, PostgresStore, Store, quoted

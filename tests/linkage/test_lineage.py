@@ -2,8 +2,7 @@
 
 import pytest
 
-from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable
-from qidsql.core.tables import TableName
+from qidsql.core.tables import Attribute, Catalog, CatalogColumn, CatalogTable, TableName
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.linkage.lineage import Lineage, lineage
 from tests.stores import Store, quoted

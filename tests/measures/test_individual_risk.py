@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qidsql.measures.population_uniques import WeightedClasses, individual_risk, record_risks
+from qidsql.measures.population import WeightedClasses, individual_risk, record_risks
 
 FIFTH = Fraction(1, 5)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qidsql.measures.population_uniques import (
+from qidsql.measures.population import (
     Method,
     NegativeBinomialFit,
     PitmanFit,

@@ -32,7 +32,7 @@ from qidsql.measures.disclosure_limits import (
     MoreFrequentEnhanced,
     Recursive,
 )
-from qidsql.measures.population_uniques import population_uniques, shlosser
+from qidsql.measures.population import population_uniques, shlosser
 from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.disclosing import disclosing

@@ -6,7 +6,7 @@ from math import prod
 from typing import Any, TypeAlias
 
 from qidsql.engines.base import Engine
-from qidsql.measures.population_uniques import individual_risk
+from qidsql.measures.population import individual_risk
 from qidsql.sql.population import household_risks
 from qidsql.sql.relation import Relation
 from qidsql.sql.templates import Row, Statement

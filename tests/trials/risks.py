@@ -12,7 +12,7 @@ import qidsql
 from qidsql.commands.risk.command import RiskResult
 from qidsql.engines.base import Engine
 from qidsql.errors import QidsqlError
-from qidsql.measures.population_uniques import individual_risk, population_uniques
+from qidsql.measures.population import individual_risk, population_uniques
 from tests.stores import DuckDBStore, PostgresStore, SQLiteStore, Store
 from tests.trials import Ground, Trials
 

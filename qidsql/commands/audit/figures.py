@@ -1,42 +1,30 @@
 """The stages behind the verdict of an audit: each column alone, all together, and what they disclose."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
+
 from qidsql.column_roles import resolution
 from qidsql.column_roles.proposal import ValueCounts
 from qidsql.column_roles.resolution import Columns, Resolved
 from qidsql.commands.audit.command import AuditRequest, ColumnFinding, Persons, UndeclaredRoles
+from qidsql.commands.audit.facts import AuditFacts, AuditWork, Stage
 from qidsql.commands.table_search import named_like_persons
 from qidsql.core.policy import Policy
-from qidsql.core.tables import Nulls, Role, Table
-from qidsql.errors import UsageError
-from qidsql.profiling.by_entity import ByEntity
-from qidsql.profiling.disclosing import disclosing
-from qidsql.profiling.profiler import TableProfiler
-from qidsql.sql.classes import column_counts
-from qidsql.sql.relation import relation
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import replace
-from fractions import Fraction
-from qidsql.column_roles.resolution import Columns
-from qidsql.commands.audit.command import ColumnFinding
-from qidsql.commands.audit.facts import AuditFacts, AuditWork, Stage
-from qidsql.core.policy import Policy
-from qidsql.core.tables import EMPTY, Role, Table, ValueKind, identifies, kind_of
+from qidsql.core.tables import EMPTY, Nulls, Role, Table, ValueKind, identifies, kind_of
 from qidsql.errors import StatementError, Stopped, UsageError
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.histories import KnownRows
 from qidsql.measures.profiles import ClassProfile, bin_starts, size_bins
 from qidsql.measures.sampling import share_for
+from qidsql.profiling.by_entity import ByEntity
 from qidsql.profiling.disclosing import disclosing, disclosures
 from qidsql.profiling.known_rows import LINKED_PAIRS, RowsOfPersons, refuse_unlisted
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import TableOverview, column_counts
+from qidsql.sql.relation import relation
 from qidsql.wording.texts import count, percent, setting
-
-
-
 
 # The roles proposed for columns that are not declared, as in `init`, or marked CHECK in a policy.
 #
@@ -122,6 +110,7 @@ def _in_persons(
     profile = limited.profile(limited.everything)
     [(_, (unnamed,))] = counting.ask([column_counts(dialect, source, (column,))])
     return Persons(column, profile, unnamed)
+
 
 def measuring(policy: Policy) -> list[Stage]:
     """The stages that find all that the verdict rests on."""
@@ -416,4 +405,3 @@ def _estimated(finding: ColumnFinding, overview: TableOverview) -> ColumnFinding
     values = count(overview.values[finding.name])
     why = f"about as many values ({values}) as rows that have one: taken for an identifier"
     return replace(finding, role=Role.DIRECT_IDENTIFIER, reason=why)
-

@@ -25,7 +25,7 @@ Your own data: qidsql audit SOURCE TABLE (SOURCE: a Postgres URL, a DuckDB datab
 
 def write_demo(path: Path) -> None:
     """Make the sample database at `path`, always with the same rows. Raises SourceError if the file exists."""
-    from qidsql.engines.duckdb.sample import write_sample
+    from qidsql.engines.duckdb.store import write_sample
 
     write_sample(path, PATIENTS)
 

@@ -11,9 +11,8 @@ from sqlglot import exp
 
 from qidsql.commands.doctor.command import DoctorRequest, DoctorResult, TableHealth
 from qidsql.commands.table_search import COMPARED
-from qidsql.core.catalog import CatalogTable
 from qidsql.core.results import Check, State, Verdict
-from qidsql.core.tables import FILES, Table
+from qidsql.core.tables import FILES, CatalogTable, Table
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import Source, shown
 from qidsql.errors import ConnectionLost, QidsqlError, Stopped

@@ -21,8 +21,8 @@ from qidsql.commands.graph.result import (
     Protection,
     TableFinding,
 )
-from qidsql.core.catalog import Attribute
 from qidsql.core.results import Verdict
+from qidsql.core.tables import Attribute
 from qidsql.errors import BudgetSpent, UnknownName, UsageError
 from qidsql.wording.texts import few, plural
 

@@ -10,12 +10,11 @@ from qidsql.attribute_graph.graph import AttributeGraph, GraphTable, Refusal, at
 from qidsql.attribute_graph.outside import Outside, outside_names, read_outside
 from qidsql.commands.graph.command import GraphRequest
 from qidsql.commands.table_search import interruptible, table_profiler
-from qidsql.core.catalog import Attribute, Catalog, Dependency, find_attribute
 from qidsql.core.policy import Policy
-from qidsql.core.tables import TableName
+from qidsql.core.tables import Attribute, Catalog, Dependency, TableName, find_attribute
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, Stopped, UnknownName, UsageError
-from qidsql.linkage.same_attributes import Linkage, same_attributes
+from qidsql.linkage.lineage import Linkage, same_attributes
 from qidsql.search.redundant_columns import dependencies
 
 

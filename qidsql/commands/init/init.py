@@ -11,14 +11,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from qidsql.column_roles.names import labels_of, read_labels
-from qidsql.column_roles.proposal import ValueCounts
-from qidsql.column_roles.table_proposals import TableProposals
+from qidsql.column_roles.proposal import TableProposals, ValueCounts
 from qidsql.commands.init.command import NO_COLUMNS, InitRequest, InitResult, SkippedTable
 from qidsql.commands.init.draft import draft, slug, updated
 from qidsql.core.budget import check_time
-from qidsql.core.catalog import Catalog, CatalogTable
 from qidsql.core.files import read_toml
-from qidsql.core.tables import TableName
+from qidsql.core.tables import Catalog, CatalogTable, TableName
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import Source
 from qidsql.errors import AccessError, BudgetSpent, ConnectionLost, Interrupted, StatementError, Stopped, UsageError

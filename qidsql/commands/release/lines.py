@@ -11,8 +11,7 @@ from qidsql.checklists.contents import NO_PATTERN, ScannedTable
 from qidsql.commands.audit.command import AuditResult
 from qidsql.commands.release.command import Line, LineState, Measured, ReleasedColumn, ReleaseRequest, worst_of
 from qidsql.commands.release.earlier import Compared
-from qidsql.commands.release.measured import NOTHING, Linked
-from qidsql.commands.release.risks import Risks, within_limit
+from qidsql.commands.release.measured import NOTHING, Linked, Risks, within_limit
 from qidsql.core.options import fraction
 from qidsql.core.policy import LineException
 from qidsql.core.results import Verdict

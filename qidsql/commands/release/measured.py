@@ -2,43 +2,34 @@
 and what somebody can join with them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
+from math import ceil
+
+from qidsql.checklists.checklist import Checklist
 from qidsql.column_roles.names import find, words
-from qidsql.commands.release.command import LineState, Measured, ReleaseRequest, uncompared, worst_of
+from qidsql.commands.audit.command import AuditResult
+from qidsql.commands.release.command import LineState, Measured, ReleaseRequest, StatedRisk, uncompared, worst_of
 from qidsql.commands.release.subject import both
+from qidsql.commands.risk.command import RiskRequest
 from qidsql.commands.risk.population.command import PopulationRequest
 from qidsql.commands.risk.population.population import PopulationResult, counted_people, population
+from qidsql.commands.risk.risk import risk
 from qidsql.commands.row_matching import not_persons
+from qidsql.core.options import fraction
 from qidsql.core.policy import LinkedTable, Policy, PopulationTable
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
-from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, StatementError, Stopped
+from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, StatementError, Stopped, UsageError
 from qidsql.linkage.join_columns import joined_source, listed_sides, named_columns
 from qidsql.measures.population import MatchedClasses
-from qidsql.sql.population import population_match
-from qidsql.sql.releases import alike_neighbours
-from qidsql.wording.texts import count, few, plural
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from math import ceil
-from qidsql.checklists.checklist import Checklist
-from qidsql.commands.audit.command import AuditResult
-from qidsql.commands.release.command import LineState, Measured, ReleaseRequest, StatedRisk
-from qidsql.commands.risk.command import RiskRequest
-from qidsql.commands.risk.risk import risk
-from qidsql.core.options import fraction
-from qidsql.core.tables import Table
-from qidsql.engines.base import Engine
-from qidsql.errors import UsageError
-from qidsql.sql.population import household_risks
+from qidsql.sql.population import household_risks, population_match
 from qidsql.sql.relation import relation
-from qidsql.wording.texts import count, percent, plural, ratio
-
+from qidsql.sql.releases import alike_neighbours
+from qidsql.wording.texts import count, few, percent, plural, ratio
 
 # The order in which the released rows lie: whether rows of the same values stand together.
 
@@ -222,7 +213,6 @@ def _judged(known: PopulationResult, table: Table, there: Table, threshold: str)
     return Linked(measured, risks.journalist_max, risks.marketer) if risks else Linked(measured)
 
 
-
 # The risks that thresholds are about: of whom they are, what was measured, and what is allowed.
 
 
@@ -362,4 +352,3 @@ def within_limit(found: FoundRisk, limit: Fraction, threshold: str) -> Measured:
     if found.value + (found.off or 0) > limit:
         return Measured(LineState.NOT_MET, measured, threshold)
     return Measured(LineState.PERSON if found.off is None else LineState.MET, measured, threshold)
-

@@ -31,8 +31,7 @@ from qidsql.commands.release.command import (
 )
 from qidsql.commands.release.earlier import Required, against_earlier
 from qidsql.commands.release.lines import CHECKS, Facts, lines_of
-from qidsql.commands.release.measured import linkability, people_of_values, random_order
-from qidsql.commands.release.risks import Risks
+from qidsql.commands.release.measured import Risks, linkability, people_of_values, random_order
 from qidsql.commands.release.subject import FILE, UNSUPPORTED, files, subject_of
 from qidsql.core.files import read_json
 from qidsql.core.results import Result

@@ -21,7 +21,7 @@ from qidsql.declarations.options import Command, Option, Ratio
 from qidsql.declarations.results import FLAT, SIGNED, Rounded
 from qidsql.errors import UsageError
 from qidsql.measures.histories import Histories
-from qidsql.measures.population_uniques import Method, RiskBin
+from qidsql.measures.population import Method, RiskBin
 from qidsql.measures.profiles import SizeBin
 from qidsql.wording.texts import few
 

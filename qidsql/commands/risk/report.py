@@ -12,7 +12,7 @@ from qidsql.commands.risk.command import (
     RiskResult,
     WeightedRisk,
 )
-from qidsql.measures.population_uniques import RiskBin
+from qidsql.measures.population import RiskBin
 from qidsql.report.blocks import Bar, Chart, Fields, Grid, Head, Heading, Labelled, Report, Tone
 from qidsql.report.sections import NOTHING_LEFT, chart_of_sizes, cost, left_out_facts
 from qidsql.wording.texts import are, count, counted, few, percent, plural, share

@@ -20,7 +20,7 @@ from qidsql.commands.table_search import TableSearch, interruptible, one_answer
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
-from qidsql.measures.population_uniques import Method, UniquesEstimate, population_uniques, record_risks
+from qidsql.measures.population import Method, UniquesEstimate, population_uniques, record_risks
 from qidsql.measures.profiles import ClassSizes, bin_starts, size_bins
 from qidsql.profiling.known_rows import RowsOfPersons
 from qidsql.sql.distributions import numeric

@@ -5,11 +5,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from qidsql.column_roles.names import is_bare_number, words
-from qidsql.column_roles.proposal import TableProposal
-from qidsql.column_roles.table_proposals import TableProposals
+from qidsql.column_roles.proposal import TableProposal, TableProposals
 from qidsql.commands.tables.command import ListedTable, TableCounts
-from qidsql.core.catalog import Catalog, CatalogTable
-from qidsql.core.tables import PolicyRole, Table, TableName, names_of
+from qidsql.core.tables import Catalog, CatalogTable, PolicyRole, Table, TableName, names_of
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, QidsqlError, StatementError, Stopped
 from qidsql.measures.profiles import ClassProfile

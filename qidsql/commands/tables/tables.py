@@ -6,10 +6,9 @@ from pathlib import Path
 
 from qidsql.commands.tables.command import ListedColumn, ListedTable, TablesRequest, TablesResult
 from qidsql.commands.tables.ranking import ranked
-from qidsql.core.catalog import CatalogColumn, CatalogTable
 from qidsql.core.files import read_json
 from qidsql.core.results import Verdict
-from qidsql.core.tables import fits
+from qidsql.core.tables import CatalogColumn, CatalogTable, fits
 from qidsql.declarations.results import MISMATCH, loaded
 from qidsql.engines.base import Engine
 from qidsql.errors import UnknownName, UsageError

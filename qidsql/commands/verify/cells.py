@@ -5,20 +5,15 @@ A bound follows from prices, or from what each row must lose, computed here from
 coded alike, have the same rows.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from sqlglot import exp
-from qidsql.commands.table_protection import TableProtection
-from qidsql.core.copies import names_a_file, written_file
-from qidsql.core.tables import Column, Table
-from qidsql.errors import UnknownName, UsageError
-from qidsql.sql.relation import relation, rows_node
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
 from qidsql.commands.protect.cells.command import Attack, CellsMethod
 from qidsql.commands.protect.cells.identical import anonymizing
 from qidsql.commands.protect.cells.identical_result import IdenticalRows
@@ -28,11 +23,11 @@ from qidsql.commands.protect.result import ProtectResult
 from qidsql.commands.table_protection import Printed, TableProtection
 from qidsql.commands.verify.command import CODED, Claim, Holds, held, same
 from qidsql.core.budget import check_time
-from qidsql.core.copies import Script
+from qidsql.core.copies import Script, names_a_file, written_file
 from qidsql.core.results import Verdict
-from qidsql.core.tables import Nulls
+from qidsql.core.tables import Column, Nulls, Table
 from qidsql.engines.base import Engine
-from qidsql.errors import UsageError
+from qidsql.errors import UnknownName, UsageError
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.by_value import ByValue
 from qidsql.profiling.profiler import TableProfiler
@@ -46,12 +41,11 @@ from qidsql.protection.suppression.plan import BY_ROWS
 from qidsql.protection.suppression.values_lost import values_lost
 from qidsql.protection.suppression.verification import rows_below_k
 from qidsql.sql.masks import people_and_rows
-from qidsql.sql.relation import Relation
+from qidsql.sql.relation import Relation, relation, rows_node
 from qidsql.wording.texts import count, few, plural, weighing
 
 if TYPE_CHECKING:
     from qidsql.protection.certificate_check import Shares
-
 
 
 # The written copy that a result names, as it is now.
@@ -98,6 +92,7 @@ class WrittenCopy:
         """The node to select from, with columns of the table as the copy has them, compared as those of the table."""
         own = [replace(column, name=self.table.column(column.name).name) for column in columns]
         return relation(self.protection.engine.dialect, replace(self.table, columns=tuple(own)), own).node
+
 
 PROOFS = {
     ProvedBy.ROWS: "by what each row must lose, whatever the others do",
@@ -414,4 +409,3 @@ def _counted(codes: Any, rows: Any) -> Counter[tuple[int, ...]]:
     for line, number in zip(zip(*(each.tolist() for each in codes), strict=True), rows.tolist(), strict=True):
         found[line] += number
     return found
-

@@ -21,9 +21,8 @@ from qidsql.commands.protect.protect import generalizing, recoding_rows
 from qidsql.commands.protect.result import FrontierPoint, ProtectResult
 from qidsql.commands.protect.way import Way
 from qidsql.commands.table_protection import Printed, TableProtection
-from qidsql.commands.verify.cells import of_columns
+from qidsql.commands.verify.cells import WrittenCopy, of_columns
 from qidsql.commands.verify.command import Claim, Holds, held, same
-from qidsql.commands.verify.copies import WrittenCopy
 from qidsql.core.copies import Script
 from qidsql.core.tables import Column, ValueKind, kind_of
 from qidsql.errors import UsageError

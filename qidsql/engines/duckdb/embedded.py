@@ -10,8 +10,7 @@ import duckdb
 from sqlglot import exp
 
 from qidsql.core.budget import bytes_limited
-from qidsql.core.catalog import CatalogTable
-from qidsql.core.tables import Condition, Table, TableName
+from qidsql.core.tables import CatalogTable, Condition, Table, TableName
 from qidsql.engines.duckdb.engine import IN_USE, DuckDBEngine
 from qidsql.engines.duckdb.host import Caller, CatalogCache, HostConnection, HostError, seen_of_all, seen_query
 from qidsql.engines.runner import TableBytes

@@ -16,9 +16,21 @@ import duckdb
 from sqlglot import exp
 
 from qidsql.core.budget import bytes_limited
-from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
 from qidsql.core.results import Check, Examination, State
-from qidsql.core.tables import FILES, Column, Comparison, Condition, Table, TableName
+from qidsql.core.tables import (
+    FILES,
+    Attribute,
+    Catalog,
+    CatalogColumn,
+    CatalogTable,
+    Column,
+    Comparison,
+    Condition,
+    ForeignKey,
+    Table,
+    TableName,
+    find_schema,
+)
 from qidsql.engines.base import Engine
 from qidsql.engines.condition import Dependences, checked
 from qidsql.engines.duckdb.condition import parse_condition

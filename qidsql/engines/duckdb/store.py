@@ -12,22 +12,18 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
+
 import duckdb
 from sqlglot import exp
+
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.driver_errors import by_signal
 from qidsql.engines.kind import no_pipes
 from qidsql.engines.private_folder import file_lock
 from qidsql.engines.store import STORE_PATIENCE, Prepared, Store, Transaction
-from qidsql.errors import StoreError
+from qidsql.errors import SourceError, StoreError
 from qidsql.sql.relation import inserting
-from qidsql.sql.templates import Row
-from pathlib import Path
-import duckdb
-from qidsql.engines.duckdb.dialect import DUCKDB
-from qidsql.errors import SourceError
-from qidsql.sql.templates import fill
-
+from qidsql.sql.templates import Row, fill
 
 OWN = ("", ".wal", ".wal.checkpoint", ".wal.recovery")  # the endings of the files that DuckDB needs for one
 ATTACHED = "stored"  # the name of the file's database
@@ -204,7 +200,6 @@ def _is_locked(error: Exception) -> bool:
     return re.search(locked, str(error)) is not None
 
 
-
 # Creates the sample database of the demo.
 
 
@@ -223,4 +218,3 @@ def write_sample(path: Path, patients: int) -> None:
         raise SourceError(
             f"{path} cannot be written ({type(error).__name__}); choose a folder you may write to"
         ) from None
-

@@ -19,9 +19,21 @@ from psycopg import conninfo, pq
 from sqlglot import exp
 
 from qidsql.core.budget import earlier, limit
-from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
 from qidsql.core.results import Examination
-from qidsql.core.tables import Column, Comparison, Condition, Table, TableName, kind_of
+from qidsql.core.tables import (
+    Attribute,
+    Catalog,
+    CatalogColumn,
+    CatalogTable,
+    Column,
+    Comparison,
+    Condition,
+    ForeignKey,
+    Table,
+    TableName,
+    find_schema,
+    kind_of,
+)
 from qidsql.engines.base import Engine
 from qidsql.engines.condition import Dependences, checked
 from qidsql.engines.kind import ConnectOptions

@@ -14,9 +14,20 @@ from urllib.parse import unquote
 import grpc
 from sqlglot import exp
 
-from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable, find_schema
 from qidsql.core.results import Examination
-from qidsql.core.tables import Column, Comparison, Condition, Table, TableName, Version, kind_of
+from qidsql.core.tables import (
+    Catalog,
+    CatalogColumn,
+    CatalogTable,
+    Column,
+    Comparison,
+    Condition,
+    Table,
+    TableName,
+    Version,
+    find_schema,
+    kind_of,
+)
 from qidsql.engines.base import Engine
 from qidsql.engines.condition import PICKING, Dependences, checked
 from qidsql.engines.kind import ConnectOptions

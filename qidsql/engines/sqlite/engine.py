@@ -12,9 +12,19 @@ from typing import Any, NoReturn, TypeVar, cast
 
 from sqlglot import exp
 
-from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable, find_schema
 from qidsql.core.results import Check, Examination, State
-from qidsql.core.tables import Column, Comparison, Condition, Table, TableName, ValueKind
+from qidsql.core.tables import (
+    Catalog,
+    CatalogColumn,
+    CatalogTable,
+    Column,
+    Comparison,
+    Condition,
+    Table,
+    TableName,
+    ValueKind,
+    find_schema,
+)
 from qidsql.engines.base import Engine
 from qidsql.engines.condition import Dependences, checked, picks
 from qidsql.engines.runner import TableBytes

@@ -15,7 +15,7 @@ from qidsql.commands.risk.risk import risk
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
-from qidsql.measures.population_uniques import Method, individual_risk, population_uniques
+from qidsql.measures.population import Method, individual_risk, population_uniques
 from tests import rendering
 from tests.commandline import inside, refused
 from tests.exhaustive import always
