@@ -239,6 +239,12 @@ def test_only_an_engine_imports_its_driver() -> None:
     assert wrong == []
 
 
+def test_only_writers_to_a_terminal_import_rich() -> None:
+    """A report is a function from a result to blocks, which knows no terminal."""
+    rich = {name_of(path) for path in FILES if any(module.split(".")[0] == "rich" for module in imported(path))}
+    assert rich == {"terminal/writer.py", "cli/streams.py", "cli/help.py"}
+
+
 def test_only_engines_know_a_certain_engine() -> None:
     """Another engine is its folder and one name in the registry: nothing else imports from an engine or names one."""
     homes = tuple(f"qidsql.engines.{engine}" for engine in ENGINES)

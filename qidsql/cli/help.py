@@ -8,7 +8,7 @@ from itertools import takewhile
 from textwrap import shorten
 from typing import Annotated
 
-from qidsql.cli.streams import drawn, put, screen
+from qidsql.cli.streams import put, screen
 from qidsql.core.options import names
 from qidsql.declarations.options import Command, Names, Option
 from qidsql.errors import UnknownName
@@ -152,6 +152,8 @@ def _turn_pages(text: str) -> None:
     from rich.console import Console
     from rich.markdown import Markdown
     from rich.theme import Theme
+
+    from qidsql.terminal.writer import drawn
 
     def rendered(console: Console) -> None:
         console.push_theme(Theme({"markdown.code": "bold"}))  # on the terminal's own background

@@ -14,7 +14,6 @@ from qidsql.errors import UsageError, redacted
 from qidsql.wording.texts import plural, without_controls
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.status import Status
 
     from qidsql.engines.base import Engine
@@ -125,30 +124,9 @@ def _unwritable(output: Path, error: OSError) -> UsageError:
 
 def report_text(blocks: "Iterable[Block]", width: int, colour: bool, begun: bool = False) -> str:
     """A report for people as text of at most `width` columns; below something else, if `begun`."""
-    from qidsql.terminal.writer import written
+    from qidsql.terminal.writer import blocks_as_text
 
-    return drawn(lambda console: written(console, blocks, begun), width, colour)
-
-
-def drawn(draw: "Callable[[Console], None]", width: int, colour: bool) -> str:
-    """What is printed to a console, as text of at most `width` columns."""
-    import io
-
-    from qidsql.terminal.writer import SafeConsole
-
-    text = io.StringIO()
-    draw(
-        SafeConsole(
-            file=text,
-            width=width,
-            force_terminal=colour,
-            no_color=not colour,
-            highlight=False,
-            markup=False,
-            emoji=False,
-        )
-    )
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+    return blocks_as_text(blocks, width, colour, begun)
 
 
 def screen(output: Path | None) -> tuple[int, bool]:

@@ -1,6 +1,5 @@
 """The columns of the table functions, and their rows for most commands."""
 
-import io
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -228,16 +227,12 @@ ROLES = columns_named("column_name role proposed type classes smallest percent_b
 
 def report_rows(result: "AuditResult") -> Iterable[tuple[Any, ...]]:
     """The lines of the report for people, without the next command: no command line reaches a shell's database."""
-    from rich.console import Console
-
     from qidsql.commands.audit.report import report
     from qidsql.report.blocks import Next
-    from qidsql.terminal.writer import written
+    from qidsql.terminal.writer import blocks_as_text
 
-    text = io.StringIO()
-    console = Console(file=text, width=LINE_WIDTH, no_color=True, highlight=False, markup=False, emoji=False)
-    written(console, (each for each in report(result) if not isinstance(each, Next)))
-    return ((line.rstrip(),) for line in text.getvalue().splitlines())
+    text = blocks_as_text((each for each in report(result) if not isinstance(each, Next)), LINE_WIDTH)
+    return ((line,) for line in text.splitlines())
 
 
 def verdict_rows(result: "AuditResult") -> Iterable[tuple[Any, ...]]:

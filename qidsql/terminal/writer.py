@@ -1,5 +1,6 @@
 """Writes the blocks of a report to a terminal."""
 
+import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -216,3 +217,16 @@ class SafeConsole(Console):
     def render(self, *renderable: Any, **options: Any) -> Iterable[Segment]:
         for text, style, control in super().render(*renderable, **options):
             yield Segment(text if control else without_controls(text, ""), style, control)
+
+
+def blocks_as_text(blocks: Iterable[Block], width: int, colour: bool = False, begun: bool = False) -> str:
+    """A report for people as text of at most `width` columns; below something else, if `begun`."""
+    return drawn(lambda console: written(console, blocks, begun), width, colour)
+
+
+def drawn(draw: Callable[[Console], None], width: int, colour: bool) -> str:
+    """What is printed to a console, as text of at most `width` columns."""
+    text = io.StringIO()
+    look: dict[str, Any] = {"force_terminal": colour, "no_color": not colour}
+    draw(SafeConsole(file=text, width=width, **look, highlight=False, markup=False, emoji=False))
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
