@@ -30,11 +30,12 @@ SMALL_TABLES, LARGE_TABLES = 10, 5  # of one drawing
 SMALL = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 1000)
 LARGE = 70_000  # rows
 NO_SIZES = {  # they mean something, or stand for what is beyond all numbers
-    *("agreement.MOST_COLUMNS", "column_lattice.WORD_COLUMNS", "matching_rows.MARKS", "packing.WORD"),
-    *("certificate_check.LARGEST", "local_search.NOWHERE", "prices.LARGEST", "wishes.FARTHEST"),
-    *("population.LARGEST_WEIGHT", "population.STEPS", "plan.MAX_COLUMNS"),
+    *("column_lattice.WORD_COLUMNS", "matching_rows.MARKS", "packing.WORD"),
+    *("certificate_check.LARGEST_CHECKED_SUM", "local_search.LOSS_OF_NO_GROUP", "bounds.LARGEST_PRICE_SUM"),
+    *("population.LARGEST_WEIGHT", "population.SIZE_STEPS", "plan.MAX_COLUMNS"),
     # Limits beyond which a command refuses
-    *("anonymizer.MOST_PAIRS", "by_pairs.MOST_COLUMNS", "known_people.MOST_PAIRS", "minimal_uniques.MOST_SETS"),
+    *("anonymizer.MOST_PAIRS_SOLVED", "algorithms.MOST_BITS", "known_people.MOST_PATTERN_PAIRS"),
+    "minimal_uniques.MOST_SETS_EXAMINED",
 }
 LEAST = {"LANE": 33}  # the widest field of a lane
 

@@ -155,7 +155,7 @@ def test_a_copy_too_large_to_be_counted_is_compared_with_its_plan(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the columns that its rows hide and how many are equal; another copy than the planned one is not kept."""
-    monkeypatch.setattr("qidsql.protection.suppression.known_people.MOST", 1)
+    monkeypatch.setattr("qidsql.protection.suppression.known_people.MOST_PATTERNS_GROUPED", 1)
     store.table("people", COLUMNS, people(11, 40))
     result = ask(store, k=3, against="known-person", into="safe", max_work=1)
     assert result.verdict is Verdict.FINISHED and result.known is not None

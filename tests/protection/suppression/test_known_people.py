@@ -64,6 +64,5 @@ def test_an_optimal_plan_leaves_somebody_alone(bench: Workbench) -> None:
 def test_a_plan_too_large_is_not_counted(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = SuppressionPlan.of(patterns_of(bench, [(1, 2), (5, 2), (5, 7)]), 2)
     monkeypatch.setattr("qidsql.protection.suppression.known_people.MOST_PATTERNS_GROUPED", 1)
-    monkeypatch.setattr("qidsql.protection.suppression.known_people.MOST_PATTERNS_GROUPED", 1)
     assert known_people(plan) is None
     assert people_of_copy(patterns_of(bench, [(1, None), (1, 1)]), 2) is None
