@@ -17,9 +17,9 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import ConfigurationLimitExceeded
 
 from qidsql.engines.connect import connect
-from qidsql.engines.postgres.engine import connection_parameters
 from qidsql.engines.postgres.errors import not_connected
 from qidsql.engines.postgres.kind import PostgresKind
+from qidsql.engines.postgres.server import connection_parameters
 from qidsql.errors import SourceError, UsageError
 from tests.commandline import inside as run
 from tests.postgres_server import PostgresServer, server_folder

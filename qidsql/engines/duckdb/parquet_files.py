@@ -41,7 +41,7 @@ def parquet_contents(reader: FileReader) -> Contents:
     return Contents(everything, {})
 
 
-DESCRIBED = 4_000  # files in one statement, which has all their schemas in memory
+FILES_DESCRIBED = 4_000  # files in one statement, which has all their schemas in memory
 
 
 def columns_of_files(execute: Execute, files: Sequence[DataFiles]) -> dict[str, dict[str, str] | str]:
@@ -51,8 +51,8 @@ def columns_of_files(execute: Execute, files: Sequence[DataFiles]) -> dict[str, 
     """
     if not files:
         return {}
-    if len(files) > DESCRIBED:
-        first, rest = files[:DESCRIBED], files[DESCRIBED:]
+    if len(files) > FILES_DESCRIBED:
+        first, rest = files[:FILES_DESCRIBED], files[FILES_DESCRIBED:]
         return columns_of_files(execute, first) | columns_of_files(execute, rest)
     by_path = {each.paths[0]: each for each in files}
     try:

@@ -21,8 +21,10 @@ from qidsql.engines.base import Engine
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.host import CatalogCache, HostConnection, HostError
 from qidsql.engines.postgres.dialect import POSTGRES
-from qidsql.engines.postgres.engine import PostgresEngine, PostgresSession, Server
+from qidsql.engines.postgres.engine import PostgresEngine
 from qidsql.engines.postgres.errors import translate
+from qidsql.engines.postgres.server import Server
+from qidsql.engines.postgres.session import PostgresSession
 from qidsql.engines.workers import Session
 from qidsql.errors import AccessError, QidsqlError, StatementError
 from qidsql.sql import quoted

@@ -1,21 +1,16 @@
 """Postgres: read-only sessions on one exported snapshot, which do not wait for locks and see every row or fail."""
 
 import logging
-import re
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from ipaddress import ip_address
 from pathlib import Path
 from typing import NoReturn, TypeVar, cast
-from urllib.parse import quote
 
 import psycopg
-from psycopg import conninfo, pq
 from sqlglot import exp
 
 from qidsql.core.budget import earlier, limit
@@ -38,19 +33,27 @@ from qidsql.engines.base import Engine
 from qidsql.engines.condition import Dependences, checked
 from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.postgres.condition import parse_condition
-from qidsql.engines.postgres.dialect import PATTERNS, POSTGRES, SYSTEM_PATH
+from qidsql.engines.postgres.dialect import PATTERNS, POSTGRES
 from qidsql.engines.postgres.doctor import examine
 from qidsql.engines.postgres.errors import (
     CATALOG,
     KINDS,
     OBSTACLES,
     answered,
-    not_connected,
     translate,
     understood,
-    unreadable,
 )
-from qidsql.engines.postgres.lock_watch import GuardedConnection, LockWatch, hang_up
+from qidsql.engines.postgres.lock_watch import LockWatch
+from qidsql.engines.postgres.server import Server, connection_parameters, parameters_label
+from qidsql.engines.postgres.session import (
+    PostgresSession,
+    RetryStatement,
+    Snapshot,
+    about_backends,
+    catalog_statement,
+    relation_names,
+    statement_text,
+)
 from qidsql.engines.runner import TableBytes
 from qidsql.engines.table_names import find_table, no_schema
 from qidsql.engines.workers import Batch, Session, Work, Worker, end_sessions
@@ -63,11 +66,9 @@ from qidsql.errors import (
     Stopped,
     UnknownName,
     UsageError,
-    redacted,
 )
-from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import name_text, relation
-from qidsql.sql.templates import Filling, Row, Statement, fill, in_pieces, integer, marks, put_together
+from qidsql.sql.templates import Filling, Row, Statement, fill, integer, put_together
 from qidsql.wording.texts import count, few
 
 Answer = TypeVar("Answer")
@@ -79,10 +80,8 @@ logging.getLogger("psycopg").addHandler(
 IMPORTED = "qidsql_received"  # a temporary table
 WORKING_COPY = TableName("qidsql_workspace", "pg_temp")
 UNDECLARED = ", or declare your function STABLE or IMMUTABLE, if it is (a new one is VOLATILE)"
-BYTES_AT_ONCE = 1 << 16  # bytes sent at once
 FURTHER = 5.0  # seconds to wait for the sessions after the first, without which an audit only takes longer
 RETRIES = 5  # of a statement, at most
-OLDEST_SERVER = 120000  # from version 12 on the catalog shows which collations merge texts
 HOLDING_ROWS = ("table", "materialized view", "partitioned table")
 NOTES = {
     "materialized view": "a materialized view shows the data of its last refresh",
@@ -95,136 +94,6 @@ HIDING = (
 UNESTIMATED_ROWS = 1000  # rows, below which no estimate is held against the count
 
 
-class RetryStatement(QidsqlError):
-    """A statement was ended, or its answer is unusable; it can be repeated without consequences."""
-
-
-@dataclass(eq=False, slots=True)
-class Snapshot:
-    """A snapshot that sessions read; `lost` is the error if it no longer exists."""
-
-    lost: Stopped | None = None
-
-
-class PostgresSession:
-    """One connection in one transaction, or without `snapshot` one per statement. Read-only unless `writable`."""
-
-    def __init__(
-        self,
-        connection: psycopg.Connection[Row],
-        statement_seconds: int,
-        snapshot: bool,
-        writable: bool = False,
-    ) -> None:
-        self.connection = connection
-        self.backend: int | None = None  # the id of the server process, also behind a pooler
-        self._snapshot = snapshot
-        self._cancelling = threading.Lock()
-        connection.read_only = not writable
-        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        settings = _text(
-            "settings",
-            statement_timeout=str(statement_seconds * 1000),
-            idle_timeout=str((statement_seconds + 1800) * 1000),  # idle during a whole statement of another session
-        )
-        self._settings = f"{SYSTEM_PATH};\n{settings}".encode()
-
-    def begin(self, snapshot: str | None = None) -> None:
-        """Begins the transaction, on another session's exported snapshot if given.
-
-        From then on only Postgres' own functions, operators and types are found.
-        """
-        if snapshot is not None:
-            name = POSTGRES.literal(snapshot)
-            self.connection.execute(f"SET TRANSACTION SNAPSHOT {name}".encode())
-        cursor = self.connection.execute(self._settings)
-        while cursor.nextset():  # the last result has the settings
-            pass
-        self.backend = integer(_rows(cursor)[0][1])
-
-    def begin_again(self, snapshot: str | None = None) -> None:
-        """Ends the transaction, and begins another."""
-        self.connection.rollback()
-        self.begin(snapshot)
-
-    def role_path(self) -> list[str]:
-        """The schemas on the role's own search path. Call it before the transaction begins."""
-        with self.connection.transaction(force_rollback=True):
-            rows = _rows(self.connection.execute(_text("search_path").encode()))
-        return [str(row[0]) for row in rows]
-
-    def execute(self, sql: str) -> list[Row]:
-        return self._execute(sql)
-
-    def _execute(self, sql: str, single: bool = False) -> list[Row]:
-        """The rows of a statement. With `single` the server itself refuses several statements in the text."""
-        with self._transaction():
-            return _rows(self.connection.execute(sql.encode(), binary=single))
-
-    def export(self, sql: str, path: Path) -> None:
-        cursor, copy = self.connection.cursor(), f"COPY ({sql}) TO STDOUT (FORMAT csv)".encode()
-        with self._transaction(), path.open("wb") as file, cursor, cursor.copy(copy) as blocks:
-            for block in blocks:
-                file.write(block)
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """The session's transaction, or a new one, whose tables must not be rewritten during its lock waits.
-
-        Raises RetryStatement.
-        """
-        if self._snapshot:
-            yield
-            return
-        with self.connection.transaction():
-            self.begin()
-            yield
-            changed = _rows(self.connection.execute(_about("changed_since", [self.backend]).encode()))
-            if changed:
-                raise RetryStatement(f"{_names(changed)} was altered, truncated or refreshed while it was read")
-
-    def load(self, sql: str, path: Path) -> None:
-        with path.open("rb") as file, self.connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
-            while block := file.read(BYTES_AT_ONCE):
-                copy.write(block)
-
-    def attempt(self, sql: str) -> list[Row]:
-        """The rows of a statement, in a savepoint: an error leaves the session usable."""
-        with self.connection.transaction():
-            return self.execute(sql)
-
-    def bind(self, *statements: str) -> None:
-        """Runs statements that contain a user's text, and rolls them back."""
-        with self.connection.transaction(force_rollback=True):
-            for sql in statements:
-                self._execute(sql, single=True)
-
-    def freeze_time(self) -> None:
-        """Nothing to do: now() is the start time of the transaction."""
-
-    @property
-    def usable(self) -> bool:
-        """Whether the session can go on after an error."""
-        status = self.connection.info.transaction_status
-        return status in (pq.TransactionStatus.IDLE, pq.TransactionStatus.INTRANS)
-
-    def cancel(self) -> None:
-        """Cancels over a separate connection, with a short timeout, since the network may not respond."""
-        with self._cancelling:
-            try:
-                self.connection.cancel_safe(timeout=POSTGRES.cancel)
-            except psycopg.Error:
-                self.hang_up()
-
-    def close(self) -> None:
-        with self._cancelling:  # a cancel needs the connection
-            self.connection.close()
-
-    def hang_up(self) -> None:
-        """Ends the wait for a server that does not respond. Closing the connection would not wake the thread."""
-        hang_up(self.connection)
-
-
 class PostgresEngine(Engine):
     """A Postgres database. The first session exports its snapshot, the others import it."""
 
@@ -233,7 +102,7 @@ class PostgresEngine(Engine):
 
     labelled = True
 
-    def __init__(self, server: "Server", workers: int) -> None:
+    def __init__(self, server: Server, workers: int) -> None:
         super().__init__(workers)
         self.writable = server.writable
         self.label = parameters_label(server.parameters)
@@ -329,7 +198,7 @@ class PostgresEngine(Engine):
 
     def _export(self, worker: Worker, deadline: float | None) -> str:
         """The name of a session's snapshot. Raises psycopg.Error, BudgetSpent."""
-        return str(self._on(worker, _text("export_snapshot"), deadline)[0][0])
+        return str(self._on(worker, statement_text("export_snapshot"), deadline)[0][0])
 
     def _renew_sessions(self) -> bool:
         """Ends the transactions of all sessions, and begins others on a new snapshot."""
@@ -396,11 +265,11 @@ class PostgresEngine(Engine):
             raise self._lost(self._answer.state)
         try:
             with understood(CATALOG):
-                read = {integer(oid) for (oid,) in self._on(sessions[0], _about("locked", backends), limit())}
+                read = {integer(oid) for (oid,) in self._on(sessions[0], about_backends("locked", backends), limit())}
             if read <= self._verified:
                 return
             with understood(CATALOG):
-                changed = _names(self._on(sessions[0], _about("changed_since", backends), limit()))
+                changed = relation_names(self._on(sessions[0], about_backends("changed_since", backends), limit()))
         except psycopg.Error as error:
             raise self.translate(error, "check for changed tables") from None
         if changed:
@@ -717,7 +586,7 @@ class PostgresEngine(Engine):
         names = ", ".join(source.column_text(POSTGRES, column.name) for column in table.columns if column.readable)
         parts = {"relation": source.text(POSTGRES), "columns": names}
         try:
-            self._attempt(put_together(_query(POSTGRES, "groupable", *parts), parts))
+            self._attempt(put_together(catalog_statement(POSTGRES, "groupable", *parts), parts))
         except (psycopg.Error, UnicodeError) as error:
             raise self.translate(error, f"description of {table.name}") from None
         self._grouped |= types
@@ -726,7 +595,7 @@ class PostgresEngine(Engine):
     def _catalog(self, template: str, **holes: Filling | Sequence[int]) -> list[Row]:
         """Rows of a catalog query. What is made of them afterwards is ours, and so are its faults."""
         try:
-            rows = self._attempt(_text(template, **holes))
+            rows = self._attempt(statement_text(template, **holes))
         except (psycopg.Error, UnicodeError) as error:
             raise self.translate(error, CATALOG) from None
         return answered(template, rows)
@@ -754,56 +623,6 @@ class PostgresEngine(Engine):
         return self._on_one_session(tried)()
 
 
-@dataclass
-class Server:
-    """Opens sessions. `source` is the text for libpq, `parameters` its parsed form.
-
-    `gentle`: a pause of the same length after each statement.
-    """
-
-    source: str = field(repr=False)  # it can contain a password
-    parameters: Mapping[str, str]
-    statement_seconds: int
-    snapshot: bool
-    writable: bool = False
-    workspace: bool = False
-    gentle: bool = False
-    watched: bool = True  # whether to watch for sessions that wait for ours
-    role_path: Sequence[str] = ()  # the role's own search path, for names that the user gives
-
-    def session(self, exported: str | None = None) -> PostgresSession:
-        """A new session; with `snapshot` its transaction has begun. Raises psycopg.Error, SourceError."""
-        connection = self._connected()
-        try:
-            _check_version(connection.info)
-            writing = self.writable or self.workspace
-            session = PostgresSession(connection, self.statement_seconds, self.snapshot, writing)
-            self.role_path = self.role_path or session.role_path()
-            if self.snapshot:
-                session.begin(exported)
-        except BaseException:
-            connection.close()
-            raise
-        return session
-
-    def watching(self) -> psycopg.Connection[Row]:
-        """A separate connection for `LockWatch`. Raises psycopg.Error."""
-        return self._connected(autocommit=True)
-
-    def label(self, session: Session) -> str:
-        return connection_label(cast(PostgresSession, session).connection.info, self.parameters)
-
-    def warning(self, session: Session) -> str:
-        return exposure(cast(PostgresSession, session).connection)
-
-    def not_connected(self, error: Exception) -> QidsqlError:
-        return not_connected(error, self.parameters)
-
-    def _connected(self, autocommit: bool = False) -> psycopg.Connection[Row]:
-        options = connection_options(self.parameters)
-        return GuardedConnection.connect(self.source, prepare_threshold=None, autocommit=autocommit, **options)  # type: ignore[arg-type]
-
-
 def connect(source: str, options: ConnectOptions) -> PostgresEngine:
     """An engine on a libpq URL or connection string; it has fewer workers if the server has too few connections.
 
@@ -827,122 +646,8 @@ def connect(source: str, options: ConnectOptions) -> PostgresEngine:
     return PostgresEngine(server, 1 if alone or options.gentle else options.workers)
 
 
-def connection_parameters(source: str) -> dict[str, str]:
-    """The connection parameters from the source, the environment and libpq's defaults, without the password.
-
-    Raises SourceError.
-    """
-    defaults = {each.keyword.decode(): each.val.decode() for each in pq.Conninfo.get_defaults() if each.val}
-    try:
-        given = {key: str(value) for key, value in conninfo.conninfo_to_dict(source).items() if value is not None}
-    except psycopg.Error as error:
-        raise unreadable(error) from None
-    # With an unescaped / or @ in a password, libpq parses parts of it as host or port, and errors would show them.
-    if re.match(r"^\w+://([^/?]*@[^/?]*@|[^?]*/[^?]*@)", source) or not _is_port(given.get("port")):
-        raise unreadable(None)
-    hidden = {"password"} | {key for key in ("host", "dbname") if "@" in given.get(key, "")}
-    return {key: value for key, value in (defaults | given).items() if key not in hidden}
-
-
-def _is_port(text: str | None) -> bool:
-    return text is None or all(part.isdigit() or not part for part in text.split(","))
-
-
-def connection_options(parameters: Mapping[str, str]) -> dict[str, str]:
-    """Defaults for libpq's options: both sides notice within about a minute that the other is gone."""
-    wanted = {
-        "application_name": "qidsql",
-        "connect_timeout": "10",
-        "keepalives_idle": "30",
-        "keepalives_interval": "10",
-        "keepalives_count": "3",
-        "tcp_user_timeout": "60000",
-    }
-    return {key: value for key, value in wanted.items() if key not in parameters} | {"client_encoding": "UTF8"}
-
-
-def exposure(connection: psycopg.Connection[Row]) -> str:
-    """What others on the network can see of a connection with a password; "" if it is encrypted, or on this machine."""
-    line, host = connection.pgconn, connection.info.hostaddr
-    if line.ssl_in_use or not line.used_password or not host or _is_this_machine(host):
-        return ""
-    return (
-        f"the connection to {connection.info.host} is not encrypted: on its way others can read how the password is "
-        f"proved and the answers, and change these; add sslmode=verify-full to the source, or set PGSSLMODE"
-    )
-
-
-def _is_this_machine(address: str) -> bool:
-    return ip_address(address.partition("%")[0]).is_loopback
-
-
-def _check_version(info: psycopg.ConnectionInfo) -> None:
-    if info.server_version < OLDEST_SERVER:
-        raise SourceError(
-            f"the server is Postgres {info.server_version / 10000:.4g}; qidsql needs Postgres 12 or later"
-        )
-
-
-def _rows(cursor: psycopg.Cursor[Row]) -> list[Row]:
-    try:
-        return cursor.fetchall() if cursor.description is not None else []
-    except (ValueError, ArithmeticError) as error:  # of a cell that is not of its column's type
-        raise psycopg.DataError(type(error).__name__) from None
-
-
-def connection_label(info: psycopg.ConnectionInfo, parameters: Mapping[str, str]) -> str:
-    """The source for messages, which can be used as a source again."""
-    found = {"user": info.user, "host": info.host, "port": str(info.port), "dbname": info.dbname}
-    return parameters_label(found, "host" in parameters)
-
-
-def parameters_label(parameters: Mapping[str, str], socket_given: bool = True) -> str:
-    """The source for messages, before it is connected. `socket_given`: a socket's folder was given, is no default."""
-    host, port = parameters.get("host", ""), parameters.get("port", "5432")
-    user = f"{_in_url(parameters['user'])}@" if parameters.get("user") else ""
-    if not host and parameters.get("service"):
-        return f"service={parameters['service']}"
-    if host.startswith("/"):  # servers on one machine can share the folder, by their ports
-        place, query = "", f"?host={_in_url(host)}" if socket_given else ""
-    else:
-        place, query = f"[{host}]" if ":" in host else host, ""
-    place += f":{port}" if port != "5432" else ""
-    return redacted(f"postgresql://{user}{place}/{_in_url(parameters.get('dbname', ''))}{query}")
-
-
-def _in_url(text: str) -> str:
-    """The text with what has a meaning in a URL percent-encoded; / stays, which has none in a folder or at the end."""
-    return re.sub(r"[^\w.~/-]", lambda found: quote(found[0]), text)
-
-
 def _raise(error: Exception) -> NoReturn:
     raise error
-
-
-def _about(template: str, backends: Sequence[object]) -> str:
-    """The text of a query about the activity of some server processes."""
-    return _text(template, ours=[integer(backend) for backend in backends])
-
-
-def _names(rows: Sequence[Row]) -> str:
-    """The names of tables; those newer than the snapshot have none."""
-    return ", ".join(sorted({str(name or "a table") for (name,) in rows}))
-
-
-def _text(template: str, **holes: Filling | Sequence[int]) -> str:
-    """The text of one of Postgres' own templates."""
-    return put_together(_query(POSTGRES, template, *holes), {name: _part(value) for name, value in holes.items()})
-
-
-def _part(value: Filling | Sequence[int]) -> str:
-    if isinstance(value, (str, int)):
-        return POSTGRES.literal(value) if isinstance(value, str) else str(value)
-    return ", ".join(map(_part, value)) if isinstance(value, Sequence) else POSTGRES.render(value)
-
-
-@in_pieces
-def _query(_: Dialect, template: str, *holes: str) -> exp.Expr:
-    return fill(f"postgres/{template}", **marks(*holes))
 
 
 def _name(row: Row) -> TableName:

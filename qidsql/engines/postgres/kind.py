@@ -42,7 +42,7 @@ class PostgresKind(ServerKind):
         return connect(text, options)
 
     def shown(self, text: str) -> str:
-        from qidsql.engines.postgres.engine import connection_parameters, parameters_label
+        from qidsql.engines.postgres.server import connection_parameters, parameters_label
 
         try:
             return parameters_label(connection_parameters(text))
