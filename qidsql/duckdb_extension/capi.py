@@ -358,6 +358,11 @@ class Connection:
         rows, self._rows = self._rows, []
         return rows
 
+    def fetchmany(self, size: int) -> list[tuple[Any, ...]]:
+        """The next rows of the last statement; none at their end."""
+        rows, self._rows = self._rows[:size], self._rows[size:]
+        return rows
+
     def cursor(self) -> "Connection":
         return Connection(self._api, self._instance)
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import duckdb
 import pytest
 
+import qidsql
 from qidsql.duckdb_extension.functions import FUNCTIONS, MEASURES, OWN, in_sql
 from tests.duckdb_hosts import Answer, Host, Module, Refused, Shell
 from tests.exhaustive import always
@@ -810,3 +811,21 @@ SAME = (
     "FROM qidsql.columns('people')",
     "FROM qidsql.violations('people', ['a', 'b'], k := 4) ORDER BY ALL",
 )
+
+
+def test_a_search_of_all_sets_begins_from_the_result_of_an_earlier_one(host: Host, tmp_path: Path) -> None:
+    """That of the command line, in a file; a file of something else is an error with the parameter's name."""
+    path, file = tmp_path / "t.duckdb", tmp_path / "earlier.json"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE t AS SELECT r * 7 % 5 AS a, r * 3 % 11 AS b, r * 13 % 17 AS c FROM range(300) r(r)"
+        )
+    file.write_text(json.dumps(qidsql.keys(str(path), "t", all=True, violates=3).to_dict()))
+    asked = "SELECT columns FROM qidsql.keys('t', all_ := true, violates := 3{})"
+    alone, since, refused = host.run(
+        [host.load, asked.format(""), asked.format(f", since := '{file}'"), asked.format(f", since := '{path}'")],
+        str(path),
+        read_only=True,
+    )[1:]
+    assert lists(alone) == lists(since) != []
+    assert isinstance(refused, Refused) and "is not JSON" in refused

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated
 
 from qidsql.commands.keys.algorithms import ALGORITHMS
@@ -21,7 +20,7 @@ from qidsql.core.policy import Budgeted, Policy, PolicyOptions, Scope, Weighted
 from qidsql.core.requirements import CriterionOptions
 from qidsql.core.results import Result, SearchAccount, Verdict
 from qidsql.core.tables import Nulls
-from qidsql.declarations.options import Command, Option
+from qidsql.declarations.options import Command, FileName, Option
 from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, reported
 from qidsql.errors import UnknownName, UsageError
 from qidsql.measures.profiles import ClassProfile
@@ -111,7 +110,7 @@ class KeysRequest(Scope, Budgeted, PolicyOptions, SampleOptions, CriterionOption
     ] = None
     max_size: Annotated[int | None, Option("largest column set of --all", "N", panel=BUDGET)] = None
     since: Annotated[
-        Path | None,
+        FileName,
         Option("the JSON of an earlier --all: its list is measured first, and searched on", "FILE", panel=SEARCH),
     ] = None
     limit: Annotated[

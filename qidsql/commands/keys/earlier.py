@@ -6,6 +6,7 @@ from qidsql.commands.keys.command import KeysResult
 from qidsql.commands.table_search import TableSearch
 from qidsql.core.files import read_json
 from qidsql.core.options import Wanted
+from qidsql.declarations.options import FileName
 from qidsql.declarations.results import MISMATCH, loaded
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion
@@ -18,8 +19,9 @@ MOST_SETS = 1_000  # of a list; to measure more costs about what a search does
 MOST_OF_PAIRS = 64  # sets of a certificate where pairs of rows decide; of more, they take fewer statements
 
 
-def read_earlier(path: Path | None) -> KeysResult | None:
+def read_earlier(typed: FileName) -> KeysResult | None:
     """The result in the file; None without one, as before the first of several searches. Raises UsageError."""
+    path = None if typed is None else Path(typed)
     if path is None or not path.exists():
         return None
     try:

@@ -189,6 +189,10 @@ class HostEngine(InSessionEngine):
             self._cache.rows[template] = super()._catalog(template)
         return self._cache.rows[template]
 
+    def _each_row(self, template: str, keep: Callable[[Row], None]) -> None:
+        for row in self._catalog(template):
+            keep(row)
+
     def seen(self, tables: Sequence[str], where: str) -> tuple[list[str], str]:
         """What a connection with these settings sees of the tables, and their names; without one, of all.
 

@@ -487,8 +487,9 @@ class DuckDBEngine(Engine):
     def _listed(self) -> list[Row]:
         """The rows of the tables and views, ordered by name. Queried once if this connection keeps writers out."""
         if self._tables is None or self._token is None or self.writable:
-            listed = (*self._asked(_all_tables, "catalog"), *self._catalog("views"))
-            rows = [row for row in listed if row[0] != self._holding]
+            found: list[Row] = []  # of 20,000 tables the names of databases and schemas are a text each
+            self._each_row("tables", lambda row: found.append((*map(intern, map(str, row[:2])), *row[2:])))
+            rows = [row for row in (*found, *self._catalog("views")) if row[0] != self._holding]
             place = self._default.catalog, self._default.schema
             rows += [(*place, name, "view", None, False, None, None) for name in self.later]
             self._tables = sorted(rows, key=lambda row: row[:3])
@@ -578,22 +579,18 @@ class DuckDBEngine(Engine):
             by_name = {name: row for name, row in by_name.items() if name.schema == schema}
         collated_views = any(row[5] for row in by_name.values())
 
-        def read(session: DuckDBSession) -> dict[TableName, list[CatalogColumn]]:
-            found: dict[TableName, list[CatalogColumn]] = {name: [] for name in by_name}
+        columns: dict[TableName, list[CatalogColumn]] = {name: [] for name in by_name}
 
-            def keep(row: Row) -> None:
-                if (name := self._name(row)) in found:
-                    _, _, _, place, name_of_it, kind, nullable, comment = row
-                    collated = bool(by_name[name][5]) or (by_name[name][3] == "view" and collated_views)
-                    column = _catalog_column(name_of_it, kind, nullable, collated, _comment(comment))
-                    of_table = found[name]
-                    of_table.extend([column] * (integer(place) - len(of_table)))  # until the others come
-                    of_table[integer(place) - 1] = column
+        def keep(row: Row) -> None:
+            if (name := self._name(row)) in columns:
+                _, _, _, place, name_of_it, kind, nullable, comment = row
+                collated = bool(by_name[name][5]) or (by_name[name][3] == "view" and collated_views)
+                column = _catalog_column(name_of_it, kind, nullable, collated, _comment(comment))
+                of_table = columns[name]
+                of_table.extend([column] * (integer(place) - len(of_table)))  # until the others come
+                of_table[integer(place) - 1] = column
 
-            session.each_row(_catalog_text("catalog_columns"), keep)
-            return found
-
-        columns = self._asked(read, "catalog")
+        self._each_row("catalog_columns", keep)
         obstacles: dict[TableName, str] = {}
         with self.answer():  # whether one of many files changed is asked once, not before each statement
             later = columns_of_files(self._read_of_files, list(self.later.values()))
@@ -723,6 +720,10 @@ class DuckDBEngine(Engine):
     def _read_of_files(self, sql: str) -> list[Row]:
         return self._execute(sql, "columns of the files")
 
+    def _each_row(self, template: str, keep: Callable[[Row], None]) -> None:
+        """Passes on the rows of a catalog query, as `_catalog`, of which only some are in memory."""
+        self._asked(lambda session: session.each_row(_catalog_text(template), keep), "catalog")
+
     def _execute(self, sql: str, purpose: str) -> list[Row]:
         return self._asked(lambda session: session.execute(sql), purpose)
 
@@ -798,13 +799,6 @@ def _parquet_bytes(_: Dialect) -> exp.Expr:
 @in_pieces
 def _stored_bytes(_: Dialect) -> exp.Expr:
     return fill("duckdb/stored_bytes", **marks("table", "catalog"))
-
-
-def _all_tables(session: DuckDBSession) -> list[Row]:
-    """The rows of tables.sql; of 20,000 tables the names of databases and schemas are a text each."""
-    found: list[Row] = []
-    session.each_row(_catalog_text("tables"), lambda row: found.append((*map(intern, map(str, row[:2])), *row[2:])))
-    return found
 
 
 def _computed(row: Row) -> str:
