@@ -58,11 +58,12 @@ def examine(
     snapshot: str,
     schema: str | None,
     role: str | None,
+    older: str = "",
 ) -> Examination:
     """The checks, with three statements to the system catalog.
 
     `role_path` lists the schemas on the search path of the session's role. The grants are all that `role` needs, or
-    without it those that the session's role lacks.
+    without it those that the session's role lacks. `older`: a version that has no hashes of rows.
     """
     facts = _Session(*catalog("doctor_session")[0])  # type: ignore[arg-type]
     rights = [_rights(row) for row in catalog("doctor_tables") if schema is None or row[0] == schema]
@@ -73,6 +74,7 @@ def examine(
         *_path(facts.role, creators),
         *_connection(facts, sessions, snapshot),
         *_limits(facts),
+        *_version(older),
     ]
     tables = {each.name: tuple(_table(each)) for each in rights}
     grants = _grants(rights, facts.database, role or facts.role, everything=role is not None)
@@ -167,7 +169,17 @@ def _limits(facts: _Session) -> Iterator[Check]:
             "raise max_standby_streaming_delay there, or audit the primary",
         )
     limit = "without limit" if facts.temp_file_limit < 0 else f"at most {_size(facts.temp_file_limit)} of it"
-    yield Check(State.OK, f"work_mem {_size(facts.work_memory)}; larger operations use the server's disk, {limit}")
+    memory = f"work_mem {_size(facts.work_memory)}; larger operations use the server's disk, {limit}"
+    yield Check(State.OK, f"{memory}; more of it makes audits hardly faster")
+
+
+def _version(older: str) -> Iterator[Check]:
+    if older:
+        yield Check(
+            State.NOTE,
+            f"{older} has no hashes of rows: each column set is counted on its own",
+            "from version 14 on an audit of 100,000 rows takes less than half of it",
+        )
 
 
 def _table(table: _Rights) -> Iterator[Check]:

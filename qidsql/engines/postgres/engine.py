@@ -69,7 +69,7 @@ from qidsql.errors import (
 )
 from qidsql.sql.relation import name_text, relation
 from qidsql.sql.templates import Filling, Row, Statement, fill, integer, put_together
-from qidsql.wording.texts import count, few
+from qidsql.wording.texts import count, few, setting
 
 Answer = TypeVar("Answer")
 
@@ -91,6 +91,7 @@ HIDING = (
     "the session has {setting} = on, with which Postgres leaves out rows of damaged pages without an error; take it "
     "out of the source's options, or run: ALTER ROLE {role} RESET {setting}"
 )
+SECONDS_OF_SLOW_AUDIT, MANY_SCANS = 60, 20  # and scans of a view, above which a copy of it pays (of a table not)
 UNESTIMATED_ROWS = 1000  # rows, below which no estimate is held against the count
 
 
@@ -104,6 +105,7 @@ class PostgresEngine(Engine):
 
     def __init__(self, server: Server, workers: int) -> None:
         super().__init__(workers)
+        self._views = False  # whether one was described
         self.writable = server.writable
         self.label = parameters_label(server.parameters)
         self._server = server
@@ -323,8 +325,11 @@ class PostgresEngine(Engine):
 
     def sees_one_state(self, table: Table) -> bool:
         """Unless some of its rows are elsewhere. Hashes of whole rows are known to Postgres 14."""
-        older = self.version.startswith(("PostgreSQL 12", "PostgreSQL 13"))
-        return self._one_snapshot and not table.fenced and table.kind != "foreign table" and not older
+        return self._one_snapshot and not table.fenced and table.kind != "foreign table" and not self._is_old
+
+    @property
+    def _is_old(self) -> bool:
+        return self.version.startswith(("PostgreSQL 12", "PostgreSQL 13"))
 
     def import_file(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
         """Copies the file into a temporary table, which is dropped with the transaction."""
@@ -392,7 +397,13 @@ class PostgresEngine(Engine):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        return (self.warning,) if self.warning else ()
+        said = [self.warning] if self.warning else []
+        if self._views and not self.workspace and self.seconds > SECONDS_OF_SLOW_AUDIT and self.scans > MANY_SCANS:
+            said.append(
+                f"{count(self.scans)} scans of a view took {count(round(self.seconds))} s: {setting('workspace')} "
+                f"(audit, keys) reads it once, into a temporary table of codes, if the role may make one"
+            )
+        return tuple(said)
 
     def release(self) -> None:
         self._lock_watch.stop()
@@ -429,6 +440,7 @@ class PostgresEngine(Engine):
     ) -> Table:
         if not columns:
             raise UsageError(f"{name} has no columns, so there is nothing to audit")
+        self._views = self._views or kind == "view"
         if calls:
             self._refuse_planned_calls(name)
         return self._groupable(
@@ -542,7 +554,8 @@ class PostgresEngine(Engine):
 
     def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
         """Three statements to the system catalog."""
-        return examine(self._catalog, self._server.role_path, self.workers, self.snapshot, schema, role)
+        older = self.version if self._is_old else ""
+        return examine(self._catalog, self._server.role_path, self.workers, self.snapshot, schema, role, older)
 
     def _definitions(self, oids: Sequence[int]) -> dict[int, str]:
         """The queries of views, in which every name has its schema."""

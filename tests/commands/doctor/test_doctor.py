@@ -16,6 +16,7 @@ import qidsql as package
 from qidsql.commands.doctor import doctor as installation
 from qidsql.commands.doctor.command import DoctorResult
 from qidsql.core.results import State
+from qidsql.engines.postgres import engine as postgres_engine
 from qidsql.errors import UnknownName, UsageError
 from tests.commandline import inside, several
 from tests.postgres_server import PostgresServer
@@ -328,3 +329,32 @@ def test_a_file_whose_pages_cannot_be_read(tmp_path: Path) -> None:
         ("main.damaged", False),
         ("main.good", True),
     ]
+
+
+def test_an_old_server_is_told_what_a_newer_one_saves(
+    postgres_store: PostgresStore,
+) -> None:
+    def remedies() -> list[str]:
+        return [each.remedy or "" for each in package.doctor(engine).session]
+
+    with postgres_store.connect() as engine:
+        assert not any("from version 14 on" in each for each in remedies())
+        engine.version = "PostgreSQL 13.22"
+        assert any("from version 14 on" in each for each in remedies())
+
+
+def test_a_slow_audit_of_a_view_is_told_of_a_copy(
+    postgres_store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a table a copy takes longer than its scans."""
+    postgres_store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(n % 7, n % 11) for n in range(60)])
+    postgres_store.execute("CREATE VIEW v AS SELECT a, b FROM t")
+    monkeypatch.setattr(postgres_engine, "SLOW", 0)
+    monkeypatch.setattr(postgres_engine, "MANY_SCANS", 1)
+    hints = {}
+    for name, workspace in (("t", False), ("v", False), ("v", True)):
+        with postgres_store.connect(workspace=workspace) as engine:
+            notes = package.audit(engine, name, workspace=workspace).account.notes
+            hints[name, workspace] = [each for each in notes if "scans of a view took" in each]
+    assert [len(each) for each in hints.values()] == [0, 1, 0]
+    assert "workspace (audit, keys) reads it once" in hints["v", False][0]
