@@ -17,7 +17,7 @@ from qidsql.sql.templates import Row, Statement, integer
 
 CLASSES_OF_SAMPLING = 100_000  # classes; of more, samples are asked first
 SAMPLES = (64, 8, 2)  # one class in so many
-NEAR_LIMIT = 4  # times the limit, or a part of it: so near, a finer sample estimates the rows below k
+OF_LIMIT = 4  # times the limit, or a part of it: so near, a finer sample estimates the rows below k
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class CodedClasses:
         """The rows in classes below k of each node, as samples suggest. One statement for each of two samples."""
         coarse, fine, *_ = self._samples
         self._counted([node for node in nodes if node not in self._likely], coarse)
-        near = [node for node in nodes if limit <= NEAR_LIMIT * self._likely[node] <= NEAR_LIMIT * NEAR_LIMIT * limit]
+        near = [node for node in nodes if limit <= OF_LIMIT * self._likely[node] <= OF_LIMIT * OF_LIMIT * limit]
         self._counted(near, fine)
         return [Below(self._likely[node], self._likely[node]) for node in nodes]
 

@@ -4,14 +4,18 @@
     zip_code = "zips.csv"                                          # a line value;coarser;...;* for each value
     country = { Europe = ["DE", "FR"], Asia = ["JP"] }             # groups of values
     ward = { table = "main.wards" }                                # its columns: the value, then its levels
+    age = { steps = [5, 10, 20], bottom = 20, top = 90 }           # a grid; below 20 and from 90 on, one label each
+    fee = { steps = [100, 500], tails = 30 }                       # the same, cut where 30 rows or more are beyond
 
 is such a file; a folder has a file COLUMN.csv, or NAME_COLUMN.csv, for each column. That each level is a function of
 the one below, and covers every value, is checked in the engine (`hierarchies`).
 """
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,29 +24,34 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from qidsql.core.files import read_toml, refuse_pipe
-from qidsql.core.tables import Column, Table
+from qidsql.core.tables import Column, Table, ValueKind
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
-from qidsql.generalization.hierarchies import ColumnHierarchy, Level
-from qidsql.wording.texts import plural, setting
+from qidsql.generalization.hierarchies import Ask, ColumnHierarchy, Level, kind_of_values
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.hierarchies import by_ends, by_width, ends_with_rows
+from qidsql.sql.templates import Row, Statement, integer
+from qidsql.wording.texts import count, plural, setting
 
-EXPECTED = "expected SQL of its levels, a .csv file, groups of values, or { table = NAME }"
+EXPECTED = "expected SQL of its levels, a .csv file, groups of values, { table = NAME }, or { steps = [WIDTH] }"
+NUMBERS = (ValueKind.WHOLE, ValueKind.DECIMAL, ValueKind.FLOAT)
+CUTS = ("bottom", "top", "tails")
 
 
 def declared_hierarchies(
-    engine: Engine, table: Table, columns: Sequence[Column], place: Path
+    engine: Engine, ask: Ask, table: Table, columns: Sequence[Column], place: Path
 ) -> dict[str, ColumnHierarchy]:
     """The hierarchies that a folder or a TOML file has for these columns, not yet checked in the engine.
 
-    One statement for each column with SQL or a table, on the catalog. Raises UsageError, which names lines and no
-    values, UnknownName, AccessError.
+    One statement for each column with SQL or a table, on the catalog, and one for `tails`. Raises UsageError, which
+    names lines and no values, UnknownName, AccessError, Stopped, StatementError.
     """
     if place.suffix.lower() != ".toml":
         found = {name: read_file(file, column) for name, (file, column) in _files_in(place, columns).items()}
     else:
         given = {name.lower(): each for name, each in read_toml(place, _expected()).content.items()}
         known = [column for column in columns if column.name.lower() in given]
-        found = {each.name: _declared(engine, table, each, given[each.name.lower()], place) for each in known}
+        found = {each.name: _declared(engine, ask, table, each, given[each.name.lower()], place) for each in known}
     return found
 
 
@@ -50,7 +59,7 @@ def _expected() -> str:
     return f"{setting('hierarchies')} takes a folder with files COLUMN.csv, or a .toml file"
 
 
-def _declared(engine: Engine, table: Table, column: Column, given: Any, place: Path) -> ColumnHierarchy:
+def _declared(engine: Engine, ask: Ask, table: Table, column: Column, given: Any, place: Path) -> ColumnHierarchy:
     source = f"{setting('hierarchies')} {place.name}: {column.name}"
     match given:
         case str():
@@ -60,10 +69,52 @@ def _declared(engine: Engine, table: Table, column: Column, given: Any, place: P
             return ColumnHierarchy(column, tuple(labels), f"SQL of {place.name}", source=source)
         case {"table": str() as name, **others} if not others:
             return _of_table(engine, column, name, source)
+        case {"steps": [int(), *_]} if given.keys() <= {"steps", *CUTS}:
+            return _grid(engine.dialect, ask, table, column, given, source)
         case dict() if given and all(isinstance(each, list) for each in given.values()):
             lines = [(_text(value, source), group) for group, values in given.items() for value in values]
             return _listed(column, lines, place.name, source)
     raise UsageError(f"{source}: {EXPECTED}")
+
+
+def _grid(
+    dialect: Dialect,
+    ask: Ask,
+    table: Table,
+    column: Column,
+    given: Mapping[str, Any],
+    source: str,
+) -> ColumnHierarchy:
+    """Intervals of numbers from 0, with one label for all numbers beyond each cut."""
+    steps, cuts = given["steps"], {name: each for name, each in given.items() if name in CUTS}
+    kind = kind_of_values(column, dialect)
+    if kind not in NUMBERS:
+        raise UsageError(f"{source}: steps are of numbers, and {dialect.name} has none in {column.name}")
+    if any(type(each) is not int for each in (*steps, *cuts.values())) or min(steps) < 1 or cuts.get("tails", 1) < 1:
+        raise UsageError(f"{source}: steps, cuts and rows of tails are whole numbers, steps and tails at least 1")
+    if any(wide % narrow for narrow, wide in pairwise(steps)) or sorted({*steps}) != [*steps]:
+        raise UsageError(f"{source}: each step has to be a multiple of the one before, such as 5, 10, 50, or 5, 10, 20")
+    bottom, top, floating = cuts.get("bottom"), cuts.get("top"), kind is ValueKind.FLOAT
+    if "tails" in cuts:
+        if len(cuts) > 1:
+            raise UsageError(f"{source}: tails are cut where enough rows are beyond; leave out bottom and top")
+        text = ends_with_rows(dialect, table, column, steps[0], floating, cuts["tails"])
+        [(bottom, top)] = ask([Statement(text, f"ends of {column.name}", _ends)])
+        if bottom is None or top is None or bottom > top:
+            raise UsageError(f"{source}: not so many rows are beyond any two cuts; take fewer, or other steps")
+    elif bottom is not None and top is not None and bottom >= top:
+        raise UsageError(f"{source}: bottom has to be below top")
+    widths = [by_width(width, kind is ValueKind.WHOLE, floating) for width in steps]
+    levels = [Level(f"steps of {count(width)}", label, width) for width, label in zip(steps, widths, strict=True)]
+    if cuts:
+        together = [replace(each, label=by_ends(each.label, bottom, top)) for each in levels]
+        levels = [Level("ends together", by_ends(None, bottom, top)), *together]
+    return ColumnHierarchy(column, tuple(levels), f"steps of {source.partition(': ')[0].split()[-1]}", source=source)
+
+
+def _ends(rows: list[Row]) -> tuple[int | None, int | None]:
+    bottom, top = (None if each is None else integer(each) for each in rows[0])
+    return bottom, top
 
 
 def _text(value: Any, source: str) -> str:

@@ -120,10 +120,16 @@ class ColumnHierarchy:
 # Proposals: candidates by type, of which those stay that merge something.
 
 
+def kind_of_values(column: Column, dialect: Dialect) -> ValueKind | None:
+    """The kind that decides which levels a column can have."""
+    floats = ((ValueKind.FLOAT, dialect.floats),) if dialect.floats else ()
+    return kind_of(column.type, (*dialect.recodable, *floats))
+
+
 def dates_among(columns: Sequence[Column], dialect: Dialect) -> tuple[str, ...]:
     """The columns of dates: nearly every row can have a birthday of its own, and years are shared."""
     kinds = (ValueKind.DATE, ValueKind.TIMESTAMP)
-    return tuple(column.name for column in columns if kind_of(column.type, dialect.recodable) in kinds)
+    return tuple(column.name for column in columns if kind_of_values(column, dialect) in kinds)
 
 
 def _dates(column: Column, timestamps: bool) -> list[Level]:
@@ -163,7 +169,7 @@ def _text_dates(formats: Sequence[TextFormat]) -> list[Level]:
 
 def _candidates(hierarchy: ColumnHierarchy, dialect: Dialect, lengths: tuple[int, ...]) -> ColumnHierarchy:
     """The hierarchy with every level that its column could have."""
-    column, kind = hierarchy.column, kind_of(hierarchy.column.type, dialect.recodable)
+    column, kind = hierarchy.column, kind_of_values(hierarchy.column, dialect)
     if kind in (ValueKind.DATE, ValueKind.TIMESTAMP):
         return replace(hierarchy, levels=tuple(_dates(column, kind is ValueKind.TIMESTAMP)), why="dates")
     values, shortest, longest, *dates = lengths
@@ -228,7 +234,7 @@ def levels_of(
     """The same without their figures, and so without a check of the declared ones. Two statements at most."""
     found = [declared.get(column.name, ColumnHierarchy(column, (), "all or nothing")) for column in columns]
     open_ = [place for place, each in enumerate(found) if not each.source and each.column.name in proposed]
-    kinds = {place: kind_of(found[place].column.type, dialect.recodable) for place in open_}
+    kinds = {place: kind_of_values(found[place].column, dialect) for place in open_}
     long = [(place, found[place], kind) for place, kind in kinds.items() if kind in (*EXACT, ValueKind.TEXT)]
     lengths = ask([_lengths(dialect, table, long)])[0] if long else {}
     for place in open_:
@@ -250,7 +256,7 @@ def surveyed(
 
 def can_have_levels(column: Column, values: int, dialect: Dialect) -> bool:
     """Whether a column of so many values, or one less, can have levels by its type."""
-    kind = kind_of(column.type, dialect.recodable)
+    kind = kind_of_values(column, dialect)
     few = {ValueKind.WHOLE: FEW_NUMBERS, ValueKind.TEXT: CODES - 1}
     return kind is not None and values > few.get(kind, 1)
 

@@ -51,7 +51,8 @@ class Dialect:
     of its own. `snapshot`: a session can read all its statements' data and time as of one moment. `bytes`: how far it
     is known what a scan reads, in words; empty if it is not. `tested`: the engines on which the tests ran, as
     `Engine.version` begins; for others of this dialect statements are rendered only. `recodable`: patterns of the types
-    whose columns can be recoded, by the kind of their values. `quote`: stands around names, twice within them, as '
+    whose columns can be recoded, by the kind of their values. `floats`: the pattern of those of floating point whose
+    values can be put into intervals. `quote`: stands around names, twice within them, as '
     around texts; empty if that is not all. `own_hashes`: the hashes are functions of the connection, which a printed
     script cannot call. `opening`, `closing`: statements before and after a script (see `script`).
     """
@@ -104,6 +105,7 @@ class Dialect:
     bytes: str = ""
     tested: tuple[str, ...] = ()
     recodable: tuple[tuple[ValueKind, str], ...] = ()
+    floats: str | None = None
     opening: tuple[str, ...] = ()
     closing: tuple[str, ...] = ()
     materialized_views: bool = False

@@ -79,8 +79,7 @@ def by_width(width: int, whole: bool, floating: bool = False) -> Label:
     """20-39 of whole numbers, else [20, 40): from 20 to below 40."""
 
     def label(value: exp.Expr) -> exp.Expr:
-        exact = _floor(value) if floating else value.copy()
-        low = exp.cast(recoded(exact, Recoding(RecodingKind.WIDTH, width)), "DECIMAL(38, 0)")
+        low = start_of_step(value, width, floating)
         high = exp.paren(exp.Add(this=low.copy(), expression=_number(width - whole)))
         start, end = _text(low), _text(high)
         if not whole:
@@ -89,6 +88,36 @@ def by_width(width: int, whole: bool, floating: bool = False) -> Label:
         return _joined(start, dash, end)
 
     return label
+
+
+@cache
+def by_ends(between: Label | None, bottom: int | None, top: int | None) -> Label:
+    """<20 and >=90 of numbers beyond these ends, if there are; `between` them, another label, or the value's own."""
+
+    def label(value: exp.Expr) -> exp.Expr:
+        within = exp.and_(value.copy() > -LARGEST, value.copy() < LARGEST)
+        ends = []
+        if bottom is not None:
+            ends.append(exp.If(this=exp.and_(within.copy(), value.copy() < bottom), true=_quoted(f"<{bottom}")))
+        if top is not None:
+            ends.append(exp.If(this=exp.and_(within.copy(), value.copy() >= top), true=_quoted(f">={top}")))
+        return exp.Case(ifs=ends, default=between(value) if between else exp.null())
+
+    return label
+
+
+def start_of_step(value: exp.Expr, width: int, floating: bool) -> exp.Expr:
+    """Where the interval of this width begins that a number is in; NULL where it has none."""
+    exact = _floor(value) if floating else value.copy()
+    return exp.cast(recoded(exact, Recoding(RecodingKind.WIDTH, width)), "DECIMAL(38, 0)")
+
+
+def ends_with_rows(dialect: Dialect, table: Table, column: Column, width: int, floating: bool, least: int) -> str:
+    """The text of the query for the first start of a step below which so many rows are, and the last one from which on
+    so many are."""
+    start = start_of_step(original(column), width, floating)
+    tree = fill("hierarchies/ends", start=start, least=least, table=rows_node(table), condition=condition(table))
+    return dialect.render(tree)
 
 
 @cache

@@ -130,7 +130,9 @@ class WhatIf:
     def _hierarchies(self, leveled: Sequence[str], place: Path | None) -> dict[str, ColumnHierarchy]:
         """Those of the columns with levels. What declares one is checked."""
         ask, dialect, table = self._profiler.ask, self._dialect, self._table
-        declared = {} if place is None else declared_hierarchies(self._profiler.engine, table, self._columns, place)
+        declared = (
+            {} if place is None else declared_hierarchies(self._profiler.engine, ask, table, self._columns, place)
+        )
         columns = [self._columns[self._places[name]] for name in leveled]
         values = {name: self._values[self._places[name]] for name in leveled}
         proposed = [each.name for each in columns if can_have_levels(each, values[each.name], dialect)]

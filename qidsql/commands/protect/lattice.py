@@ -31,7 +31,9 @@ from qidsql.wording.texts import setting
 def codes_of(protection: TableProtection, place: Path | None) -> Codes:
     """The hierarchies of the columns, checked, and their codes. Raises UsageError, Stopped, StatementError."""
     table, columns, dialect = protection.table, protection.columns, protection.engine.dialect
-    declared = {} if place is None else declared_hierarchies(protection.engine, table, columns, place)
+    declared = (
+        {} if place is None else declared_hierarchies(protection.engine, protection.profiler.ask, table, columns, place)
+    )
     if place is not None and not declared:
         raise UsageError(
             f"{setting('hierarchies')} {place} has none for a column that is protected; expected names such as "

@@ -206,7 +206,7 @@ class AuditClaims:
         """The queries for the rows with columns at levels, by labels."""
         engine, table, names = audited.engine, self._search.table, audited.names
         columns = table.resolve(names)
-        declared = {} if place is None else declared_hierarchies(engine, table, columns, place)
+        declared = {} if place is None else declared_hierarchies(engine, audited.ask, table, columns, place)
         leveled = {name for node in nodes for name, _ in node}
         known = {name: each for name, each in declared.items() if name in leveled}
         codes = Codes(

@@ -110,6 +110,7 @@ DUCKDB = DuckDBDialect(
         (ValueKind.DATE, r"date"),
         (ValueKind.TIMESTAMP, r"timestamp(_s|_ms)?"),
     ),
+    floats=r"float|double",
 )
 
 

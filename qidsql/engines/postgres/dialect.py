@@ -152,6 +152,7 @@ POSTGRES = PostgresDialect(
         (ValueKind.DATE, r"date"),
         (ValueKind.TIMESTAMP, r"timestamp(\(\d\))? without time zone"),
     ),
+    floats=r"real|double precision",
     longest_name=63,
     cancel=1.0,  # as the server notices that a connection is cut
     timeout=True,
