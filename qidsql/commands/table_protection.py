@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -21,7 +21,7 @@ from qidsql.errors import Stopped, UsageError
 from qidsql.generalization.hierarchies import dates_among
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
-from qidsql.profiling.by_value import ByValue
+from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.copies import GivenBack, ProtectedCopy, given_back, planned_copy, rows_of_query
 from qidsql.sql.copies import created, dbt_model
@@ -119,7 +119,8 @@ class TableProtection:
         keep: Sequence[str] = (),
         stated: Sequence[LeftOut] | None = None,
     ) -> None:
-        self._entity = policy.entity
+        self._entity, self._known_rows = policy.entity, policy.known_rows
+        self.persons: Column | None = None  # counted, as some have several rows
         policy = keeping(by_rows(policy), keep)
 
         def protected(table: Table) -> Columns:
@@ -161,13 +162,20 @@ class TableProtection:
         """Raise the stop that ended the work while the catalog was read, if any."""
         self._search.begin()
 
-    def recognise(self, on_stage: Callable[[str], None]) -> None:
+    def counting(self, policy: Policy) -> Policy:
+        """The policy by what is counted: persons of whom some have several rows, else rows."""
+        return replace(policy, entity=self.persons.name if self.persons else None, known_rows=None)
+
+    def recognise(self, on_stage: Callable[[str], None], *, several: bool = False) -> None:
         """Exclude the columns whose values identify directly, by the same rule whichever the way: none would be left.
 
         Dates stay, as years can be. Sends no statement if the request names the columns and none is named like the
-        persons. Raises UsageError, Stopped, StatementError.
+        persons. `several`: the way counts persons of whom some have several rows, one of which is known. Raises
+        UsageError, Stopped, StatementError.
         """
-        self._search.confirm_rows(self._entity, by_persons=False)
+        several = several and self._known_rows is None
+        if self._search.confirm_rows(self._entity, by_persons=False, several=several) and self._entity:
+            self.persons = self.table.column(self._entity)
         if self._policy.columns or self._policy.keep_identifiers:
             return
         on_stage("profiling the columns")
@@ -197,7 +205,8 @@ class TableProtection:
 
     def account(self, rows: int | None, unfinished: Sequence[str]) -> SearchAccount:
         """The account of the work so far."""
-        return self._search.account(self._counted if rows is None else rows, unfinished)
+        found = self._search.account(self._counted if rows is None else rows, unfinished)
+        return replace(found, policy=replace(found.policy, entity=self.persons.name)) if self.persons else found
 
     def given_back(
         self,
@@ -218,11 +227,13 @@ class TableProtection:
         policy: Policy,
     ) -> ClassProfile:
         """The classes of a copy, and what they disclose where the policy limits that. `columns` are the protected ones
-        as the copy has them, `rows_with` returns its rows with some columns in their comparable form."""
+        as the copy has them, `rows_with` returns its rows with some columns in their comparable form, `persons` too."""
         limits = limits_among(policy.criteria)
         sensitive = [column.learned for column in self.table.resolve([each.sensitive for each in limits])]
-        source = Relation(rows_with((*columns, *dict.fromkeys(sensitive))))
-        profiler = ByValue(self.engine, source, self.names, policy.k)
+        persons = (self.persons,) if self.persons else ()
+        source = Relation(rows_with((*columns, *dict.fromkeys(sensitive), *persons)))
+        entity = persons[0].name if persons else None
+        profiler = profiler_for(self.engine, source, self.names, policy.k, entity)
         if not limits:
             return profiler.profile(profiler.everything)
         pairs = [(limit, column.name) for limit, column in zip(limits, sensitive, strict=True)]

@@ -58,17 +58,17 @@ def named_like_persons(
     return tuple(persons(replace(listed, measured=counts), {}))
 
 
-def repeats(profiler: TableProfiler, table: Table, name: str) -> bool:
-    """Whether a column has fewer values than rows, NULLs among them, as far as it can be read.
+def repeats(profiler: TableProfiler, table: Table, name: str) -> tuple[bool, int]:
+    """Whether a column has fewer values than rows, as far as it can be read, and its NULLs.
 
     Raises UnknownName, Stopped, StatementError.
     """
     [column] = table.resolve([name])
     if not column.readable:
-        return True
+        return True, 0
     alone = profiler.by_value.over(relation(profiler.engine.dialect, table, [column]), profiler.rows, [column.name])
     [profile], [nulls] = alone.singles(), alone.counts()[1]
-    return nulls > 0 or profile.classes < profile.rows
+    return profile.classes < profile.rows, nulls
 
 
 def _counted(profiler: TableProfiler, table: Table, columns: Sequence[Column]) -> dict[str, ValueCounts]:
@@ -252,6 +252,13 @@ def interruptible() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def rows_of_nobody(rows: int, person: str) -> Unconfirmed:
+    return Unconfirmed(
+        f"{plural(rows, 'row has', 'rows have')} no {person} and may be of persons counted already",
+        f": fill it in, or leave these rows out ({setting('where')})",
+    )
+
+
 def rows_of_persons(column: str) -> str:
     return f"{column} is named like the persons and repeats: several rows of a person would pass for several persons"
 
@@ -316,8 +323,9 @@ class TableSearch:
         if self.stopped is not None:
             raise self.stopped
 
-    def confirm_rows(self, entity: str | None, *, by_persons: bool) -> None:
-        """Raise Unconfirmed if a row may be one of several of a person. `by_persons`: the command can count these.
+    def confirm_rows(self, entity: str | None, *, by_persons: bool, several: bool = False) -> bool:
+        """Raise Unconfirmed if a row may be one of several of a person. `by_persons`: the command can count these;
+        `several`: it can where it has to, so that it is returned whether an `entity` has several rows.
 
         An `entity` of a command that counts rows must tell them apart; that of one that counts persons must have a
         value in each row, since a row of nobody may be of somebody counted already. One statement or two, if there is
@@ -329,15 +337,21 @@ class TableSearch:
         elif entity is None:
             if found := named_like_persons(self.profiler, self.table, self._policy, {}):
                 raise Unconfirmed(rows_of_persons(found[0]), f". {say_what(found[0] if by_persons else None)}")
-        elif repeats(self.profiler, self.table, entity):
-            raise Unconfirmed(
-                f"rows are counted here, and {entity} repeats or has NULLs: several rows of a person would pass for "
-                f"several persons",
-                f". Take a view with one row for each person, or withhold columns ({setting('by')} columns), which "
-                f"counts persons. {say_what(None)}",
-            )
         else:
-            self._notes += (f"{entity} has another value in each row, so that each row is another person",)
+            repeated, nulls = repeats(self.profiler, self.table, entity)
+            if nulls and several:
+                raise rows_of_nobody(nulls, entity)
+            if (repeated or nulls) and not several:
+                raise Unconfirmed(
+                    f"rows are counted here, and {entity} repeats or has NULLs: several rows of a person would pass "
+                    f"for several persons",
+                    f". Take a view with one row for each person, or withhold columns ({setting('by')} columns), which "
+                    f"counts persons, as {setting('by')} values does if one row of each is known. {say_what(None)}",
+                )
+            if not repeated:
+                self._notes += (f"{entity} has another value in each row, so that each row is another person",)
+            return repeated
+        return False
 
     def confirm_persons(self) -> None:
         """Raise Unconfirmed if persons are counted, and rows have none. One statement then. Raises as `begin` does."""
@@ -346,10 +360,7 @@ class TableSearch:
             return
         [(_, (rows,))] = self.profiler.ask([column_counts(self._engine.dialect, self.profiler.source, (person,))])
         if rows:
-            raise Unconfirmed(
-                f"{plural(rows, 'row has', 'rows have')} no {person} and may be of persons counted already",
-                f": fill it in, or leave these rows out ({setting('where')})",
-            )
+            raise rows_of_nobody(rows, person)
 
     def note_persons(self) -> None:
         """Note that a row may be one of several of a person, if so. Sends what `confirm_rows` does."""

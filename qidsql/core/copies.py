@@ -46,8 +46,8 @@ class CopyOptions:
     entity: Annotated[
         str | None,
         Option(
-            "row: each row is another person, which you confirm; a column must have another value in each row, since "
-            "rows are counted here",
+            "row: each row is another person, which you confirm; a column of persons must have another value in each "
+            "row where rows are counted; by values, persons of whom some have several rows are counted",
             f"COLUMN|{EACH_ROW}",
             panel=COLUMNS,
         ),

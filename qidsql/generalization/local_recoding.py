@@ -56,7 +56,7 @@ class LocalFigures:
 
     rows: int
     classes: int
-    smallest: Annotated[int, "rows of the smallest class"]
+    smallest: Annotated[int, "rows, or persons where these are counted, of the smallest class"]
     unsafe: Annotated[int, "classes that are not safe: one, if all rows together are not"]
     columns: tuple[ShownColumn, ...]
     kept: Annotated[Fraction, "of the detail (granularity)"]
@@ -67,6 +67,11 @@ def safety_of(policy: Policy) -> Safety:
     """What each class of a plan must have. Raises UsageError if that is more than a plan can hold."""
     _, *others = policy.criteria
     diversity = [each for each in others if isinstance(each, FewValues)]
+    if diversity and policy.entity is not None:
+        raise UsageError(
+            f"--by values holds {setting('l_diversity')} where each row is another person, and {policy.entity} "
+            f"repeats; leave it out, or take {setting('by')} columns"
+        )
     for each in others:
         if each not in diversity:
             raise UsageError(

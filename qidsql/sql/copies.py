@@ -12,7 +12,7 @@ from qidsql.sql.dialects import Dialect
 from qidsql.sql.masks import Side, big, people_and_rows
 from qidsql.sql.relation import Recodings, comparable_columns, condition, making, recoded_column, rows_node, table_node
 from qidsql.sql.row_codes import dictionary
-from qidsql.sql.templates import fill, fill_query, union_all
+from qidsql.sql.templates import Statement, fill, fill_query, integer, union_all
 
 
 def suppressed_by_plan(
@@ -313,11 +313,16 @@ def cells_given_back(table: Side, copy: Side, protected: int) -> exp.Query:
     return found.with_(BOTH, as_=exp.select("*").from_(both.node), copy=False)
 
 
-def rows_that_differ(dialect: Dialect, planned: exp.Query, written: exp.Expr, columns: Sequence[Column]) -> exp.Query:
-    """The query for how many different rows a planned copy and a written one do not have equally often.
+def rows_not_in_both(
+    dialect: Dialect, planned: exp.Query, written: exp.Expr, columns: Sequence[Column]
+) -> Statement[int]:
+    """How many different rows a planned copy and a written one do not have equally often. `columns` are those of the
+    written copy."""
+    text = dialect.render(_compared(dialect, planned, written, columns))
+    return Statement(text, "rows of the plan and the copy", lambda rows: integer(rows[0][0]), scans=2)
 
-    `columns` are those of the written copy. Two scans.
-    """
+
+def _compared(dialect: Dialect, planned: exp.Query, written: exp.Expr, columns: Sequence[Column]) -> exp.Query:
     cells = comparable_columns(dialect, columns)
     rows = exp.select(*cells).from_(planned.subquery("planned"))
     return fill_query(

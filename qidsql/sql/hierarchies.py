@@ -95,7 +95,7 @@ def by_ends(between: Label | None, bottom: int | None, top: int | None) -> Label
     """<20 and >=90 of numbers beyond these ends, if there are; `between` them, another label, or the value's own."""
 
     def label(value: exp.Expr) -> exp.Expr:
-        within = exp.and_(value.copy() > -LARGEST, value.copy() < LARGEST)
+        within = exp.and_(value.copy() > -LARGEST_LABELLED, value.copy() < LARGEST_LABELLED)
         ends = []
         if bottom is not None:
             ends.append(exp.If(this=exp.and_(within.copy(), value.copy() < bottom), true=_quoted(f"<{bottom}")))

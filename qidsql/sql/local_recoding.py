@@ -306,6 +306,7 @@ def plan_figures(
         "local_recoding/figures",
         plan=plan.subquery("made"),
         shared=_alike(words),
+        people=safety.people(),
         safe=safety.met(dialect),
         words=_words(words),
         same=same_codes("classes", words),

@@ -1,12 +1,12 @@
 -- What a plan shows, in one row.
--- Parameters: :plan     plan.sql;  :shared  what the rows of a group have in common;  :safe  whether it is safe
+-- Parameters: :plan     plan.sql;  :shared  what the rows of a group have in common;  :safe  whether it is safe;  :people  who is in it
 --             :classes  the classes of the rows: their codes, and sums of the leaves of their cells
 --             :words    codes and masks;  :same  the codes of both agree;  :figures  sums over both
--- Result: rows, groups that show the same, rows of the smallest one, groups that are not safe, the figures
+-- Result: rows, groups that show the same, rows or persons of the smallest one, groups that are not safe, the figures
 WITH planned AS MATERIALIZED (
   SELECT * FROM :plan
 ), alike AS MATERIALIZED (
-  SELECT SUM(n) AS size, :safe AS safe FROM planned GROUP BY :shared
+  SELECT :people AS size, :safe AS safe FROM planned GROUP BY :shared
 )
 SELECT
   SUM(plan.n) AS row_count,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import qidsql
 from qidsql.commands.protect.command import ProtectRequest
 from qidsql.commands.protect.protect import protect
 from qidsql.engines.connect import connect
@@ -148,3 +149,75 @@ def test_what_a_printed_statement_by_values_cannot_hold_is_refused(store: Store,
     ):
         refused = inside(*given, *asked)
         assert (refused.code, said in refused.err) == (2, True), refused.err
+
+
+# Persons of whom some have several rows.
+
+VISITS = [(n * 7919 % 40, 1950 + n * 7919 % 40 % 9, "abc"[n % 3]) for n in range(200)]
+
+
+@pytest.fixture
+def visits(store: Store) -> Store:
+    store.table("visits", {"person": "INTEGER", "born": "INTEGER", "ward": "VARCHAR(1)"}, VISITS)
+    return store
+
+
+@TWO_ENGINES
+@pytest.mark.parametrize("seed", always(15, 16, longer=[13, 25, 33, 36, 45]))
+def test_persons_are_counted_where_they_have_several_rows(store: Store, tmp_path: Path, seed: int) -> None:
+    case = random_case(seed)
+    assert case.persons is not None and len(set(case.persons)) < len(case.persons)
+    check(case, *protected(case, store, tmp_path / "hierarchies"))
+
+
+@ONE_ENGINE
+def test_a_copy_by_persons_is_verified(visits: Store, tmp_path: Path) -> None:
+    """It is compared row by row with the plan, as persons are in no copy."""
+    place = tmp_path / "plan.json"
+    given = ("protect", visits.url, "visits", "--by", "values", "--k", "5", "--entity", "person", "-q")
+    made = inside(*given, "--into", "shown", "--output", str(place))
+    assert made.code == 0, made.err
+    found = json.loads(place.read_text())
+    assert found["policy"]["entity"] == "person" and found["recoded"]["smallest"] >= 5
+    assert "k = 5 persons by person" in found["reason"]
+    assert inside("verify", str(place), visits.url).code == 0
+    with visits.connect() as engine:
+        assert [column.name for column in engine.describe("shown").columns] == ["born", "ward"]
+    for changed in ({"kept": "1"}, {"policy": found["policy"] | {"entity": None}}):
+        place.write_text(json.dumps(found | changed))
+        assert inside("verify", str(place), visits.url).code == 1
+    place.write_text(json.dumps(found))
+    visits.execute("UPDATE shown SET ward = '*'")
+    assert inside("verify", str(place), visits.url).code == 1
+    visits.execute("UPDATE visits SET person = 1 WHERE born = 1951")
+    assert inside("verify", str(place), visits.url).code == 1
+
+
+@ONE_ENGINE
+def test_what_persons_with_several_rows_rule_out_is_said(visits: Store) -> None:
+    given = ("protect", visits.url, "visits", "--entity", "person", "--k", "5")
+    for asked, code, said in (
+        (("--by", "values", "-c", "born", "--sensitive", "ward", "--l", "2"), 2, "where each row is another person"),
+        (("--by", "values", "--sql", "table"), 2, "does not hold --k persons of later rows, and person repeats"),
+        (("--by", "values", "--known-rows", "2"), 3, "rows are counted here, and person repeats or has NULLs"),
+        (("--by", "values", "--k", "41"), 1, "no coarser values help: person has fewer values than k = 41"),
+        (("--by", "levels"), 3, "counts persons, as --by values does"),
+        ((), 0, "it counts rows, and person repeats"),
+    ):
+        found = inside(*given, *asked)
+        assert (found.code, said in " ".join((found.out + found.err).split())) == (code, True), found.out + found.err
+    visits.execute("UPDATE visits SET person = NULL WHERE person = 7")
+    nobody = inside(*given, "--by", "values", "--into", "shown")
+    assert (nobody.code, "5 rows have no person and may be of persons counted already" in nobody.out) == (3, True)
+
+
+@ONE_ENGINE
+def test_persons_with_a_row_each_are_counted_as_rows(store: Store) -> None:
+    """So that rows can move, as without persons."""
+    store.table("people", {"person": "INTEGER", "born": "INTEGER"}, [(n, n * n % 61) for n in range(300)])
+    by_persons, by_rows = (
+        qidsql.protect(store.url, "people", by="values", columns=["born"], k=3, entity=entity)
+        for entity in ("person", "row")
+    )
+    assert by_persons.recoded == by_rows.recoded
+    assert by_persons.account.policy.entity is None

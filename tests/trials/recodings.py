@@ -33,6 +33,7 @@ class Case:
     hierarchies: list[dict[str, tuple[str, ...]]]
     k: int
     diversity: int | None
+    persons: list[int] | None = None  # of the rows, which then are numbered in the last column
 
     @property
     def names(self) -> list[str]:
@@ -77,7 +78,12 @@ def random_case(seed: int) -> Case:
 
     rows = [row() for _ in range(draw.choice([1, 6, 30, 80]))]
     rows += [draw.choice(rows) for _ in range(draw.choice([0, 10]))]
-    return Case(rows, hierarchies, draw.randint(2, 5), draw.choice([None, None, 2, 3]))
+    case = Case(rows, hierarchies, draw.randint(2, 5), draw.choice([None, None, 2, 3]))
+    if case.diversity is None and draw.random() < 0.5:
+        crowd = draw.choice([3, len(rows) // 2 + 1, 5 * len(rows)])
+        case.persons = [draw.randrange(crowd) for _ in rows]
+        case.rows = [(*row[:-1], str(number)) for number, row in enumerate(rows)]
+    return case
 
 
 def write_hierarchies(case: Case, folder: Path) -> None:
@@ -93,7 +99,9 @@ def protected(case: Case, store: Store, folder: Path) -> tuple[ProtectResult, li
     columns = dict.fromkeys([*case.names, "secret"], "TEXT")
     for name in ("people", "shown"):
         store.execute(f"DROP TABLE IF EXISTS {name}")
-    store.table("people", columns, case.rows)
+    persons = case.persons or range(len(case.rows))
+    rows = [(*row, person) for row, person in zip(case.rows, persons, strict=True)]
+    store.table("people", columns | {"person": "INTEGER"}, rows)
     request = ProtectRequest(
         "people",
         k=case.k,
@@ -102,6 +110,7 @@ def protected(case: Case, store: Store, folder: Path) -> tuple[ProtectResult, li
         sensitive=("secret",),
         hierarchies=str(folder),
         columns=tuple(case.names),
+        entity="row" if case.persons is None else "person",
         into="shown",
     )
     with store.connect(writable=True) as engine:
@@ -116,7 +125,12 @@ def rows_of(store: Store, names: Iterable[str], table: str = "shown") -> list[Re
 
 
 def is_safe(rows: Sequence[Record], case: Case) -> bool:
-    return len(rows) >= case.k and len({row[-1] for row in rows}) >= (case.diversity or 1)
+    return size(rows, case) >= case.k and len({row[-1] for row in rows}) >= (case.diversity or 1)
+
+
+def size(rows: Sequence[Record], case: Case) -> int:
+    """How many rows, or persons."""
+    return len(rows) if case.persons is None else len({case.persons[int(row[-1] or "")] for row in rows})
 
 
 def check(case: Case, result: ProtectResult, copy: Sequence[Record]) -> None:
@@ -132,7 +146,7 @@ def check(case: Case, result: ProtectResult, copy: Sequence[Record]) -> None:
         classes[row[:-1]].append(row)
     assert all(is_safe(each, case) for each in classes.values())
     assert result.recoded.classes == len(classes)
-    assert result.recoded.smallest == min(map(len, classes.values()))
+    assert result.recoded.smallest == min(size(each, case) for each in classes.values())
     assert all(any(stands_for(case, shown, row) for shown in set(copy)) for row in set(case.rows))
     assert all(any(stands_for(case, shown, row) for row in set(case.rows)) for shown in set(copy))
     assert kept(case, copy) == result.recoded.kept

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 from qidsql.commands.protect.way import WAY, By, Way
-from qidsql.core.copies import CopyOptions, Script
+from qidsql.core.copies import CopyOptions, Script, by_rows
 from qidsql.core.options import (
     COPY,
     Columns,
@@ -115,7 +115,7 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
         if self.way is Way.VALUES:
             from qidsql.generalization.local_recoding import safety_of
 
-            safety_of(self.policy)
+            safety_of(by_rows(self.policy))
             if self.share not in (0, fraction("suppress", SUPPRESS)) or self.chosen_measure is not Measure.LOSS:
                 raise UsageError(
                     f"--by values leaves out no row, and keeps most by loss: leave out {setting('suppress')} and "

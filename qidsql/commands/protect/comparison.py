@@ -14,12 +14,15 @@ from qidsql.commands.protect.result import ProtectResult, WayFound, in_words, ju
 from qidsql.commands.protect.way import Way
 from qidsql.commands.table_protection import TableProtection
 from qidsql.core.results import SearchAccount, Verdict
+from qidsql.core.tables import Column
 from qidsql.engines.base import Engine
 from qidsql.errors import ConnectionLost, Interrupted, Stopped, Unconfirmed, UsageError
 from qidsql.wording.texts import few, plural, setting
 
 # For each way, unless --max-seconds says how long all may take. Cells are improved until the time is up.
 SECONDS = {Way.VALUES: 30, Way.LEVELS: 20, Way.COLUMNS: 10, Way.CELLS: 10}
+
+OF_ROWS = (Way.LEVELS, Way.CELLS)  # count no persons
 
 Request = TypeVar("Request")
 OneWay = Callable[[Engine, ProtectRequest, Callable[[str], None]], ProtectResult]
@@ -39,8 +42,9 @@ def compared(
     unfinished, reason = list[str](), ""
     rows: int | None = None
     try:
-        protection.recognise(on_stage)
-        for found, counted in _each_way(engine, replace(request, columns=protection.names), one_way, on_stage):
+        protection.recognise(on_stage, several=True)
+        asked = replace(request, columns=protection.names)
+        for found, counted in _each_way(engine, asked, protection.persons, one_way, on_stage):
             ways.append(found)
             rows = counted if rows is None else rows
     except Unconfirmed as stop:
@@ -66,7 +70,11 @@ def compared(
 
 
 def _each_way(
-    engine: Engine, request: ProtectRequest, one_way: OneWay, on_stage: Callable[[str], None]
+    engine: Engine,
+    request: ProtectRequest,
+    persons: Column | None,
+    one_way: OneWay,
+    on_stage: Callable[[str], None],
 ) -> Iterator[tuple[WayFound, int | None]]:
     """What each way keeps, and the rows counted. Raises Stopped where no further way can be tried."""
     for way, tried in TRIED.items():
@@ -74,6 +82,9 @@ def _each_way(
         on_stage(f"comparing the ways: {way}")
         if request.l_diversity is not None and way is not Way.VALUES:
             yield WayFound(way=way, reason=f"it does not hold {setting('l_diversity')}"), None
+            continue
+        if persons is not None and way in OF_ROWS:
+            yield WayFound(way=way, reason=f"it counts rows, and {persons.name} repeats"), None
             continue
         try:
             yield tried(engine, replace(request, max_seconds=seconds), one_way)

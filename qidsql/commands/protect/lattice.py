@@ -43,18 +43,22 @@ def codes_of(protection: TableProtection, place: Path | None) -> Codes:
     return Codes(dialect, table, hierarchies)
 
 
-def coarsest_rows(protection: TableProtection) -> tuple[exp.Query, list[Column]]:
-    """The query for the rows of a copy that withholds each cell, and the protected columns as they are there."""
+def withheld_columns(protection: TableProtection) -> list[Column]:
+    """The protected columns as they are in a copy that withholds each cell."""
     text = protection.engine.dialect.text
-    columns = [replace(each, type=text, comparison=Comparison.BYTES) for each in protection.columns]
+    return [replace(each, type=text, comparison=Comparison.BYTES) for each in protection.columns]
+
+
+def coarsest_rows(protection: TableProtection, copied: Sequence[Column]) -> exp.Query:
+    """The query for the rows of that copy, with these columns."""
     cells = [
         exp.alias_(
             exp.Literal.string(TOP) if each.name in protection.names else original(each),
             exp.to_identifier(each.name, quoted=True),
         )
-        for each in protection.copied
+        for each in copied
     ]
-    return audited(protection.table, *cells), columns
+    return audited(protection.table, *cells)
 
 
 class Lattice:

@@ -12,7 +12,7 @@ from sqlglot import exp
 from qidsql.commands.protect.command import ProtectRequest
 from qidsql.commands.protect.comparison import compared
 from qidsql.commands.protect.frontier import frontier_of_levels, frontier_of_values
-from qidsql.commands.protect.lattice import Lattice, coarsest_rows, codes_of
+from qidsql.commands.protect.lattice import Lattice, coarsest_rows, codes_of, withheld_columns
 from qidsql.commands.protect.result import (
     AskedLevels,
     FrontierPoint,
@@ -26,7 +26,7 @@ from qidsql.commands.table_protection import Printed, TableProtection, printed, 
 from qidsql.commands.table_search import one_answer
 from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
-from qidsql.core.tables import Column
+from qidsql.core.tables import Column, Comparison
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, Unconfirmed, UsageError
 from qidsql.generalization.hierarchies import Codes
@@ -36,7 +36,8 @@ from qidsql.generalization.moves import STATEMENTS
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.protection.copies import GivenBack, ProtectedCopy, rows_of_query
-from qidsql.sql.copies import in_own_order
+from qidsql.sql.copies import in_own_order, rows_not_in_both
+from qidsql.wording.texts import setting
 
 OF_A_COPY = 8  # statements that write and audit it
 COUNTINGS = 4  # a copy takes about as long as so many countings of the columns
@@ -137,12 +138,13 @@ class _Protection:
                 raise
             if self._copied and protection.profiler.statements_left < OF_A_COPY:
                 raise
-            if not self._copied and (len(request.policy.criteria) > 1 or protection.counted < request.k):
+            enough = protection.counted >= request.k and not protection.persons and len(request.policy.criteria) == 1
+            if not self._copied and not enough:
                 raise
             self._coarsest, self._search = str(spent), None
             if self._copied:
-                query, columns = coarsest_rows(protection)
-                self._write(protection.copy, query, columns, protection.counted or None)
+                made = partial(coarsest_rows, protection)
+                self._write(protection.copy, made, withheld_columns(protection), protection.counted or None)
             return self._result()
 
     @property
@@ -167,7 +169,12 @@ class _Protection:
                 f"--by values needs an engine such as DuckDB or Postgres; on {dialect.name} take --by levels"
             )
         began = time.monotonic()
-        protection.recognise(self._on_stage)
+        protection.recognise(self._on_stage, several=self._request.way is Way.VALUES)
+        if protection.persons and self._request.script is not None:
+            raise UsageError(
+                f"a printed statement does not hold {setting('k')} persons of later rows, and "
+                f"{protection.persons.name} repeats: use --into"
+            )
         self._recognised = time.monotonic() - began
         self._on_stage("reading the levels of each column")
         with self._planning():
@@ -252,7 +259,8 @@ class _Protection:
 
     def _by_values(self, codes: Codes) -> ProtectResult:
         """The plan by local recoding, row by row."""
-        protection, policy = self._protection, self._request.policy
+        protection = self._protection
+        policy = protection.counting(self._request.policy)
         dialect, table = self._engine.dialect, protection.table
         recoding = LocalRecoding(dialect, table, codes, protection.weights, policy)
         self._on_stage("recoding row by row")
@@ -279,8 +287,8 @@ class _Protection:
             if self._passes(partial(rows_of_query, dialect, made.rows), columns, found.rows):
                 self._found_back, self._script = self._given_back(recoding, found), made.statements
         elif protection.copy is not None or self._queried:
-            query = recoding.copy(protection.copied, found)
-            self._write(protection.copy, query, columns, found.rows, lambda: self._given_back(recoding, found))
+            made_rows = partial(recoding.copy, figures=found)
+            self._write(protection.copy, made_rows, columns, found.rows, lambda: self._given_back(recoding, found))
         return self._result()
 
     def _improved(self, recoding: LocalRecoding, found: LocalFigures) -> LocalFigures:
@@ -320,26 +328,34 @@ class _Protection:
             if self._passes(partial(rows_of_query, self._engine.dialect, made.rows), protection.columns, rows):
                 self._script = made.statements
         elif protection.copy is not None or self._queried:
-            query = codes.copy(best.levels, k, protection.copied)
-            self._write(protection.copy, query, protection.columns, rows)
+            self._write(protection.copy, partial(codes.copy, best.levels, k), protection.columns, rows)
 
     def _write(
         self,
         copy: ProtectedCopy | None,
-        query: exp.Query,
+        made: Callable[[Sequence[Column]], exp.Query],
         columns: Sequence[Column],
         rows: int | None,
         given_back: Callable[[], tuple[GivenBack, ...] | None] = lambda: None,
     ) -> None:
-        """Write the copy, audit it, and keep it only if it passes, with so many rows; without one, the same query."""
+        """Write the copy, audit it, and keep it only if it passes, with so many rows; without one, the same query.
+
+        `made`: the query for the rows, with these columns. Persons are in no copy: they are counted among the rows that
+        the query makes, and the copy must have the same rows."""
+        protection, dialect = self._protection, self._engine.dialect
+        query = made(protection.copied)
+        planned = query if protection.persons is None else made((*protection.copied, protection.persons))
         if copy is None:
-            if self._passes(partial(rows_of_query, self._engine.dialect, query), columns, rows):
+            if self._passes(partial(rows_of_query, dialect, planned), columns, rows):
                 self._found_back = given_back()
-                self._script = (self._engine.dialect.render(in_own_order(self._engine.dialect, query)),)
+                self._script = (dialect.render(in_own_order(dialect, query)),)
             return
         self._on_stage(f"writing {copy}")
-        copy.write_rows(query, self._protection.profiler.deadline)
-        if self._passes(copy.rows, columns, rows):
+        copy.write_rows(query, protection.profiler.deadline)
+        safe = self._passes(
+            copy.rows if protection.persons is None else partial(rows_of_query, dialect, planned), columns, rows
+        )
+        if safe and (protection.persons is None or self._has_rows_of(copy, query, columns)):
             self._found_back = given_back()
             copy.keep()
             self._written = True
@@ -352,8 +368,17 @@ class _Protection:
         policy = self._request.policy
         found = self._after = self._protection.audited(rows_with, columns, policy)
         exceeded = any(limit.met_by(found) for limit in limits_among(policy.criteria))
-        self._rows = found.rows if rows is None else self._rows
-        return not (found.rows_below_k or exceeded) and found.rows == (found.rows if rows is None else rows)
+        counted = found.rows if rows is None or found.entities else rows
+        self._rows = found.rows if self._rows is None and not found.entities else self._rows
+        return not (found.rows_below_k or exceeded) and found.rows == counted > 0
+
+    def _has_rows_of(self, copy: ProtectedCopy, query: exp.Query, columns: Sequence[Column]) -> bool:
+        """Whether the written copy has the rows of the query, each as often."""
+        published = {each.name: each for each in columns}
+        copied = [published.get(each.name, each) for each in self._protection.copied]
+        written = copy.rows([replace(each, comparison=Comparison.VALUE) for each in copied])
+        [others] = self._protection.profiler.ask([rows_not_in_both(self._engine.dialect, query, written, copied)])
+        return not others
 
     def _result(self, unfinished: str = "", reason: str = "") -> ProtectResult:
         """The result so far. `unfinished`: why the work ended before its plan, or its copy, was complete; `reason`: the

@@ -30,13 +30,15 @@ def report(result: ProtectResult) -> Report:
         yield from _comparison(result, rows)
         return
     levels = "; each column has one level" if result.by is Way.LEVELS else "; each row is as fine as it can be"
-    rows.add("Rule", f"k = {k}: each row is identical to {plural(k - 1, 'other')}{'' if result.coarsest else levels}")
+    persons = " of other persons" if result.account.policy.entity else ""
+    others = f"{plural(k - 1, 'other')}{persons}"
+    rows.add("Rule", f"k = {k}: each row is identical to {others}{'' if result.coarsest else levels}")
     for each in limits_among(result.account.policy.criteria):
         rows.add("", f"no class {each.excess}")
     if result.recoded is not None:
         plan = result.recoded
         rows.add("Kept", f"{percent(plan.kept)} of the detail (granularity), of every row")
-        smallest = f"the smallest of {plural(plan.smallest, 'row')}"
+        smallest = f"the smallest of {plural(plan.smallest, 'person' if persons else 'row')}"
         then = f", then {plural(plan.moves, 'round')} of moves of rows" if plan.moves else ""
         how = f"found top-down{then}, not proved the best"
         rows.add("Plan", f"{plural(plan.classes, 'class', 'classes')}, {smallest}; {how}")

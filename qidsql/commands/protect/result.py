@@ -158,6 +158,8 @@ def _judged(result: ProtectResult) -> tuple[Verdict, str]:
         return Verdict.VIOLATION, f"these levels do not reach k = {policy.k}: {left}, {count(allowed)} may be left out"
     if result.rows_left_out is None:
         few_rows = f"{plural(rows, 'row')} {are(rows)}"
+        if policy.entity is not None:
+            return Verdict.VIOLATION, f"no coarser values help: {policy.entity} has fewer values than k = {policy.k}"
         if rows >= policy.k:
             return Verdict.VIOLATION, "no coarser values help: all rows together miss a limit on what they disclose"
         return Verdict.VIOLATION, f"no coarser values help: {few_rows} fewer than k = {policy.k}"

@@ -35,6 +35,7 @@ By: TypeAlias = Annotated[
 
 def nobody_found(account: SearchAccount, target: str | None) -> str:
     """The first words of a plan by which each row is identical to k - 1 others."""
-    copy = "this copy" if target else "such a copy"
+    copy, k = "this copy" if target else "such a copy", account.policy.k
+    persons = f" persons by {account.policy.entity}" if account.policy.entity else ""
     names = few(account.columns)
-    return f"in {copy} nobody is found by {names}, not even by someone who knows everybody (k = {account.policy.k})"
+    return f"in {copy} nobody is found by {names}, not even by someone who knows everybody (k = {k}{persons})"

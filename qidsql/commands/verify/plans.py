@@ -16,7 +16,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from qidsql.commands.protect.frontier import frontier_of_levels, frontier_of_values
-from qidsql.commands.protect.lattice import Lattice, coarsest_rows, codes_of
+from qidsql.commands.protect.lattice import Lattice, coarsest_rows, codes_of, withheld_columns
 from qidsql.commands.protect.protect import generalizing, recoding_rows
 from qidsql.commands.protect.result import FrontierPoint, ProtectResult
 from qidsql.commands.protect.way import Way
@@ -31,8 +31,7 @@ from qidsql.generalization.levels import BATCH, Levels
 from qidsql.generalization.local_recoding import LocalFigures, LocalRecoding
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.protection.copies import rows_of_query
-from qidsql.sql.copies import rows_that_differ
-from qidsql.sql.templates import Statement, integer
+from qidsql.sql.copies import rows_not_in_both
 from qidsql.wording.texts import count, few, percent, plural
 
 MOST_CHOICES = 5_000  # choices of levels that are measured here because the proof does not cover them
@@ -68,7 +67,7 @@ class PlanClaims:
         claimed, protection = self._claimed, self._protection
         if claimed.account.rows is None:
             return
-        protection.recognise(self._on_stage)
+        protection.recognise(self._on_stage, several=claimed.by is Way.VALUES)
         yield of_columns(claimed, claimed.kept_columns, protection)
         if protection.names != claimed.account.columns:
             return
@@ -78,7 +77,7 @@ class PlanClaims:
             figures = {"kept": (claimed.kept, Fraction(0)), "rows left out": (claimed.rows_left_out, 0)}
             yield same("it keeps nothing of its columns", figures, "by its rule")
             yield self._of_nothing(claimed.recoded, claimed.precision, claimed.choices, claimed.script)
-            yield from self._of_copy(*coarsest_rows(protection))
+            yield from self._of_copy(partial(coarsest_rows, protection), withheld_columns(protection))
             return
         self._on_stage("reading the levels of each column")
         codes = codes_of(protection, None if claimed.hierarchies is None else Path(claimed.hierarchies))
@@ -120,7 +119,7 @@ class PlanClaims:
         yield from self._of_proof(lattice, limit)
         if claimed.sql is not None or claimed.script:
             yield self._of_script(lambda script: generalizing(self._protection, codes, levels, self._k, script))
-        yield from self._of_copy(codes.copy(levels, self._k, self._protection.copied), self._protection.columns)
+        yield from self._of_copy(partial(codes.copy, levels, self._k), self._protection.columns)
 
     def _of_nothing(self, *figures: object) -> Claim:
         """What a result of its kind does not say."""
@@ -223,7 +222,7 @@ class PlanClaims:
 
     def _of_values(self, codes: Codes) -> Iterator[Claim]:
         claimed, protection = self._claimed, self._protection
-        policy = claimed.account.policy
+        policy = protection.counting(claimed.account.policy)
         recoding = LocalRecoding(protection.engine.dialect, protection.table, codes, protection.weights, policy)
         self._on_stage("recoding row by row")
         recoding.hold(protection.profiler.hold)
@@ -256,8 +255,8 @@ class PlanClaims:
         if claimed.sql is not None or claimed.script:
             recoding = LocalRecoding(protection.engine.dialect, protection.table, codes, protection.weights, policy)
             yield self._of_script(lambda script: recoding_rows(protection, recoding, found, script))
-        query, columns = recoding.copy(protection.copied, found), recoding.published(protection.columns, found)
-        yield from self._of_copy(query, columns, partial(self._blank, recoding, found))
+        columns = recoding.published(protection.columns, found)
+        yield from self._of_copy(partial(recoding.copy, figures=found), columns, partial(self._blank, recoding, found))
 
     def _blank(self, recoding: LocalRecoding, found: LocalFigures) -> tuple[object, ...]:
         coarser = {each.name: sum(each.cells[1:]) for each in found.columns}
@@ -287,13 +286,18 @@ class PlanClaims:
 
     def _of_copy(
         self,
-        query: exp.Query,
+        made: Callable[[Sequence[Column]], exp.Query],
         columns: Sequence[Column],
         given_back: Callable[[], tuple[object, ...] | None] = lambda: None,
     ) -> Iterator[Claim]:
-        claimed, engine, policy = self._claimed, self._protection.engine, self._claimed.account.policy
-        classes = self._protection.audited(partial(rows_of_query, engine.dialect, query), columns, policy)
-        rule = f"each row of a copy is identical to {plural(self._k - 1, 'other')}"
+        claimed, protection, policy = self._claimed, self._protection, self._claimed.account.policy
+        engine, persons = protection.engine, protection.persons
+        query = made(protection.copied)
+        planned = query if persons is None else made((*protection.copied, persons))
+        classes = protection.audited(partial(rows_of_query, engine.dialect, planned), columns, policy)
+        rule = (
+            f"each row of a copy is identical to {plural(self._k - 1, 'other')}{' of other persons' if persons else ''}"
+        )
         exceeded = any(limit.met_by(classes) for limit in limits_among(policy.criteria))
         safe = claimed.after in (None, classes) and not (classes.rows_below_k or exceeded)
         yield Claim(rule, held(safe), "counted by what its rows show")
@@ -310,9 +314,7 @@ class PlanClaims:
             return
         self._on_stage(f"comparing {copy} with the plan")
         written = copy.table.resolve([column.name for column in self._protection.copied])
-        text_of = engine.dialect.render(rows_that_differ(engine.dialect, query, copy.node, written))
-        statement = Statement(text_of, "rows of the plan and the copy", lambda rows: integer(rows[0][0]), scans=2)
-        [others] = self._protection.profiler.ask([statement])
+        [others] = protection.profiler.ask([rows_not_in_both(engine.dialect, query, copy.node, written)])
         types = [each.name for each in columns if not self._alike(each, copy.table.column(each.name))]
         unlike = Holds.UNKNOWN if types else Holds.NO
         how = f"the types differ: {few(types)}" if others and types else f"{count(others)} differ"
