@@ -1,4 +1,4 @@
-"""qidsql report"""
+"""qidsql report, with the published JSON Schemas"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

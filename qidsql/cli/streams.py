@@ -1,4 +1,4 @@
-"""Writes text to stdout, stderr and files."""
+"""Writes text to stdout, stderr and files, and shows the progress of work."""
 
 import os
 import shutil

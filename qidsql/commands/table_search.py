@@ -1,4 +1,6 @@
-"""The common part of the commands that search: a table's columns as profiler and sampler, the account of the work."""
+"""The common part of the commands that search: a table's columns as profiler and sampler, the account of the work, and
+what a row is.
+"""
 
 import shlex
 import signal

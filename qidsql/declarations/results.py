@@ -1,4 +1,4 @@
-"""A result is declared once, as a frozen dataclass; its JSON, the JSON Schema and the reader derive from its fields.
+"""Results, and the keys of files, are declared once, as frozen dataclasses: JSON, schema and reading derive from them.
 
 The names of the fields are the keys. `plain` returns values for `json.dump`, `loaded` reads them back, `schema_of`
 returns the schema. A text in an annotation, `Annotated[int, "rows in classes below k"]`, is the description of the key.

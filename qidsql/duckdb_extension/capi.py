@@ -1,4 +1,6 @@
-"""DuckDB's C API for extensions: functions by their index in an array of pointers, the same since DuckDB 1.2."""
+"""DuckDB's C API for extensions: functions by their index in an array of pointers, the same since DuckDB 1.2; values
+between DuckDB and Python; a connection to the shell's own database.
+"""
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence

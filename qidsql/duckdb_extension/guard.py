@@ -1,4 +1,6 @@
-"""What the caller's own statement sees of the tables that an audit reads, asked by a query that its macro runs."""
+"""What a call is about: tables, a query's text, a file, or a table of checks; and what the caller's own statement sees
+of them, asked by a query that its macro runs.
+"""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""The DuckDBs on this machine that can load the extension: shells, and the module of this Python."""
+"""The DuckDBs on this machine that can load the extension (shells, and the module of this Python), and its file."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Installs the extension for the DuckDBs of this user."""
+"""Installs the extension for the DuckDBs of this user, with the Python that it starts; signs and checks it."""
 
 import ctypes.util
 import hashlib

@@ -1,5 +1,6 @@
-"""View lineage: the table columns behind each column of a view. sqlglot parses the view's query; no statement is sent.
-A view that it cannot parse is reported in a note and is no error.
+"""Columns that are one attribute: by keys and views, whose lineage tells the table columns behind each column.
+
+sqlglot parses a view's query; no statement is sent. A view that it cannot parse is reported in a note, as no error.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""The request of `demo`: where to keep the sample database."""
+"""The request of `demo`, and its sample database: a made-up clinic with no real person in it."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The init report: counts per role, the columns to check first, the next step."""
+"""The init report: counts per role, the columns to check first, the next step; and what a person is asked."""
 
 import shlex
 from collections.abc import Callable, Iterable

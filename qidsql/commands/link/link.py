@@ -1,4 +1,4 @@
-"""Which columns of two tables are joinable, and which rows a join on them singles out."""
+"""Which columns of two tables are joinable, and which rows a join on them singles out: the work and its result."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Turns data files into DuckDB tables and chooses the type of each column.
+"""Turns data files into DuckDB tables and chooses the type of each column; with them a second source.
 
 Different texts of a file always stay different values: a column gets a type only if that merges none of its texts. So
 '01234' never becomes 1234, nor '1.00' 1.0, unless all values are written the same way. An audit of merged values would

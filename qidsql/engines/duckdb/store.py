@@ -1,4 +1,5 @@
-"""A store in a DuckDB file, which one process at a time may have open for writing.
+"""Files that qidsql writes as DuckDB databases: the demo's, and a store, which one process at a time
+may have open for writing.
 
 Each transaction attaches the file to a DuckDB in memory and detaches it afterwards: starting a DuckDB takes five to ten
 times as long.

@@ -1,4 +1,4 @@
-"""Turns Postgres errors into errors of qidsql.
+"""Turns Postgres errors into errors of qidsql, and checks what its catalog answers.
 
 Texts of libpq and the server can contain values and passwords: they are used to recognize the case, never shown.
 """

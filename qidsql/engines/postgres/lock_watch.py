@@ -1,4 +1,5 @@
-"""Watches for other sessions that wait for locks of ours, such as an ALTER TABLE that blocks all later readers.
+"""Connections that neither hang nor block: they hang up on a server that sends without end, and end where others
+wait for locks of ours, such as an ALTER TABLE that blocks all later readers.
 
 An open snapshot holds a weak lock on every table it has read, until it ends.
 """
