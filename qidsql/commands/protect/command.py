@@ -1,6 +1,6 @@
 """The request of `protect`: how safe the copy shall be, by which means, where to write it."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -10,24 +10,16 @@ from qidsql.commands.protect.way import WAY, By, Way
 from qidsql.core.copies import CopyOptions, Script, by_rows
 from qidsql.core.options import (
     COPY,
-    Columns,
     ColumnWeights,
-    Exclude,
     Hierarchies,
-    Identifiers,
     K,
     KeepIdentifiers,
-    MaxBytes,
-    MaxSeconds,
-    MaxStatements,
     Sensitive,
-    TableName,
-    Where,
     choice,
     fraction,
     names,
 )
-from qidsql.core.policy import Audited, PolicyOptions, Weighted
+from qidsql.core.policy import Audited, Budgeted, PolicyOptions, Scope, Weighted
 from qidsql.core.requirements import LValues
 from qidsql.declarations.options import Command, Names, Option, Ratio
 from qidsql.errors import UsageError
@@ -35,8 +27,8 @@ from qidsql.generalization.measures import SUPPRESS, Measure
 from qidsql.wording.texts import setting
 
 
-@dataclass(frozen=True)
-class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
+@dataclass(frozen=True, kw_only=True)
+class ProtectRequest(Scope, Budgeted, CopyOptions, PolicyOptions, Audited, Weighted):
     """What makes each row equal to k - 1 others: coarser values, blank cells or withheld columns, and what that keeps.
 
     Without --by the ways are compared. By values, each row is only as coarse as it needs to be (birth years for birth
@@ -50,8 +42,6 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
 
     scripts: ClassVar[tuple[Script, ...]] = (Script.VIEW, Script.TABLE, Script.MATERIALIZED_VIEW, Script.DBT)
 
-    table: TableName = None
-    _: KW_ONLY
     k: K = 5
     by: By = None
     l_diversity: LValues = None
@@ -89,15 +79,8 @@ class ProtectRequest(CopyOptions, PolicyOptions, Audited, Weighted):
             panel=COPY,
         ),
     ] = None
-    columns: Columns = ()
-    exclude: Exclude = ()
-    identifiers: Identifiers = ()
     sensitive: Sensitive = ()
     keep_identifiers: KeepIdentifiers = False
-    where: Where = None
-    max_statements: MaxStatements = None
-    max_seconds: MaxSeconds = None
-    max_bytes: MaxBytes = None
 
     def check(self) -> None:
         self.check_copy()

@@ -1,6 +1,6 @@
 """The request of `protect --by cells`: how many rows each row must equal or match, against whom, the copy."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
@@ -9,22 +9,14 @@ from qidsql.core.budget import WorkOptions
 from qidsql.core.copies import CopyOptions, Script
 from qidsql.core.options import (
     COPY,
-    Columns,
     ColumnWeights,
-    Exclude,
-    Identifiers,
     K,
     KeepIdentifiers,
-    MaxBytes,
-    MaxSeconds,
-    MaxStatements,
     NullRule,
     Sensitive,
-    TableName,
-    Where,
     choice,
 )
-from qidsql.core.policy import Audited, PolicyOptions, Weighted
+from qidsql.core.policy import Audited, Budgeted, PolicyOptions, Scope, Weighted
 from qidsql.core.tables import Nulls
 from qidsql.declarations.options import Command, Option
 from qidsql.errors import UsageError
@@ -73,8 +65,8 @@ SCRIPTS = {
 }  # the statements that can make such a copy
 
 
-@dataclass(frozen=True)
-class CellsRequest(CopyOptions, WorkOptions, PolicyOptions, Audited, Weighted):
+@dataclass(frozen=True, kw_only=True)
+class CellsRequest(Scope, Budgeted, CopyOptions, WorkOptions, PolicyOptions, Audited, Weighted):
     """The fewest cells to blank so that each row is identical to k - 1 others, or matches them.
 
     By default a blank cell is a value as any other, and each row is identical to k - 1 others: nobody is found, not
@@ -89,8 +81,6 @@ class CellsRequest(CopyOptions, WorkOptions, PolicyOptions, Audited, Weighted):
 
     scripts: ClassVar[tuple[Script, ...]] = SCRIPTS[Attack.RELEASED_ROWS]
 
-    table: TableName = None
-    _: KW_ONLY
     by: By = Way.CELLS
     k: K = 5
     against: Annotated[
@@ -123,19 +113,12 @@ class CellsRequest(CopyOptions, WorkOptions, PolicyOptions, Audited, Weighted):
             panel=COPY,
         ),
     ] = None
-    columns: Columns = ()
-    exclude: Exclude = ()
-    identifiers: Identifiers = ()
     sensitive: Sensitive = ()
     keep_identifiers: KeepIdentifiers = False
-    where: Where = None
     nulls: NullRule = Nulls.EQUAL
     show_values: Annotated[
         bool, Option("name the values that lose most, not against anyone: cell values in the report", in_shells=False)
     ] = False
-    max_statements: MaxStatements = None
-    max_seconds: MaxSeconds = None
-    max_bytes: MaxBytes = None
 
     def check(self) -> None:
         self.check_copy()

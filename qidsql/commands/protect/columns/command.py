@@ -1,6 +1,6 @@
 """The request of `protect --by columns`: the forbidden criterion, and how far to search."""
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, ClassVar
 
@@ -8,22 +8,14 @@ from qidsql.commands.protect.way import WAY, By, Way
 from qidsql.core.options import (
     COPY,
     DELTA,
-    Columns,
     ColumnWeights,
     Entity,
-    Exclude,
-    Identifiers,
     Known,
-    MaxBytes,
-    MaxSeconds,
-    MaxStatements,
     NullRule,
     SampleOptions,
-    TableName,
-    Where,
     Workspace,
 )
-from qidsql.core.policy import Policy, PolicyOptions, Weighted
+from qidsql.core.policy import Budgeted, Policy, PolicyOptions, Scope, Weighted
 from qidsql.core.requirements import CriterionOptions, given_criteria
 from qidsql.core.results import Result, SearchAccount, Verdict
 from qidsql.declarations.options import Command, Option
@@ -36,8 +28,8 @@ from qidsql.search.result import Certificate
 from qidsql.wording.texts import count, decimal, plural, setting
 
 
-@dataclass(frozen=True)
-class ColumnsRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
+@dataclass(frozen=True, kw_only=True)
+class ColumnsRequest(Scope, Budgeted, PolicyOptions, SampleOptions, CriterionOptions, Weighted):
     """Which columns can be published together?
 
     Prints the columns to publish and to withhold, the distance from the optimum, and statements to carry it out; runs
@@ -47,23 +39,14 @@ class ColumnsRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
 
     weighs: ClassVar[bool] = True
 
-    table: TableName = None
-    _: KW_ONLY
     by: By = Way.COLUMNS
     exact: Annotated[bool, Option("prove that no choice publishes more", panel=WAY)] = False
     weights: ColumnWeights = None
     view: Annotated[str | None, Option("the view's name; default: TABLE_published", "NAME", panel=COPY)] = None
     role: Annotated[str, Option("the role that may read it, in the script", "NAME", panel=COPY)] = "reader"
-    columns: Columns = ()
-    exclude: Exclude = ()
-    identifiers: Identifiers = ()
-    where: Where = None
     entity: Entity = None
     known_rows: Known = None
     nulls: NullRule = "equal"
-    max_statements: MaxStatements = None
-    max_seconds: MaxSeconds = None
-    max_bytes: MaxBytes = None
     workspace: Workspace = False
 
     def check(self) -> None:

@@ -1,27 +1,19 @@
 """The request of `protect --by turns`: what is recoded or dropped, turn by turn."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Self
 
 from qidsql.commands.protect.way import WAY, By, Way
 from qidsql.core.copies import CopyOptions
 from qidsql.core.options import (
-    Columns,
     ColumnWeights,
-    Exclude,
-    Identifiers,
     K,
-    MaxBytes,
-    MaxSeconds,
-    MaxStatements,
     NullRule,
     Sensitive,
-    TableName,
-    Where,
     names,
 )
-from qidsql.core.policy import Audited, PolicyOptions, Weighted
+from qidsql.core.policy import Audited, Budgeted, PolicyOptions, Scope, Weighted
 from qidsql.core.recodings import Recoding
 from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.core.tables import Nulls
@@ -53,8 +45,8 @@ class Change:
         return f"{self.column}={self.recoding}" if self.recoding else f"{DROP}{self.column}"
 
 
-@dataclass(frozen=True)
-class TurnsRequest(CopyOptions, PolicyOptions, Audited, Weighted):
+@dataclass(frozen=True, kw_only=True)
+class TurnsRequest(Scope, Budgeted, CopyOptions, PolicyOptions, Audited, Weighted):
     """Recode or drop columns turn by turn, and see at each turn what is still unsafe and what it costs.
 
     Turn 0 is the table as it is; each turn comes on top of those before. Reports for each the rows below k, the minimal
@@ -63,8 +55,6 @@ class TurnsRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     unchanged. Each distinct row leaves the engine as codes, not values; codes of few values can be turned back.
     """
 
-    table: TableName = None
-    _: KW_ONLY
     by: By = Way.TURNS
     k: K = 5
     turns: Annotated[
@@ -79,15 +69,8 @@ class TurnsRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     ] = ()
     max_size: Annotated[int, Option("count unsafe combinations of up to so many columns; default: 3", "N", least=1)] = 3
     weights: ColumnWeights = None
-    columns: Columns = ()
-    exclude: Exclude = ()
-    identifiers: Identifiers = ()
     sensitive: Sensitive = ()
-    where: Where = None
     nulls: NullRule = Nulls.EQUAL
-    max_statements: MaxStatements = None
-    max_seconds: MaxSeconds = None
-    max_bytes: MaxBytes = None
 
     def check(self) -> None:
         self.check_copy()
