@@ -7,16 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from qidsql.cli.history import opened_history
-from qidsql.cli.options import (
-    LISTINGS,
-    Format,
-    HistoryUrl,
-    Output,
-    PolicyPath,
-    Quiet,
-    report_format,
-    source_and_table,
-)
+from qidsql.cli.options import LISTINGS, Format, HistoryUrl, Output, PolicyPath, Quiet, report_format, source_and_table
 from qidsql.cli.streams import say
 from qidsql.commands.release.command import COMMAND
 from qidsql.core.files import refuse_pipe

@@ -11,16 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from qidsql.core.files import refuse_pipe
-from qidsql.core.options import (
-    CRITERION,
-    DISCLOSURE,
-    K,
-    Reveals,
-    Sensitive,
-    fraction,
-    names,
-    positive_share,
-)
+from qidsql.core.options import CRITERION, DISCLOSURE, K, Reveals, Sensitive, fraction, names, positive_share
 from qidsql.declarations.options import Option, Ratio, parameters
 from qidsql.declarations.results import OMITTED
 from qidsql.errors import UsageError

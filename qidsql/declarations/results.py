@@ -18,17 +18,7 @@ from functools import cache
 from inspect import getdoc
 from pathlib import Path
 from types import NoneType
-from typing import (
-    Any,
-    Final,
-    Literal,
-    TypeAlias,
-    TypeVar,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, Final, Literal, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from qidsql.declarations.annotations import Declared, declared_fields, is_optional, is_union, present
 from qidsql.declarations.options import Ratio

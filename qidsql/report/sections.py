@@ -27,18 +27,7 @@ from qidsql.report.blocks import (
     Verbatim,
 )
 from qidsql.search.result import Certificate
-from qidsql.wording.texts import (
-    count,
-    counted,
-    decimal,
-    few,
-    percent,
-    plural,
-    ratio,
-    seconds,
-    size,
-    typed_source,
-)
+from qidsql.wording.texts import count, counted, decimal, few, percent, plural, ratio, seconds, size, typed_source
 
 # Suggestions for the next command to run.
 

@@ -8,17 +8,7 @@ from sqlglot import exp
 from qidsql.core.tables import Column, Table
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import rows_node
-from qidsql.sql.templates import (
-    Row,
-    Statement,
-    fill,
-    in_pieces,
-    integer,
-    mark,
-    mark_of_table,
-    put_together,
-    template,
-)
+from qidsql.sql.templates import Row, Statement, fill, in_pieces, integer, mark, mark_of_table, put_together, template
 
 TYPES = {  # by their names, of the statements for columns that are no texts
     "byte_contents": r"(?i)(bytea|blob|binary|varbinary)",

@@ -7,15 +7,7 @@ from functools import cached_property
 from typing import Annotated
 
 from qidsql.commands.keys.algorithms import ALGORITHMS
-from qidsql.core.options import (
-    BUDGET,
-    ColumnWeights,
-    Entity,
-    NullRule,
-    SampleOptions,
-    Wanted,
-    Workspace,
-)
+from qidsql.core.options import BUDGET, ColumnWeights, Entity, NullRule, SampleOptions, Wanted, Workspace
 from qidsql.core.policy import Budgeted, Policy, PolicyOptions, Scope, Weighted
 from qidsql.core.requirements import CriterionOptions
 from qidsql.core.results import Result, SearchAccount, Verdict

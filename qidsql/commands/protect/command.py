@@ -8,17 +8,7 @@ from typing import Annotated, ClassVar
 
 from qidsql.commands.protect.way import WAY, By, Way
 from qidsql.core.copies import CopyOptions, Script, by_rows
-from qidsql.core.options import (
-    COPY,
-    ColumnWeights,
-    Hierarchies,
-    K,
-    KeepIdentifiers,
-    Sensitive,
-    choice,
-    fraction,
-    names,
-)
+from qidsql.core.options import COPY, ColumnWeights, Hierarchies, K, KeepIdentifiers, Sensitive, choice, fraction, names
 from qidsql.core.policy import Audited, Budgeted, PolicyOptions, Scope, Weighted
 from qidsql.core.requirements import LValues
 from qidsql.declarations.options import Command, Names, Option, Ratio

@@ -13,14 +13,7 @@ from qidsql.commands.protect.command import ProtectRequest
 from qidsql.commands.protect.comparison import compared
 from qidsql.commands.protect.frontier import frontier_of_levels, frontier_of_values
 from qidsql.commands.protect.lattice import Lattice, coarsest_rows, codes_of, withheld_columns
-from qidsql.commands.protect.result import (
-    AskedLevels,
-    FrontierPoint,
-    NodeFigures,
-    ProtectResult,
-    UnsafeNode,
-    judged,
-)
+from qidsql.commands.protect.result import AskedLevels, FrontierPoint, NodeFigures, ProtectResult, UnsafeNode, judged
 from qidsql.commands.protect.way import Way
 from qidsql.commands.table_protection import Printed, TableProtection, printed, until_stopped
 from qidsql.commands.table_search import one_answer

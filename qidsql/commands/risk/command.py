@@ -5,15 +5,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Annotated
 
-from qidsql.core.options import (
-    MAX_SEED,
-    SAMPLE,
-    Entity,
-    NullRule,
-    Sensitive,
-    names,
-    positive_share,
-)
+from qidsql.core.options import MAX_SEED, SAMPLE, Entity, NullRule, Sensitive, names, positive_share
 from qidsql.core.policy import Budgeted, Policy, PolicyOptions, Scope
 from qidsql.core.results import Result, SearchAccount
 from qidsql.core.tables import Nulls

@@ -8,16 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from qidsql.core.copies import names_a_file
-from qidsql.core.options import (
-    COPY,
-    K,
-    MaxSize,
-    NullRule,
-    Sensitive,
-    choice,
-    names,
-    positive_share,
-)
+from qidsql.core.options import COPY, K, MaxSize, NullRule, Sensitive, choice, names, positive_share
 from qidsql.core.policy import Audited, Budgeted, PolicyOptions, Scope
 from qidsql.core.results import Result, SearchAccount, Verdict
 from qidsql.core.tables import Nulls

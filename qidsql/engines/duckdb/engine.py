@@ -54,29 +54,11 @@ from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.engines.runner import TableBytes
 from qidsql.engines.table_names import find_table, no_schema
 from qidsql.engines.workers import Worker
-from qidsql.errors import (
-    AccessError,
-    QidsqlError,
-    SnapshotLost,
-    SourceError,
-    StatementError,
-    UsageError,
-)
+from qidsql.errors import AccessError, QidsqlError, SnapshotLost, SourceError, StatementError, UsageError
 from qidsql.sql import sql_file
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import name_text
-from qidsql.sql.templates import (
-    MARK,
-    Filling,
-    Row,
-    fill,
-    in_pieces,
-    integer,
-    mark,
-    mark_of_table,
-    marks,
-    put_together,
-)
+from qidsql.sql.templates import MARK, Filling, Row, fill, in_pieces, integer, mark, mark_of_table, marks, put_together
 from qidsql.wording.texts import count, size
 
 Answer = TypeVar("Answer")

@@ -35,14 +35,7 @@ from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.postgres.condition import parse_condition
 from qidsql.engines.postgres.dialect import PATTERNS, POSTGRES
 from qidsql.engines.postgres.doctor import examine
-from qidsql.engines.postgres.errors import (
-    CATALOG,
-    KINDS,
-    OBSTACLES,
-    answered,
-    translate,
-    understood,
-)
+from qidsql.engines.postgres.errors import CATALOG, KINDS, OBSTACLES, answered, translate, understood
 from qidsql.engines.postgres.lock_watch import LockWatch
 from qidsql.engines.postgres.server import Server, connection_parameters, parameters_label
 from qidsql.engines.postgres.session import (

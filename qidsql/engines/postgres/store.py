@@ -12,12 +12,7 @@ from qidsql.core.budget import earlier, limit
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
 from qidsql.engines.postgres.errors import not_connected
 from qidsql.engines.postgres.lock_watch import GuardedConnection, hang_up
-from qidsql.engines.postgres.server import (
-    connection_label,
-    connection_options,
-    connection_parameters,
-    parameters_label,
-)
+from qidsql.engines.postgres.server import connection_label, connection_options, connection_parameters, parameters_label
 from qidsql.engines.store import STORE_PATIENCE, Prepared, Store, Transaction
 from qidsql.engines.workers import run_in_thread
 from qidsql.errors import BudgetSpent, LockHeld, StoreError

@@ -13,15 +13,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from qidsql.core.tables import Condition, Table
-from qidsql.engines.condition import (
-    NO_GROUPS,
-    NO_PARAMETER,
-    NO_QUERY,
-    NO_STAR,
-    UNREADABLE,
-    bindings,
-    call_refused,
-)
+from qidsql.engines.condition import NO_GROUPS, NO_PARAMETER, NO_QUERY, NO_STAR, UNREADABLE, bindings, call_refused
 from qidsql.engines.spark.dialect import SPARK
 from qidsql.errors import StatementError, UnknownName, UsageError
 

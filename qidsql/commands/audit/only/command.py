@@ -4,15 +4,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
 from qidsql.commands.audit.command import ONLY
-from qidsql.core.options import (
-    Entity,
-    K,
-    NullRule,
-    Sensitive,
-    TableName,
-    Where,
-    names,
-)
+from qidsql.core.options import Entity, K, NullRule, Sensitive, TableName, Where, names
 from qidsql.core.policy import Audited, Budgeted, PolicyOptions
 from qidsql.core.results import Disclosed, Result, SearchAccount
 from qidsql.declarations.options import Command, Names

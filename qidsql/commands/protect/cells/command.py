@@ -7,15 +7,7 @@ from typing import Annotated, ClassVar
 from qidsql.commands.protect.way import WAY, By, Way
 from qidsql.core.budget import WorkOptions
 from qidsql.core.copies import CopyOptions, Script
-from qidsql.core.options import (
-    COPY,
-    ColumnWeights,
-    K,
-    KeepIdentifiers,
-    NullRule,
-    Sensitive,
-    choice,
-)
+from qidsql.core.options import COPY, ColumnWeights, K, KeepIdentifiers, NullRule, Sensitive, choice
 from qidsql.core.policy import Audited, Budgeted, PolicyOptions, Scope, Weighted
 from qidsql.core.tables import Nulls
 from qidsql.declarations.options import Command, Option

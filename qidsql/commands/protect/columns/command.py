@@ -5,16 +5,7 @@ from functools import cached_property
 from typing import Annotated, ClassVar
 
 from qidsql.commands.protect.way import WAY, By, Way
-from qidsql.core.options import (
-    COPY,
-    DELTA,
-    ColumnWeights,
-    Entity,
-    Known,
-    NullRule,
-    SampleOptions,
-    Workspace,
-)
+from qidsql.core.options import COPY, DELTA, ColumnWeights, Entity, Known, NullRule, SampleOptions, Workspace
 from qidsql.core.policy import Budgeted, Policy, PolicyOptions, Scope, Weighted
 from qidsql.core.requirements import CriterionOptions, given_criteria
 from qidsql.core.results import Result, SearchAccount, Verdict

@@ -6,13 +6,7 @@ from typing import Annotated, Self
 
 from qidsql.commands.protect.way import WAY, By, Way
 from qidsql.core.copies import CopyOptions
-from qidsql.core.options import (
-    ColumnWeights,
-    K,
-    NullRule,
-    Sensitive,
-    names,
-)
+from qidsql.core.options import ColumnWeights, K, NullRule, Sensitive, names
 from qidsql.core.policy import Audited, Budgeted, PolicyOptions, Scope, Weighted
 from qidsql.core.recodings import Recoding
 from qidsql.core.results import LeftOut, Result, SearchAccount
