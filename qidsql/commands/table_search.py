@@ -24,13 +24,12 @@ from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, QidsqlError, StatementError, Stopped, Unconfirmed, UsageError
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.disclosure_limits import DistantInOrder
-from qidsql.profiling.budget import Budget
 from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.disclosing import disclosing
+from qidsql.profiling.knowledge import Budget
 from qidsql.profiling.known_rows import linking
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.profiling.row_pairs import PairsThatAgree, rarest_rows
-from qidsql.profiling.samples import TableSampler, coded
+from qidsql.profiling.samples import PairsThatAgree, TableSampler, coded, rarest_rows
 from qidsql.search.result import OnBounds, ignore_bounds
 from qidsql.search.smallest import Witnesses
 from qidsql.sql.classes import column_counts

@@ -7,9 +7,9 @@ from qidsql.core.tables import Nulls
 from qidsql.engines.base import Engine
 from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.profiling.batches import ProfileStatement
-from qidsql.profiling.budget import Budget, Meter
 from qidsql.profiling.by_match import ByMatch
 from qidsql.profiling.by_value import ByValue
+from qidsql.profiling.knowledge import Budget, Meter
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import class_profiles, class_sizes, entity_profile
 from qidsql.sql.relation import Relation

@@ -1,11 +1,21 @@
-"""What is known of column sets, and what follows from it without a statement."""
+"""What is known of column sets and what follows from it without a statement; a budget, and what is spent."""
 
-from collections.abc import Sequence
+import logging
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 
+from qidsql.core.budget import check_time
 from qidsql.core.tables import positions
+from qidsql.engines.base import Engine
+from qidsql.errors import BudgetSpent
 from qidsql.measures.profiles import ClassProfile
+from qidsql.sql.relation import Relation
+from qidsql.wording.texts import count, plural, setting
 
 
 class Knowledge(dict[int, ClassProfile]):
@@ -62,3 +72,78 @@ class Knowledge(dict[int, ClassProfile]):
         columns = [self.get(1 << place) for place in positions(mask)]
         together = prod(column.classes for column in columns if column is not None) if all(columns) else rows
         return min(together, rows if whole is None else whole.classes)
+
+
+# The limits of a profiler's work, and the work spent so far.
+
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The limits of the work; None: no limit. Seconds count from the creation of the profiler."""
+
+    max_statements: int | None = None
+    max_seconds: float | None = None
+
+
+class Meter:
+    """The work spent so far, shared by a profiler and those derived from it."""
+
+    def __init__(self, engine: Engine, budget: Budget) -> None:
+        self.sets = 0
+        self.deadline = None if budget.max_seconds is None else time.monotonic() + budget.max_seconds
+        self.most = self.allowed = budget.max_statements
+        self.rows: dict[Relation, int] = {}  # that the first statement on a relation counted
+        self.values = 0  # that statements have read since `allow`: rows x columns of each scan
+        self.most_values: int | None = None
+        self.setting = setting("max_statements")
+        self.failures_stop = False
+        self._engine, self._first = engine, engine.statements
+
+    @property
+    def answered(self) -> int:
+        return self._engine.statements - self._first
+
+    @property
+    def statements_left(self) -> int:
+        return sys.maxsize if self.most is None else self.most - self.answered
+
+    def allow(self, statements: int, values: int) -> None:
+        """A budget for the next part of the work."""
+        LOG.debug("from here on at most %s statements, which read at most %s values", statements, values)
+        self.most, self.allowed = self.answered + statements, statements
+        self.values, self.most_values = 0, values
+
+    @contextmanager
+    def leaving(self, seconds: float, statements: int) -> Iterator[None]:
+        """A part of the work, which leaves so much of the budget for what follows."""
+        before = self.deadline, self.most
+        self.deadline = self.deadline and self.deadline - seconds
+        self.most = None if self.most is None else self.most - statements
+        try:
+            yield
+        finally:
+            self.deadline, self.most = before
+
+    def check(self, statements: int, values: int) -> None:
+        """Count what statements are about to read. Raises BudgetSpent if they exceed the budget."""
+        if self.statements_left < statements:
+            raise BudgetSpent(f"the budget of {plural(self.allowed or 0, 'statement')} ({self.setting}) is used up")
+        if not self.affords(values):
+            raise BudgetSpent(at_most(self.most_values or 0))
+        self.values += values
+
+    def affords(self, values: int) -> bool:
+        """Whether so many more values may be read."""
+        return self.most_values is None or self.values + values <= self.most_values
+
+    def check_time(self) -> None:
+        check_time(self.deadline)
+
+
+def at_most(values: int) -> str:
+    """How many values a search reads that has no budget of statements."""
+    most = f"{count(values)} values (rows x columns of each scan)"
+    return f"without {setting('max_statements')}, a search reads at most {most}"

@@ -20,8 +20,7 @@ from qidsql.errors import OutOfRoom, SnapshotLost, StatementError, StatementFail
 from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.measures.sampling import ClassEstimate
 from qidsql.profiling.batches import Batches, ProfileStatement
-from qidsql.profiling.budget import Budget, Meter
-from qidsql.profiling.knowledge import Knowledge
+from qidsql.profiling.knowledge import Budget, Knowledge, Meter
 from qidsql.profiling.rows_in_memory import held_rows
 from qidsql.sql.classes import TableOverview, column_counts, table_overview
 from qidsql.sql.relation import Relation, distinct_rows

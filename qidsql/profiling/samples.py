@@ -1,8 +1,11 @@
-"""Samples of the audited table as profilers, on the budget of the table's own profiler."""
+"""Parts of the rows that decide: samples of them, pairs that agree, regions by hashes."""
 
+import re
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -10,18 +13,23 @@ from sqlglot import exp
 from qidsql.core.tables import Column, Nulls, Table, positions
 from qidsql.errors import UsageError
 from qidsql.measures.profiles import ClassProfile, Profiler
+from qidsql.profiling.batches import can_be_packed, packed_rows
 from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.rows_in_memory import SCANS
+from qidsql.search.difference_masks import AgreeingPairs
 from qidsql.search.sampled import PairSample
+from qidsql.sql.classes import distinct_hashes
+from qidsql.sql.matching_rows import witness_rows
+from qidsql.sql.regions import Region, bucket_sizes, profiles_in_regions
 from qidsql.sql.relation import ALIAS, Relation, sample, table_node
-from qidsql.sql.row_codes import coded_copy, row_patterns
-from qidsql.sql.row_pairs import pair_masks
+from qidsql.sql.row_codes import PackedRows, coded_copy, row_patterns
+from qidsql.sql.row_pairs import agreeing, agreeing_packed, pair_masks
 from qidsql.sql.templates import Row, Statement, integer
 from qidsql.wording.texts import plural, seconds
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
 
 # A sample of rows, drawn once: its codes are in memory, and column sets are profiled there.
 
@@ -215,3 +223,192 @@ def coded(profiler: TableProfiler) -> tuple[TableProfiler, str]:
     note = f"workspace: {plural(len(names), 'column')} coded, {size / 1e6:,.1f} MB, {spent}; gone when this ends"
     copy = Relation(exp.alias_(table_node(table), ALIAS, table=True))
     return profiler.over(copy, profiler.rows), note
+
+
+# Pairs of rows of a table as evidence against keys, by statements to an engine. Only bit masks leave the engine.
+
+
+MASKS_OF_STATEMENT = 100_000
+ALL_PAIRS = 1_000_000  # ordered pairs; if a table has no more, one statement fetches all masks
+LEAST_PAIRS = 200_000  # joining so many costs about as much as the rest of a statement on a small table
+FEW, LARGE = 50_000, 1_000_000  # rows; packing fewer does not pay, and packing more takes long where values are texts
+PAIRS_PER_ROW = 8  # of a large table, and of packed rows; of others statements are cheaper than pairs
+
+
+class PairsThatAgree:
+    """The difference masks of the rows that a profiler profiles, on its budget. Read only, without temporary tables.
+
+    One statement per column set, of one or two scans; several sets are queried in parallel. Raises ValueError for a
+    profiler that counts entities, as two rows of one entity are no evidence, and for one to which a NULL matches
+    anything, as rows that match a third need not match each other.
+    """
+
+    def __init__(
+        self,
+        profiler: TableProfiler,
+        max_pairs: int | None = None,
+        max_masks: int = MASKS_OF_STATEMENT,
+        pairs_per_row: int | None = None,
+    ) -> None:
+        if profiler.entity is not None:
+            raise ValueError("difference masks compare rows, not entities; search the borders instead")
+        if profiler.nulls is Nulls.WILDCARD:
+            raise ValueError("difference masks treat NULL as a value; search the borders instead")
+        self._profiler, self._rows = profiler, profiler.rows or 0
+        self._max_pairs, self._max_masks = max_pairs, max_masks
+        self._pairs_per_row = PAIRS_PER_ROW if pairs_per_row is None else pairs_per_row
+        self._hashed: frozenset[str] | None = None if self._rows > LARGE else frozenset()
+
+    @cached_property
+    def max_pairs(self) -> int:
+        rows = self._rows
+        if self._max_pairs is not None:
+            return self._max_pairs
+        if rows > LARGE or self._packed is not None:
+            return self._pairs_per_row * rows
+        return ALL_PAIRS if rows * (rows - 1) <= ALL_PAIRS else max(LEAST_PAIRS, rows)
+
+    @cached_property
+    def _packed(self) -> PackedRows | None:
+        """The rows packed, if that pays and their columns were profiled. Two statements. Raises as `agreeing`."""
+        pays = FEW <= self._rows <= LARGE and can_be_packed(self._profiler, SCANS)
+        return packed_rows(self._profiler, guarded=True) if pays else None
+
+    def agreeing(self, sets: Sequence[int]) -> list[AgreeingPairs]:
+        """The pairs that agree on each set. Raises Stopped, StatementError, AccessError."""
+        return [
+            AgreeingPairs(pairs, tuple(masks), pairs <= self.max_pairs and len(masks) <= self._max_masks)
+            for pairs, masks in self._profiler.ask([self._statement(agree) for agree in sets])
+        ]
+
+    def _statement(self, agree: int) -> Statement[tuple[int, list[int]]]:
+        profiler, most, masks = self._profiler, self.max_pairs, self._max_masks + 1
+        dialect = profiler.engine.dialect
+        if self._packed is not None:
+            return agreeing_packed(dialect, self._packed, agree, profiler.known_rows or 0, most, masks)
+        if self._hashed is None:
+            self._hashed = self._separated_by_hash()
+        return agreeing(dialect, profiler.source, profiler.names, agree, most, masks, self._hashed)
+
+    def _separated_by_hash(self) -> frozenset[str]:
+        """The columns of long values that have as many hashes as values. One statement if there are long values."""
+        profiler = self._profiler
+        dialect = profiler.engine.dialect
+        places = [place for place, name in enumerate(profiler.names) if name in profiler.source.long]
+        if not dialect.hashes_values or not places:
+            return frozenset()
+        values = profiler.profiles([1 << place for place in places])
+        names = [profiler.names[place] for place in places]
+        [(_, hashes)] = profiler.ask([distinct_hashes(dialect, profiler.source, [(name,) for name in names])])
+        return frozenset(
+            name for name, value, number in zip(names, values, hashes, strict=True) if value.classes == number
+        )
+
+
+# Witness rows of a table, by one statement to an engine. Only counts and bit masks leave the engine.
+
+
+WITNESSES = 32  # their statement costs as much as 10 to 70 profiles; twice as many prove few more sets
+ROWS_PER_CLASS = 2  # of all columns, at least: the statement compares classes, a profile reads rows
+MASKS = 500_000
+
+
+def rarest_rows(profiler: TableProfiler, k: int) -> Sequence[Mapping[int, int]]:
+    """Rows of classes below k with rare values: for each {mask: rows that differ from it in exactly these columns}.
+
+    None if the table has almost as many classes as rows, so that measuring a few sets is cheaper, or too many masks.
+    One statement of one scan, and the profile of all columns. Counts rows, and NULL as a value. Raises Stopped,
+    StatementError, AccessError.
+    """
+    whole = profiler.profile(profiler.everything)
+    if not 0 < whole.smallest < k or whole.classes * ROWS_PER_CLASS > whole.rows:
+        return []
+    statement = witness_rows(profiler.engine.dialect, profiler.source, profiler.names, k, WITNESSES, MASKS)
+    return profiler.ask([statement])[0]
+
+
+# Classes of column sets in a part of the rows, by hashes: many sets in a statement, which prove classes below k.
+
+
+LEAST_ROWS_OF_REGIONS = 50_000  # at least; of fewer, column sets one by one are as cheap
+MOST_COLUMNS_OF_REGIONS = 20  # at most; of more, too many sets are tried
+COUNTED_ROWS = 250_000  # rows in which the sizes of buckets are counted, about
+IN_BUCKET = 16_000  # rows in a bucket, on average
+LEAST_BUCKETS = 64  # at least
+FEWEST_ROWS_OF_BUCKET = 100  # rows of a bucket; of fewer, too few classes are seen
+SETS = 96  # in one statement, whose classes are in memory together
+
+
+def regions_of(profiler: TableProfiler) -> "Regions | None":
+    """The regions of a profiler's rows; None where sets one by one are as cheap, or the engine does not hash a type."""
+    profiler = profiler.by_row or profiler
+    return None if why_no_regions(profiler) else Regions(profiler)
+
+
+def why_no_regions(profiler: TableProfiler) -> str:
+    """Why sets one by one are as cheap, or have to do; empty where regions decide them."""
+    dialect, source = profiler.engine.dialect, profiler.source
+    if dialect.column_hash is None:
+        return "a set costs little here"
+    least = LEAST_ROWS_OF_REGIONS * dialect.region_factor
+    if (profiler.known_rows or 0) < least:
+        return f"of fewer than {least:,} rows a set costs little"
+    if not 1 < profiler.columns <= MOST_COLUMNS_OF_REGIONS:
+        return f"of one column, or more than {MOST_COLUMNS_OF_REGIONS}, regions decide no faster"
+    if profiler.entity is not None or profiler.nulls is not Nulls.EQUAL:
+        return "by persons and wildcards no region decides"
+    hashed = all(re.fullmatch(dialect.hashed_types, source.types.get(name, "")) for name in profiler.names)
+    return "" if hashed else "a column has a type without a hash"
+
+
+class Regions:
+    """One region for each column: that of its buckets which has the fewest rows, as there small classes are likely."""
+
+    def __init__(self, profiler: TableProfiler) -> None:
+        self._profiler = profiler
+        self._rows = profiler.known_rows or 0
+        self._regions: list[tuple[int, Region]] | None = None  # with about how many rows, the fewest first
+        self._known: dict[int, ClassProfile] = {}
+
+    def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
+        """The classes of each set in the region of one of its columns: all are classes of the table, or several in one.
+
+        One statement for up to SETS sets, and before the first one another. Raises as `TableProfiler.ask`.
+        """
+        new = [mask for mask in dict.fromkeys(masks) if mask not in self._known]
+        regions = self._regions or (self._found() if new else [])
+        chosen = [(mask, next(region for _, region in regions if region.columns & mask)) for mask in new]
+        self._known.update(zip(new, self._asked(chosen), strict=True))
+        return [self._known[mask] for mask in masks]
+
+    def sampled(self, masks: Sequence[int], share: int) -> list[ClassProfile]:
+        """The profiles of a sample of each set's classes, one in `share`, a power of two, each class with all its rows.
+
+        One statement for a few sets. Different values with equal hashes, of which there are hardly any, count as one.
+        """
+        return self._asked([(mask, Region(mask, share)) for mask in masks])
+
+    def _asked(self, sets: Sequence[tuple[int, Region]]) -> list[ClassProfile]:
+        """The classes of the sets in these regions, in as few statements as memory allows."""
+        profiler, width = self._profiler, -(-len(sets) // max(1, -(-len(sets) // SETS))) or 1
+        dialect, source, names, k = profiler.engine.dialect, profiler.source, profiler.names, profiler.k
+        parts = [sets[start : start + width] for start in range(0, len(sets), width)]
+        asked = [profiles_in_regions(dialect, source, names, part, k) for part in parts]
+        found: list[list[ClassProfile]] = profiler.ask(asked)
+        return [*chain.from_iterable(found)]
+
+    def _found(self) -> list[tuple[int, Region]]:
+        profiler = self._profiler
+        buckets = max(LEAST_BUCKETS, 1 << (self._rows // IN_BUCKET).bit_length())
+        share = 1 << max(0, (self._rows // COUNTED_ROWS).bit_length() - 1)
+        statement = bucket_sizes(profiler.engine.dialect, profiler.source, profiler.names, buckets, share)
+        [columns] = profiler.ask([statement])
+        self._regions = []
+        for place, sizes in enumerate(columns):
+            enough = (
+                {bucket: rows for bucket, rows in sizes.items() if rows >= FEWEST_ROWS_OF_BUCKET} or sizes or {0: 0}
+            )
+            bucket = min(enough, key=lambda bucket: (enough[bucket], bucket))
+            self._regions.append((enough[bucket], Region(1 << place, buckets, bucket)))
+        self._regions.sort(key=lambda each: each[0])
+        return self._regions

@@ -6,9 +6,9 @@ import pytest
 
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent
-from qidsql.profiling.budget import Budget
 from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.by_value import SETS_OF_MANY
+from qidsql.profiling.knowledge import Budget
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from tests.definitions import profile_of, projected, subsets

@@ -8,7 +8,8 @@ import pytest
 
 import qidsql as house
 from qidsql.engines.base import Engine
-from qidsql.profiling import batches, row_pairs, rows_in_memory
+from qidsql.profiling import batches, rows_in_memory
+from qidsql.profiling import samples as row_pairs
 from qidsql.profiling.batches import packed_rows
 from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.profiler import TableProfiler

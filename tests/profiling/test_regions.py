@@ -14,9 +14,9 @@ from qidsql.commands.table_search import table_profiler
 from qidsql.core.tables import Nulls
 from qidsql.engines.base import Engine
 from qidsql.measures.profiles import ClassProfile
-from qidsql.profiling import regions
+from qidsql.profiling import samples as regions
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.profiling.regions import regions_of
+from qidsql.profiling.samples import regions_of
 from tests.definitions import mask_of, profile_of, projected, subsets
 from tests.exhaustive import always
 from tests.random_tables import RandomTable, drop, load, random_table

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from qidsql.profiling.by_entity import profiler_for
-from qidsql.profiling.row_pairs import PairsThatAgree
+from qidsql.profiling.samples import PairsThatAgree
 from qidsql.search.minimal_keys import minimal_keys
 from qidsql.sql.relation import relation
 from tests.search.tables import Row

@@ -17,8 +17,7 @@ from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, Ratio, Separation
 from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.profiling.row_pairs import PairsThatAgree
-from qidsql.profiling.samples import TableSampler
+from qidsql.profiling.samples import PairsThatAgree, TableSampler
 from qidsql.protection.masking import MaskingPlan, exact_masking, greedy_masking, sampled_masking
 from qidsql.search.borders import borders
 from qidsql.search.greedy import greedy, greedy_minimal, naive_greedy

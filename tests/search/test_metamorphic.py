@@ -16,8 +16,7 @@ from qidsql.core.tables import positions
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.profiling.row_pairs import PairsThatAgree
-from qidsql.profiling.samples import TableSampler
+from qidsql.profiling.samples import PairsThatAgree, TableSampler
 from qidsql.protection.masking import exact_masking, greedy_masking
 from qidsql.search.borders import borders
 from qidsql.search.greedy import greedy, greedy_minimal, naive_greedy

@@ -13,7 +13,7 @@ from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, Separ
 from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.profiling.by_entity import profiler_for
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.profiling.row_pairs import PairsThatAgree
+from qidsql.profiling.samples import PairsThatAgree
 from qidsql.search.greedy import greedy_minimal
 from qidsql.search.lattice import levelwise
 from qidsql.search.smallest import minimum

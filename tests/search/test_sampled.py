@@ -12,8 +12,8 @@ from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, UsageError
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, Separation, Violates
 from qidsql.measures.profiles import Profiler
-from qidsql.profiling.budget import Budget
 from qidsql.profiling.by_entity import profiler_for
+from qidsql.profiling.knowledge import Budget
 from qidsql.profiling.samples import CodedSample, TableSampler
 from qidsql.protection.masking import sampled_masking
 from qidsql.search.sampled import NOTHING, PairSample, sampled_key, sampled_separation

@@ -14,10 +14,10 @@ import pytest
 from qidsql.core.tables import positions
 from qidsql.engines.base import Engine
 from qidsql.measures.criteria import Criterion, Distinct, Key, Separation
-from qidsql.profiling.budget import Budget
 from qidsql.profiling.by_entity import profiler_for
+from qidsql.profiling.knowledge import Budget
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.profiling.row_pairs import PairsThatAgree
+from qidsql.profiling.samples import PairsThatAgree
 from qidsql.search.borders import borders
 from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.smallest import minimum

@@ -11,9 +11,9 @@ from qidsql.commands.protect.columns.command import ColumnsRequest
 from qidsql.commands.table_search import TableSearch
 from qidsql.core.policy import Policy
 from qidsql.measures.criteria import RowsBelowK, Violates
-from qidsql.profiling import row_pairs as witnesses_of_tables
+from qidsql.profiling import samples as witnesses_of_tables
 from qidsql.profiling.by_entity import profiler_for
-from qidsql.profiling.row_pairs import rarest_rows
+from qidsql.profiling.samples import rarest_rows
 from qidsql.protection.masking import exact_masking
 from qidsql.search.smallest import Witnesses
 from qidsql.sql.matching_rows import witness_rows

@@ -9,7 +9,8 @@ import pytest
 
 import qidsql
 from qidsql.engines.base import Engine
-from qidsql.profiling import by_entity, regions
+from qidsql.profiling import by_entity
+from qidsql.profiling import samples as regions
 from tests.random_tables import RandomTable, drop, load, of_persons_with_a_row_each, random_table
 from tests.stores import DuckDBStore, PostgresStore, Store
 from tests.trials import Ground, Trials

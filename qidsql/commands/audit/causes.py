@@ -18,12 +18,11 @@ from qidsql.errors import BudgetSpent, StatementError, UsageError
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.histories import KnownRows
 from qidsql.measures.profiles import ClassProfile
-from qidsql.profiling.budget import at_most
 from qidsql.profiling.disclosing import disclosing
+from qidsql.profiling.knowledge import at_most
 from qidsql.profiling.known_rows import linking
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.profiling.regions import Regions, regions_of, why_no_regions
-from qidsql.profiling.row_pairs import PairsThatAgree
+from qidsql.profiling.samples import PairsThatAgree, Regions, regions_of, why_no_regions
 from qidsql.search.borders import borders
 from qidsql.search.certified import certified, largest_without
 from qidsql.search.decided import decided

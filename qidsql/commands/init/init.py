@@ -20,8 +20,8 @@ from qidsql.core.tables import Catalog, CatalogTable, TableName
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import Source
 from qidsql.errors import AccessError, BudgetSpent, ConnectionLost, Interrupted, StatementError, Stopped, UsageError
-from qidsql.profiling.budget import Budget
 from qidsql.profiling.by_entity import profiler_for
+from qidsql.profiling.knowledge import Budget
 from qidsql.sql.relation import relation
 from qidsql.wording.texts import plural
 

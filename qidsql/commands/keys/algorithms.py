@@ -73,7 +73,7 @@ def _minimal_keys(
     assert pairs is not None  # the request was refused otherwise
     if not criterion.distinct_decide:
         return minimal_keys(profiler, pairs, request.max_size, on_found=on_found, known=profiler.measured)
-    from qidsql.profiling.row_pairs import PairsThatAgree
+    from qidsql.profiling.samples import PairsThatAgree
 
     whole = profiler.whole()
     if whole.colliding_pairs:

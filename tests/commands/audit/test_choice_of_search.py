@@ -6,7 +6,7 @@ import re
 import pytest
 
 import qidsql
-from qidsql.profiling import regions
+from qidsql.profiling import samples as regions
 from tests.stores import Store
 
 ROWS = [(n % 7, n % 11, "x" * (n % 3)) for n in range(60)]
