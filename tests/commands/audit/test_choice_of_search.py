@@ -24,7 +24,7 @@ def test_an_audit_says_why(store: Store, caplog: pytest.LogCaptureFixture, monke
     with store.connect() as engine:
         qidsql.audit(engine, "t", k=5)
         assert "level by level: they have few columns; no regions, as of fewer than" in chosen(caplog)
-        monkeypatch.setattr(regions, "ROWS", 10)
+        monkeypatch.setattr(regions, "LEAST_ROWS_OF_REGIONS", 10)
         qidsql.audit(engine, "t", k=5)
         assert "below k = 5 by regions: a set costs a scan each" in chosen(caplog)
         qidsql.audit(engine, "t", k=5, max_size=2)
