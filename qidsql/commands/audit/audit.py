@@ -120,63 +120,74 @@ def _found(
     on_table: Callable[[Table], None],
     changing: bool,
 ) -> AuditFacts:
-    """What the stages find, from the catalog on, as far as they get. This is the one place that catches a stop. What is
-    not shown to be of one state of the data is not among the facts at the end, nor at each part that is shown. Of
+    """What the stages find, from the catalog on, as far as they get. This is the one place that catches a stop. Of
     `changing` data the verdict is kept if the rest is lost.
     """
-    facts = settled = AuditFacts(unknown_table(request.table))
-    undone: Sequence[str] = ()  # if the work ends now
-
-    def settle() -> None:
-        nonlocal facts, settled
-        try:
-            engine.settle()
-        except BaseException:
-            facts = settled
-            raise
-        settled = facts
-
+    progress = _Progress(engine, AuditFacts(unknown_table(request.table)), changing)
     try:
         on_stage("reading the catalog")
         table, columns = _described(engine, request)
-        facts = replace(facts, table=table, columns=findings_of(columns))
+        progress.facts = replace(progress.facts, table=table, columns=findings_of(columns))
         on_table(table)
         every = table_profiler(engine, table, columns.searched, request.policy)  # whose budget begins here
-        work = AuditWork(request, table, columns, every, on_stage, earlier)
         if engine.workspace:
-            on_stage(f"coding {work.every.columns} columns")
-            every, note = coded(work.every)
-            work, facts = replace(work, every=every), replace(facts, notes=(note,))
+            on_stage(f"coding {every.columns} columns")
+            every, note = coded(every)
+            progress.facts = replace(progress.facts, notes=(note,))
         try:
-            for stage, later in _stages(request):
-                if not stage.needed(work, facts):
-                    continue
-                undone = [stage.name, *(later if stage.explains else ())]
-                if stage.told:
-                    if request.on_part is not None or (changing and settled.profile is None):
-                        settle()  # what is shown, or the verdict
-                    on_part(facts)
-                undone = later if stage.explains else undone
-                try:
-                    for found in stage.run(work, facts):
-                        facts = found
-                except stage.ends_with as end:
-                    facts = facts.left(f"{stage.said}{end}", end, undone)
-                    break
-                undone = ()
+            progress.run(AuditWork(request, table, columns, every, on_stage, earlier), on_part)
         finally:
-            facts = replace(facts, sets_profiled=work.every.sets)
-        settle()
+            progress.facts = replace(progress.facts, sets_profiled=every.sets)
+        progress.settle()
     except Stopped as stop:
-        with suppress(Stopped):
-            settle()
-        facts = facts.left(str(engine.stopped_by or stop), engine.stopped_by or stop, undone)
-        facts = replace(facts, interrupted=isinstance(stop, Interrupted))
+        progress.stopped(str(engine.stopped_by or stop), engine.stopped_by or stop, isinstance(stop, Interrupted))
     except KeyboardInterrupt as stop:
+        progress.stopped("interrupted", stop, interrupted=True)
+    return progress.facts
+
+
+class _Progress:
+    """The facts so far. What is not shown to be of one state of the data is not among them at the end, nor at each part
+    that is shown."""
+
+    def __init__(self, engine: Engine, facts: AuditFacts, changing: bool) -> None:
+        self._engine, self._changing = engine, changing
+        self.facts = self._settled = facts
+        self._undone: Sequence[str] = ()  # if the work ends now
+
+    def run(self, work: AuditWork, on_part: Callable[[AuditFacts], None]) -> None:
+        """Runs the stages of an audit until one ends it. Raises Stopped, StatementError, UsageError."""
+        for stage, later in _stages(work.request):
+            if not stage.needed(work, self.facts):
+                continue
+            self._undone = [stage.name, *(later if stage.explains else ())]
+            if stage.told:
+                if work.request.on_part is not None or (self._changing and self._settled.profile is None):
+                    self.settle()  # what is shown, or the verdict
+                on_part(self.facts)
+            self._undone = later if stage.explains else self._undone
+            try:
+                for facts in stage.run(work, self.facts):
+                    self.facts = facts
+            except stage.ends_with as end:
+                self.facts = self.facts.left(f"{stage.said}{end}", end, self._undone)
+                break
+        self._undone = ()
+
+    def settle(self) -> None:
+        """Shows that the facts are of one state of the data, or goes back to those that are. Raises Stopped."""
+        try:
+            self._engine.settle()
+        except BaseException:
+            self.facts = self._settled
+            raise
+        self._settled = self.facts
+
+    def stopped(self, reason: str, stop: BaseException, interrupted: bool) -> None:
+        """Note why the work ends here."""
         with suppress(Stopped):
-            settle()
-        facts = replace(facts.left("interrupted", stop, undone), interrupted=True)
-    return facts
+            self.settle()
+        self.facts = replace(self.facts.left(reason, stop, self._undone), interrupted=interrupted)
 
 
 def _described(engine: Engine, request: AuditRequest) -> tuple[Table, Columns]:
