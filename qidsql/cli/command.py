@@ -201,7 +201,7 @@ def _function(
     every: Sequence[Parameter], run: Callable[[dict[str, Any]], None], command: Command
 ) -> Callable[..., None]:
     arguments = [each for each in every if each.option.argument]
-    first = {name: place for place, name in enumerate(command.shown)}  # the order of --help
+    first = {name: place for place, name in enumerate(command.listed)}  # the order of --help
     options = sorted(
         (each for each in every if not each.option.argument), key=lambda each: first.get(each.name, len(first))
     )
@@ -209,7 +209,7 @@ def _function(
     def function(**given: Any) -> None:
         run(given)
 
-    listed = command.shown or [each.name for each in options]
+    listed = command.listed or [each.name for each in options]
     shown = [CONTEXT, *map(_typer, arguments), *(_typer(each, each.name not in listed) for each in options)]
     if len(listed) < len(options):
         shown.append(HELP_ALL)

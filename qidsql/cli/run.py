@@ -149,23 +149,8 @@ COMMAND = Command(
     exit_codes="0 pass, 1 policy violated, 2 error, 3 inconclusive; with several tables the worst counts: "
     'error, then violation\nPresets of the policy file (preset = "cms"):\n'
     + "\n".join(f"  {name:<5} {preset.source}" for name, preset in PRESETS.items()),
-    shown=(
-        "only",
-        "select",
-        "baseline",
-        "fail_on",
-        "k",
-        "max_seconds",
-        "history",
-        "every",
-        "alerts",
-        "fresh",
-        "check_only",
-        "format",
-        "output",
-        "min_count",
-        "quiet",
-    ),
+    shown="only select baseline fail_on k max_seconds history every alerts fresh check_only format output min_count "
+    "quiet",
 )
 
 

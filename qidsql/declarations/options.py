@@ -313,4 +313,9 @@ class Command:
     chosen_by: str = "by"  # the option whose value is the way, or which chooses the way of its name by being given
     plain: Mapping[str, "Command"] = field(default_factory=dict)  # other values of it: what their --help lists
     about: str = ""  # their help text
-    shown: tuple[str, ...] = ()  # the options that --help lists, 15 at most; the others are under --help-all; none: all
+    shown: str = ""  # the options that --help lists, 15 at most; the others are under --help-all; none: all
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The options that --help lists, in their order."""
+        return tuple(self.shown.split())

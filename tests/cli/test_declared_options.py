@@ -67,7 +67,7 @@ def test_the_help_of_a_command_lists_15_options_at_most(name: str) -> None:
             "list",
             "record",
         )  # parts of release with no such list
-        shown = import_module(f"qidsql.commands.{name}.command").COMMAND.shown if own else ()
+        shown = import_module(f"qidsql.commands.{name}.command").COMMAND.listed if own else ()
         assert set(shown) in (listed, set())
 
 

@@ -407,21 +407,6 @@ COMMAND = Command(
     documents=True,
     ways=("only",),
     chosen_by="only",
-    shown=(
-        "k",
-        "rows_below_k",
-        "l_diversity",
-        "t_closeness",
-        "sensitive",
-        "columns",
-        "exclude",
-        "identifiers",
-        "where",
-        "entity",
-        "only",
-        "policy_file",
-        "format",
-        "output",
-        "min_count",
-    ),
+    shown="k rows_below_k l_diversity t_closeness sensitive columns exclude identifiers where entity only "
+    "policy_file format output min_count",
 )

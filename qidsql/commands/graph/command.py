@@ -155,21 +155,6 @@ COMMAND = Command(
     exit_codes="0 finished, 1 nothing separates them, 2 error, 3 inconclusive; with --then those of that command",
     formats=("terminal", "json", "html", "markdown", "dot", "mermaid"),
     opens=True,
-    shown=(
-        "identifiers",
-        "sensitive",
-        "accept_names",
-        "then",
-        "k",
-        "entity",
-        "schema",
-        "outside",
-        "exclude",
-        "protect",
-        "every_path",
-        "policy_file",
-        "max_seconds",
-        "format",
-        "output",
-    ),
+    shown="identifiers sensitive accept_names then k entity schema outside exclude protect every_path policy_file "
+    "max_seconds format output",
 )

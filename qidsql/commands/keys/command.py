@@ -218,23 +218,8 @@ COMMAND = Command(
     ),
     exit_codes="0 finished, 2 error, 3 inconclusive",
     formats=("terminal", "json", "jsonl", "html", "markdown"),
-    shown=(
-        "distinct",
-        "separation",
-        "violates",
-        "reveals",
-        "sensitive",
-        "columns",
-        "exclude",
-        "where",
-        "entity",
-        "policy_file",
-        "all",
-        "algorithm",
-        "max_seconds",
-        "format",
-        "output",
-    ),
+    shown="distinct separation violates reveals sensitive columns exclude where entity policy_file all algorithm "
+    "max_seconds format output",
 )
 
 

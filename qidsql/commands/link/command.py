@@ -46,5 +46,5 @@ COMMAND = Command(
         "qidsql link env:CLINIC_URL public.visits outside.voters --rows-below-k 1% --format json",
     ),
     exit_codes="0 pass, 1 rows are singled out, 2 error, 3 inconclusive (nothing joinable for sure, or it ended early)",
-    shown=("on", "k", "rows_below_k", "identifiers", "where", "policy_file", "max_seconds", "format", "output"),
+    shown="on k rows_below_k identifiers where policy_file max_seconds format output",
 )

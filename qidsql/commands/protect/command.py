@@ -137,7 +137,7 @@ class ProtectRequest(Scope, Budgeted, CopyOptions, PolicyOptions, Audited, Weigh
 
 
 EXIT_CODES = "0 finished, 1 impossible, 2 error, 3 inconclusive"
-SHOWN = ("columns", "exclude", "identifiers", "sensitive", "where", "entity", "into", "keep", "max_seconds", "format")
+SHOWN = "columns exclude identifiers sensitive where entity into keep"
 
 BY_VALUES = Command(
     ProtectRequest,
@@ -155,7 +155,7 @@ BY_VALUES = Command(
     exit_codes=EXIT_CODES,
     without=("workers",),
     left_out=("suppress", "levels", "measure"),
-    shown=("by", "k", "l_diversity", "hierarchies", "frontier", *SHOWN),
+    shown=f"by k l_diversity hierarchies frontier {SHOWN} max_seconds format",
 )
 
 BY_LEVELS = Command(
@@ -174,7 +174,7 @@ BY_LEVELS = Command(
     exit_codes=EXIT_CODES,
     without=("workers",),
     left_out=("l_diversity",),
-    shown=("by", "k", "suppress", "levels", "hierarchies", "measure", "sql", *SHOWN[:-2]),
+    shown=f"by k suppress levels hierarchies measure sql {SHOWN}",
 )
 
 COMMAND = Command(
@@ -192,21 +192,5 @@ COMMAND = Command(
     without=("workers",),
     ways=(Way.TURNS, Way.CELLS, Way.COLUMNS),
     plain={Way.VALUES: BY_VALUES, Way.LEVELS: BY_LEVELS},
-    shown=(
-        "by",
-        "k",
-        "suppress",
-        "levels",
-        "hierarchies",
-        "columns",
-        "exclude",
-        "identifiers",
-        "sensitive",
-        "where",
-        "entity",
-        "into",
-        "keep",
-        "format",
-        "output",
-    ),
+    shown="by k suppress levels hierarchies columns exclude identifiers sensitive where entity into keep format output",
 )

@@ -200,20 +200,7 @@ COMMAND = Command(
     exit_codes="0 pass, 1 a line is not met, 2 error, 3 not decided: a line was not examined",
     formats=("terminal", "json", "html", "markdown", "sarif"),
     of_policy=True,
-    shown=(
-        "of",
-        "checklists",
-        "evidence",
-        "keyed",
-        "key",
-        "first",
-        "policy_file",
-        "max_seconds",
-        "format",
-        "output",
-        "dry_run",
-        "quiet",
-    ),
+    shown="of checklists evidence keyed key first policy_file max_seconds format output dry_run quiet",
 )
 
 

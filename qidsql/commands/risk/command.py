@@ -117,23 +117,8 @@ COMMAND = Command(
     exit_codes="0 finished, 1 violation (with --population), 2 error, 3 inconclusive",
     ways=("population",),
     chosen_by="population",
-    shown=(
-        "k",
-        "columns",
-        "exclude",
-        "identifiers",
-        "sensitive",
-        "where",
-        "entity",
-        "sampling_fraction",
-        "population_size",
-        "weight",
-        "household",
-        "population",
-        "policy_file",
-        "format",
-        "output",
-    ),
+    shown="k columns exclude identifiers sensitive where entity sampling_fraction population_size weight household "
+    "population policy_file format output",
 )
 
 

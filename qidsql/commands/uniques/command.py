@@ -128,23 +128,8 @@ COMMAND = Command(
     ),
     exit_codes="0 finished, 2 error, 3 inconclusive",
     without=("workers", "snapshot"),
-    shown=(
-        "k",
-        "columns",
-        "exclude",
-        "identifiers",
-        "where",
-        "by",
-        "scores",
-        "show_values",
-        "limit",
-        "max_size",
-        "into",
-        "policy_file",
-        "max_seconds",
-        "format",
-        "output",
-    ),
+    shown="k columns exclude identifiers where by scores show_values limit max_size into policy_file max_seconds "
+    "format output",
 )
 
 

@@ -47,17 +47,7 @@ COMMAND = Command(
         "qidsql audit warehouse.duckdb patients --only zip_code --only sex --sensitive diagnosis",
     ),
     exit_codes="0 finished, 2 error, 3 inconclusive",
-    shown=(
-        "only",
-        "k",
-        "sensitive",
-        "where",
-        "entity",
-        "policy_file",
-        "max_seconds",
-        "format",
-        "output",
-    ),
+    shown="only k sensitive where entity policy_file max_seconds format output",
 )
 
 

@@ -96,23 +96,8 @@ COMMAND = Command(
         "qidsql protect clinic.duckdb patients --by columns --separation 0.8 --exact --weights zip_code=3",
     ),
     exit_codes="0 finished, 1 no column can be published, 2 error, 3 inconclusive",
-    shown=(
-        "by",
-        "k",
-        "distinct",
-        "separation",
-        "reveals",
-        "sensitive",
-        "columns",
-        "exclude",
-        "identifiers",
-        "where",
-        "entity",
-        "exact",
-        "view",
-        "format",
-        "output",
-    ),
+    shown="by k distinct separation reveals sensitive columns exclude identifiers where entity exact view format "
+    "output",
 )
 
 

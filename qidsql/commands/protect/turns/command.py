@@ -84,23 +84,7 @@ COMMAND = Command(
     ),
     exit_codes="0 no row is below k after the last turn, 1 some are, 2 error, 3 inconclusive",
     without=("workers", "snapshot"),
-    shown=(
-        "by",
-        "turns",
-        "k",
-        "columns",
-        "exclude",
-        "identifiers",
-        "sensitive",
-        "where",
-        "entity",
-        "into",
-        "keep",
-        "max_size",
-        "max_seconds",
-        "format",
-        "output",
-    ),
+    shown="by turns k columns exclude identifiers sensitive where entity into keep max_size max_seconds format output",
 )
 
 
