@@ -597,7 +597,7 @@ class DuckDBEngine(Engine):
                 CatalogTable(
                     name=name,
                     kind=self._kind(row),
-                    columns=tuple(columns[name]),
+                    columns=tuple(columns.pop(name)),
                     estimated_rows=None if row[4] is None else integer(row[4]),
                     definition=query_of_view(str(row[7])) if row[3] == "view" and not self.files else None,
                     unique=tuple(unique.get(name, ())),

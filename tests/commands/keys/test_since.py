@@ -19,9 +19,16 @@ NAMES = ("a", "b", "c", "d")
 COLUMNS = dict.fromkeys(NAMES, "INTEGER")
 CRITERIA: tuple[dict[str, Any], ...] = ({}, {"violates": 2}, {"violates": 3}, {"distinct": 0.8}, {"separation": 0.95})
 
+WITH_ROLES: tuple[dict[str, Any], ...] = (  # of a column that another table may not have
+    {"reveals": "d"},
+    {"violates": 2, "entity": "d"},
+    {"violates": 2, "nulls": "wildcard"},
+)
+
 
 def random_rows(draw: Random) -> list[tuple[object, ...]]:
-    return [tuple(draw.choice([None, *range(2 + place)]) for place in range(len(NAMES))) for _ in range(12)]
+    """The last column has no NULL: a row of nobody would leave everything open."""
+    return [(*(draw.choice([None, *range(2 + place)]) for place in range(3)), draw.randrange(6)) for _ in range(12)]
 
 
 def changed(draw: Random, rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
@@ -36,7 +43,7 @@ def sets_of(document: dict[str, Any]) -> list[dict[str, Any]]:
     return sorted(document["column_sets"], key=lambda each: each["columns"])
 
 
-@pytest.mark.parametrize("seed", always(*range(2), longer=range(2, 40)))
+@pytest.mark.parametrize("seed", always(0, longer=range(1, 40)))
 def test_the_list_is_that_of_a_search_from_nothing(seed: int, store: Store, tmp_path: Path) -> None:
     """Of a table that changed; from the list before, from a list of sets drawn at random, and from another table's."""
     draw, file = Random(seed), tmp_path / "before.json"
@@ -45,9 +52,9 @@ def test_the_list_is_that_of_a_search_from_nothing(seed: int, store: Store, tmp_
     store.table("now", COLUMNS, changed(draw, before))
     store.table("other", {"a": "INTEGER", "z": "INTEGER"}, [(1, 2), (1, 3), (2, 2)])
     with store.connect() as engine:
-        for asked in CRITERIA:
+        for asked in (*CRITERIA, *WITH_ROLES):
             fresh = qidsql.keys(engine, "now", all=True, **asked)
-            for table in ("t", "other"):
+            for table in ("t", "other") if asked in CRITERIA else ("t",):
                 file.write_text(json.dumps(qidsql.keys(engine, table, all=True, **asked).to_dict()))
                 written = json.loads(file.read_text())
                 for edited in (False, True):
@@ -57,7 +64,11 @@ def test_the_list_is_that_of_a_search_from_nothing(seed: int, store: Store, tmp_
                         file.write_text(json.dumps(written))
                     found = qidsql.keys(engine, "now", all=True, since=file, **asked)
                     assert sets_of(found.to_dict()) == sets_of(fresh.to_dict()), (asked, table, edited)
-                    assert (found.complete, found.verdict, found.reason) == (True, fresh.verdict, fresh.reason)
+                    assert (found.complete, found.verdict, found.reason) == (
+                        fresh.complete,
+                        fresh.verdict,
+                        fresh.reason,
+                    )
                     assert found.spared is not None
 
 
