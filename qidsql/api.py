@@ -53,7 +53,9 @@ from qidsql.declarations.options import python_function, with_option, with_ways
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import Source, connect
 from qidsql.engines.kind import Frame
-from qidsql.errors import Interrupted, QidsqlError
+from qidsql.engines.private_folder import PrivateFolder
+from qidsql.engines.registry import FILES
+from qidsql.errors import Interrupted, QidsqlError, StatementError
 from qidsql.operations.policy_lookup import released
 from qidsql.operations.table_policy import with_policy
 
@@ -78,6 +80,7 @@ __all__ = [
     "keys",
     "link",
     "protect",
+    "protected",
     "release",
     "risk",
     "tables",
@@ -139,6 +142,28 @@ protect = with_ways(
         Way.COLUMNS: python_function(ColumnsRequest, _on(run_columns), "protect"),
     },
 )
+
+
+def protected(frame: Any, *, by: str, **options: Any) -> Any:
+    """The rows of the audited copy of a data frame that `protect` would write, as the kind of frame that came.
+
+    `by` and the options are those of `protect`, but `into`. The rows are in an order that tells nothing but their
+    cells; the index of a pandas frame is not a column, and goes. Raises as `protect`, and StatementError with the
+    reason where there is no safe copy, or none was found in time.
+    """
+    frame_from = FILES[-1].frame_from
+    frame_from(None, frame)
+    folder = PrivateFolder()
+    try:
+        path = folder.exports / "copy.parquet"
+        result = protect(frame, by=by, into=str(path), **options)
+        if result.target is None:
+            raise StatementError(f"no copy of the frame was made: {result.reason}")
+        return frame_from(path, frame)
+    finally:
+        folder.remove()
+
+
 risk = with_option(
     python_function(RiskRequest, _on(run_risk), "risk"),
     "population",

@@ -203,6 +203,11 @@ class FileKind(EngineKind):
         BudgetSpent."""
         raise NotImplementedError("this engine reads no data frames")
 
+    def frame_from(self, path: Path | None, like: object) -> object:
+        """The rows of a parquet file as a frame of the kind of another; without a file, whether that kind can be made.
+        Raises UsageError."""
+        raise NotImplementedError("this engine reads no data frames")
+
     def store(self, path: Path, patience: float) -> "Store":
         """A store in a file, if `keeps_history`. Does not open it."""
         raise NotImplementedError("this engine keeps no history")

@@ -15,7 +15,6 @@ from qidsql.profiling.by_value import ByValue
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.disclosure import disclosing_profile, disclosure, texts_among, values_outside
 from qidsql.sql.relation import Relation, relation
-from qidsql.sql.templates import ColumnNames
 from qidsql.wording.texts import plural, setting
 
 

@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 
 import qidsql
-from qidsql.errors import AccessError, SourceError, UsageError
+from qidsql.errors import AccessError, SourceError, StatementError, UsageError
 from tests.ways import measured_set
 
 COLUMNS: dict[str, list[Any]] = {
@@ -191,3 +191,18 @@ def test_the_copy_of_a_table_of_a_connection_is_a_table(tmp_path: Any) -> None:
         with pytest.raises(SourceError, match="the DuckDB connection is read-only"):
             qidsql.protect(connection, "t", k=5, into="copy", by="cells", against="released-rows")
         assert qidsql.audit(connection, "t").verdict == "violation"
+
+
+def test_protected_rows_are_a_frame_of_the_kind_that_came() -> None:
+    columns = {"age": [20 + n % 7 for n in range(60)], "ward": ["ab"[n % 2] for n in range(60)]}
+    persons = {**columns, "person": [n % 20 for n in range(60)]}
+    for kind in (pandas.DataFrame, polars.DataFrame, pyarrow.table):
+        for by, given, entity in (("levels", columns, "row"), ("values", persons, "person")):
+            frame = kind(given)
+            copy = qidsql.protected(frame, by=by, k=3, entity=entity)
+            assert type(copy) is type(frame) and copy.shape == (60, 2)
+            assert qidsql.audit(copy, k=3, columns=["age", "ward"], entity="row").verdict == "pass"
+    with pytest.raises(UsageError, match="expected a pandas or polars DataFrame or an Arrow table"):
+        qidsql.protected(duckdb.from_df(pandas.DataFrame(columns)), by="values")
+    with pytest.raises(StatementError, match="no copy of the frame was made: no coarser values help"):
+        qidsql.protected(pandas.DataFrame(columns), by="values", k=100, entity="row")

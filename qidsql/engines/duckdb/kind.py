@@ -41,6 +41,11 @@ class DuckDBKind(FileKind):
 
         return open_frame(frame, writable)
 
+    def frame_from(self, path: Path | None, like: object) -> object:
+        from qidsql.engines.duckdb.frames import frame_from
+
+        return frame_from(path, like)
+
     def store(self, path: Path, patience: float) -> "Store":
         from qidsql.engines.duckdb.store import DuckDBStore
 
