@@ -179,7 +179,7 @@ def test_a_copy_by_persons_is_verified(visits: Store, tmp_path: Path) -> None:
     assert made.code == 0, made.err
     found = json.loads(place.read_text())
     assert found["policy"]["entity"] == "person" and found["recoded"]["smallest"] >= 5
-    assert "k = 5 persons by person" in found["reason"]
+    assert "a row of a person leaves 5 persons or more by born, ward, if rows" in found["reason"]
     assert inside("verify", str(place), visits.url).code == 0
     with visits.connect() as engine:
         assert [column.name for column in engine.describe("shown").columns] == ["born", "ward"]

@@ -34,8 +34,8 @@ By: TypeAlias = Annotated[
 
 
 def nobody_found(account: SearchAccount, target: str | None) -> str:
-    """The first words of a plan by which each row is identical to k - 1 others."""
-    copy, k = "this copy" if target else "such a copy", account.policy.k
-    persons = f" persons by {account.policy.entity}" if account.policy.entity else ""
-    names = few(account.columns)
-    return f"in {copy} nobody is found by {names}, not even by someone who knows everybody (k = {k}{persons})"
+    """The first words of a plan by which each row is identical to k - 1 others, or to rows of other persons."""
+    copy, names, k = "this copy" if target else "such a copy", few(account.columns), account.policy.k
+    if account.policy.entity is not None:
+        return f"in {copy} a row of a person leaves {k} persons or more by {names}, if rows cannot be linked"
+    return f"in {copy} nobody is found by {names}, not even by someone who knows everybody (k = {k})"

@@ -1,6 +1,7 @@
 """The request of `protect --by columns`: the forbidden criterion, and how far to search."""
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, ClassVar
 
@@ -16,7 +17,7 @@ from qidsql.measures.criteria import Criterion, Violates, ViolatesByRows
 from qidsql.measures.histories import KnownRows
 from qidsql.measures.profiles import ClassProfile
 from qidsql.search.result import Certificate
-from qidsql.wording.texts import count, decimal, plural, setting
+from qidsql.wording.texts import are, count, decimal, percent, plural, setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,16 +159,30 @@ def judged(result: ColumnsResult) -> ColumnsResult:
 
 
 def _found_by(result: ColumnsResult) -> str:
-    """Who can still be found, where the published columns have no small class."""
+    """Who can still be found by the published columns."""
     policy = result.account.policy
-    if not (result.safe and result.published and result.asks_for_k):
+    if not (result.safe and result.published):
         return ""
+    if not result.asks_for_k:
+        return _alone(result)
     if policy.known_rows is not None:
         known = KnownRows(policy.known_rows).words
         return f"by what is published, {known} of a person leave {policy.k} persons or more: "
     if policy.entity is not None:
         return f"by what is published, a row of a person leaves {policy.k} persons or more, if rows cannot be linked: "
     return f"by what is published nobody is found, not even by someone who knows everybody (k = {policy.k}): "
+
+
+def _alone(result: ColumnsResult) -> str:
+    """Who is found where small classes are not ruled out."""
+    profile = result.profile
+    if profile is None:
+        return ""
+    who, alone = "person" if profile.entities else "row", profile.unique_rows
+    if not alone:
+        return f"by what is published no {who} is alone, and small classes are not ruled out: "
+    share = f"{plural(alone, who)} ({percent(Fraction(alone, profile.rows))}) {are(alone)} alone"
+    return f"by what is published {share}, and found by someone who knows what they show: "
 
 
 def _reason(result: ColumnsResult) -> str:
