@@ -114,11 +114,17 @@ class CodedClasses:
     def costs(
         self, shape: Shape, measure: Measure, nodes: Sequence[Levels], below: Sequence[int], share: int = 1
     ) -> list[Fraction]:
-        """The exact cost of each node, if these rows are missing; with a `share`, as a sample suggests."""
+        """The cost of each node, if these rows are missing: the exact one, or as a sample suggests."""
         if measure is Measure.PRECISION:
             return [1 - shape.precision(node) for node in nodes]
         leaves = self.missing_leaves(nodes, below, share)
         return [shape.loss(*each) for each in zip(nodes, below, leaves, strict=True)]
+
+    def estimated_costs(
+        self, shape: Shape, measure: Measure, nodes: Sequence[Levels], below: Sequence[int]
+    ) -> list[Fraction]:
+        """The same as the coarsest sample suggests."""
+        return self.costs(shape, measure, nodes, below, self._samples[0])
 
     def _leaves(self, place: int, level: int) -> str:
         return _name((place, level)) if 0 < level < self._codes.columns[place].height else "n"

@@ -15,7 +15,7 @@ from qidsql.commands.table_protection import TableProtection
 from qidsql.core.tables import Column, Comparison
 from qidsql.errors import UsageError
 from qidsql.generalization.certificate import CheaperNodes
-from qidsql.generalization.classes import SAMPLES, CodedClasses
+from qidsql.generalization.classes import CodedClasses
 from qidsql.generalization.declared import declared_hierarchies
 from qidsql.generalization.hierarchies import TOP, WITHHELD, Codes, hierarchies_of
 from qidsql.generalization.levels import MOST_NODES, Below, Guess, Levels, PricedNode, Search, search_of
@@ -84,9 +84,7 @@ class Lattice:
     def _guess(self, limit: int, deadline: float | None) -> list[Levels]:
         """The best choice as samples suggest, and the unsafe ones that prove it: these are counted then."""
 
-        def price(nodes: Sequence[Levels], below: Sequence[int]) -> list[Fraction]:
-            return self._classes.costs(self.shape, self.measure, nodes, below, SAMPLES[0])
-
+        price = partial(self._classes.estimated_costs, self.shape, self.measure)
         search = search_of(self.shape, self.measure, limit, self._classes.estimated, price)
         found = search.run(deadline)
         cheaper = self.cheaper(found.best.cost) if found.best else None
