@@ -393,6 +393,16 @@ def classes_in_pieces(
 ) -> str:
     """The text of the query for the classes of equal `words` of the audited rows, with `sums` of `others`: expressions
     of o0, o1, ..., the columns, and of what is `joined` to them."""
+    names = ", ".join(f"w{number}" for number in range(len(words)))
+    coded = rows_in_pieces(dialect, table, columns, words, others, joined)
+    parts = {"words": names, "sums": ", ".join(sums) or "1 AS one", "coded": f"({coded}) AS coded"}
+    return put_together(_coded_classes(dialect), parts)
+
+
+def rows_in_pieces(
+    dialect: Dialect, table: Table, columns: Sequence[Column], words: Sequence[str], others: Sequence[str], joined: str
+) -> str:
+    """The text of the query for `words` and `others` of the audited rows, as for `classes_in_pieces`."""
     rows = {
         "originals": ", ".join(f"{dialect.identifier(each.name)} AS o{place}" for place, each in enumerate(columns)),
         "table": dialect.render(rows_node(table)),
@@ -400,10 +410,7 @@ def classes_in_pieces(
         "words": ", ".join(f"{word} AS w{number}" for number, word in enumerate(words)),
         "others": ", ".join(others) or "1 AS one",
     }
-    names = ", ".join(f"w{number}" for number in range(len(words)))
-    coded = put_together(_coded_rows(dialect), rows) + joined
-    parts = {"words": names, "sums": ", ".join(sums) or "1 AS one", "coded": f"({coded}) AS coded"}
-    return put_together(_coded_classes(dialect), parts)
+    return put_together(_coded_rows(dialect), rows) + joined
 
 
 @in_pieces

@@ -12,7 +12,16 @@ from sqlglot import exp
 
 from qidsql.core.tables import Column, Comparison, Table
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.hierarchies import Label, audited, classes_in_pieces, comparable, labelled, original, value_to_label
+from qidsql.sql.hierarchies import (
+    Label,
+    audited,
+    classes_in_pieces,
+    comparable,
+    labelled,
+    original,
+    rows_in_pieces,
+    value_to_label,
+)
 from qidsql.sql.relation import ALIAS, Relation, condition, relation, rows_node
 from qidsql.sql.row_codes import BITS, Lanes
 from qidsql.sql.templates import (
@@ -84,21 +93,41 @@ class RemedyClasses:
 
     def after(self, remedies: Sequence[Remedy], k: int) -> Statement[list[Merged]]:
         """The classes after each remedy. A scan, and one for each column."""
+        classes = f"classes AS{self._materialized} ({self._classes(self._asked(remedies))})"
+        return self._sized(classes, remedies, [", ".join(self._merged(remedy, k)) for remedy in remedies], k)
+
+    def after_one(self, remedy: Coarser, k: int) -> Statement[list[Merged]]:
+        """The classes after one remedy, from the values of the columns that it leaves as they are. A scan, and one for
+        each of the others."""
+        words, joined = [], []
+        for place in range(len(self._columns)):
+            own = self._comparable(place, f"originals.o{place}")
+            if place in remedy.levels:
+                joined.append(f" LEFT JOIN ({self._numbered(place)}) AS d{place} ON {own} = d{place}.l0")
+            words.append(f"COALESCE(d{place}.r{remedy.levels[place]}, 0)" if place in remedy.levels else own)
+        lost = [f"COALESCE(d{place}.g{level}, 0) AS g{place}_{level}" for place, level in remedy.levels.items()]
+        rows = rows_in_pieces(self._dialect, self._table, self._columns, words, ["1 AS n", *lost], "".join(joined))
+        merged = ", ".join(f"w{place}" for place in range(len(words)))
+        return self._sized(f"classes AS ({rows})", [remedy], [merged], k)
+
+    def _sized(
+        self, classes: str, remedies: Sequence[Remedy], merged: Sequence[str], k: int
+    ) -> Statement[list[Merged]]:
+        """The statement for the sizes of `classes` after each remedy, by what decides one then."""
         lost = [self._lost(remedy, k) for remedy in remedies]
         names = [f"s{place}" for place in range(max([1, *map(len, lost)]))]
         arms = []
-        for node, (remedy, figures) in enumerate(zip(remedies, lost, strict=True)):
+        for node, figures in enumerate(lost):
             own = dict(zip(names, figures, strict=False))
             sums = ", ".join(f"SUM({name}) AS {name}" if name in own else f"0 AS {name}" for name in names)
             parts = {
                 "node": str(node),
-                "merged": ", ".join(self._merged(remedy, k)),
+                "merged": merged[node],
                 "lost": ", ".join(f"SUM({each}) AS {name}" for name, each in own.items()) or "0 AS none",
                 "sums": sums,
             }
             arms.append(put_together(_class_sizes(self._dialect), parts))
-        query = " UNION ALL ".join(arms)
-        text = f"WITH classes AS{self._materialized} ({self._classes(self._asked(remedies))}) {query}"
+        text = f"WITH {classes} {' UNION ALL '.join(arms)}"
 
         def read(rows: list[Row]) -> list[Merged]:
             found = [Merged() for _ in remedies]
@@ -106,7 +135,7 @@ class RemedyClasses:
                 found[node].sizes[size], found[node].lost[size] = number, sums
             return found
 
-        return Statement(text, "classes after remedies", read, scans=1 + len(self._columns))
+        return Statement(text, "classes after remedies", read, scans=1 + text.count(" LEFT JOIN "))
 
     @property
     def _materialized(self) -> str:

@@ -24,7 +24,7 @@ from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.disclosing import disclosing_profiler
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.sql.remedies import Blank, Coarser, Merged, Remedy, RemedyClasses, ValuesAtLevels, blank_rows, coarser_rows
+from qidsql.sql.remedies import Blank, Coarser, Merged, RemedyClasses, ValuesAtLevels, blank_rows, coarser_rows
 
 LEVELED = 4  # columns that are made coarser alone, those whose withholding helps most
 MANY_CLASSES_OF_REMEDIES = 100_000  # classes; of more, only COLUMNS_TRIED columns are tried
@@ -156,17 +156,19 @@ class WhatIf:
         One statement. Raises Stopped, StatementError, also where the numbers of the values make other classes.
         """
         places = self._places
-        asked: list[Remedy] = [
-            Coarser({}),
-            *(Coarser({places[name]: level for name, level in node}) for node in nodes),
-            *(Blank([places[name] for name in names]) for names in blanked),
-        ]
+        coarser = [Coarser({places[name]: level for name, level in node}) for node in nodes]
+        blank = [Blank([places[name] for name in names]) for names in blanked]
         leveled = {
             places[name]: self._at(name, nodes) for name in dict.fromkeys(name for node in nodes for name, _ in node)
         }
         classes = RemedyClasses(self._dialect, self._table, self._columns, self._values, leveled)
-        [[as_it_is, *found]] = self._profiler.ask([classes.after(asked, self._policy.k)])
-        if self._profile(as_it_is) != replace(whole, disclosing=()):
+        if len(coarser) == 1 and not blank:  # codes of all columns would cost more than this one does without
+            [found] = self._profiler.ask([classes.after_one(coarser[0], self._policy.k)])
+            same = self._profile(found[0]).rows == whole.rows
+        else:
+            [[as_it_is, *found]] = self._profiler.ask([classes.after([Coarser({}), *coarser, *blank], self._policy.k)])
+            same = self._profile(as_it_is) == replace(whole, disclosing=())
+        if not same:
             raise StatementError("the rows changed while their levels were read; try again")
         most = ENOUGH if whole.share_below_k > ENOUGH else Fraction(0)
         options = [self._coarser(*each, columns, most) for each in zip(nodes, found, strict=False)]
