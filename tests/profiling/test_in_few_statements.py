@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from qidsql.engines.base import Engine, ExecutedStatement
+from qidsql.engines.base import Engine
+from qidsql.engines.runner import ExecutedStatement
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling import batches
 from qidsql.profiling.by_entity import profiler_for
