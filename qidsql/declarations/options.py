@@ -29,7 +29,7 @@ from types import NoneType
 from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar, get_type_hints, overload
 
 from qidsql.declarations.annotations import declared_fields, present
-from qidsql.errors import UsageError
+from qidsql.errors import UnknownName, UsageError
 
 Names: TypeAlias = Iterable[str] | str  # one name or several
 Ratio: TypeAlias = str | float | Fraction | None  # 0.9, 9/10 or 90%; a float means the decimal that it prints as
@@ -175,6 +175,10 @@ def python_function(
     forms = {each.name: each.form for each in parameters(request)}
 
     def function(source: Any = None, /, *args: P.args, **kwargs: P.kwargs) -> Result:
+        for parameter in kwargs:
+            if parameter not in signature.parameters:
+                called = names.get(f"--{parameter.replace('_', '-')}")  # as the option, but in the plural
+                raise UnknownName("parameter", [parameter], f"{name}()", [called] if called else public)
         given = signature.bind(*args, **kwargs).arguments
         for parameter, value in given.items():
             if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__"):

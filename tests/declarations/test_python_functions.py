@@ -51,6 +51,20 @@ def test_a_lazy_frame_is_read_without_a_warning() -> None:
         assert qidsql.audit(polars.LazyFrame(TABLE)).verdict == "pass"
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("identifier", "did you mean identifiers?"),
+        ("l", "did you mean l_diversity?"),
+        ("max_size_", "did you mean max_size"),
+    ],
+)
+def test_a_parameter_that_is_not_there_is_an_error_that_names_the_right_one(given: str, told: str) -> None:
+    with pytest.raises(qidsql.QidsqlError, match=rf"^no parameter {given}\b.* in audit\(\)") as error:
+        qidsql.audit("no.duckdb", "patients", **{given: 1})
+    assert told in str(error.value)
+
+
 @pytest.mark.parametrize("name", ["audit", "keys", "uniques", "protect", "risk", "graph"])
 def test_a_value_of_another_type_is_refused_by_name(name: str) -> None:
     """And not by whatever first trips over it: an AttributeError that names no parameter."""

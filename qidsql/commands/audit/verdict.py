@@ -365,10 +365,10 @@ def assumptions(policy: Policy, columns: Sequence[ColumnFinding], verdict: Verdi
         taken.append(f"sensitive columns are not known outside; what is disclosed about them is {measured}")
     if policy.entity:
         taken.append(
-            f"{policy.entity} is not published, and rows of one person cannot be linked (linkable = false): with it, "
-            f"they could be joined and reveal more"
+            f"{policy.entity} is not published, and rows of one person cannot be linked: with it, they could be joined "
+            f"and reveal more"
             if policy.known_rows is None and not policy.require
-            else f"the rows of a value of {policy.entity} can be linked (linkable = true), and each is one person: who "
+            else f"the rows of a value of {policy.entity} can be linked, and each is one person: who "
             f"has two of them has two shorter histories"
         )
     elif policy.each_row:
