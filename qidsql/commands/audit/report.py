@@ -315,9 +315,13 @@ def _next(result: AuditResult) -> list[tuple[str, str]]:
     k = f" --k {result.account.policy.k}"
     recognised = [column.name for column in result.columns if column.recognised]
     if result.column_sets:
-        option = "--only" if result.account.policy.known_rows is None else "-c"  # --only knows one row of a person
-        only = command("audit", result.account, column_set(result.column_sets[0].columns, option) + k)
-        return [*_remedies(result), (only, "")]
+        columns = result.column_sets[0].columns
+        if result.account.policy.known_rows is None:
+            return [*_remedies(result), (command("audit", result.account, column_set(columns, "--only") + k), "")]
+        if len(columns) == sum(each.audited for each in result.columns):
+            return _remedies(result)  # the set is what was audited
+        # --only knows one row of a person
+        return [*_remedies(result), (command("audit", result.account, column_set(columns, "-c") + k), "")]
     if result.histories is not None and result.verdict is Verdict.VIOLATION and (found := _remedies(result)):
         return found
     named = "".join(f" --identifier {shlex.quote(name)}" for name in recognised)

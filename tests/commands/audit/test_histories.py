@@ -65,6 +65,7 @@ def test_what_the_report_says(store: Store) -> None:
         "3 of 3 values of person (100 %) have two rows that fewer than k = 2 share; one known row leaves 2 or" in said
     )
     assert "the rows of a value of person can be linked" in said
+    assert "audit" not in said[said.index("Next:") :], "the set below k is all that was audited"
     document = json.loads(inside("audit", store.url, *given, "--known-rows", "2", "--format", "json").out)
     assert document["histories"]["known_rows"] == "2" and document["histories"]["persons_below_k"] == 3
     assert inside("audit", store.url, *given, "--known-rows", "all").code == 1
