@@ -3,18 +3,20 @@
 import logging
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
+from typing import TypeVar
 
 from qidsql.core.budget import check_time
 from qidsql.core.tables import positions
 from qidsql.engines.base import Engine
-from qidsql.errors import BudgetSpent
+from qidsql.errors import BudgetSpent, OutOfRoom, SnapshotLost, StatementError, StatementFailed
 from qidsql.measures.profiles import ClassProfile
 from qidsql.sql.relation import Relation
+from qidsql.sql.templates import Statement
 from qidsql.wording.texts import count, plural, setting
 
 
@@ -74,10 +76,11 @@ class Knowledge(dict[int, ClassProfile]):
         return min(together, rows if whole is None else whole.classes)
 
 
-# The limits of a profiler's work, and the work spent so far.
+# The limits of a profiler's work, the work spent so far, and its statements.
 
 
 LOG = logging.getLogger(__name__)
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ class Budget:
 
 
 class Meter:
-    """The work spent so far, shared by a profiler and those derived from it."""
+    """Runs statements within a budget, and counts them: shared by a profiler and those derived from it."""
 
     def __init__(self, engine: Engine, budget: Budget) -> None:
         self.sets = 0
@@ -138,6 +141,35 @@ class Meter:
     def affords(self, values: int) -> bool:
         """Whether so many more values may be read."""
         return self.most_values is None or self.values + values <= self.most_values
+
+    def run(
+        self,
+        statements: Sequence[Statement[Answer]],
+        keep: Callable[[int, Answer], None],
+        values: int,
+        divisible: bool = False,
+    ) -> list[Answer]:
+        """Runs statements that read so many values. `divisible`: raises OutOfRoom, as their classes can be counted in
+        parts. Raises as `Engine.run_many`, and BudgetSpent."""
+        self.check(len(statements), values)
+        try:
+            return self._engine.run_many(statements, self.deadline, keep)
+        except StatementError as error:
+            if divisible and isinstance(error, OutOfRoom):
+                raise
+            if self.failures_stop and self.answered:
+                raise StatementFailed(str(error)) from None
+            raise
+
+    def same_rows(self, source: Relation, rows: int) -> None:
+        """Raise SnapshotLost if another statement counted other rows: then no two figures belong together."""
+        first = self.rows.setdefault(source, rows)
+        self._engine.expect(rows)
+        if first != rows:
+            raise SnapshotLost(
+                f"two statements counted {count(first)} and {count(rows)} rows: the source changes from statement to "
+                f"statement, as a view with random() or the time does; audit a copy of it"
+            )
 
     def check_time(self) -> None:
         check_time(self.deadline)

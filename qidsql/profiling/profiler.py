@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from qidsql.core.tables import Nulls, TableName, names_of
 from qidsql.engines.base import Engine
-from qidsql.errors import OutOfRoom, SnapshotLost, StatementError, StatementFailed
+from qidsql.errors import OutOfRoom
 from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.measures.sampling import ClassEstimate
 from qidsql.profiling.batches import Batches, ProfileStatement
@@ -25,7 +25,6 @@ from qidsql.profiling.rows_in_memory import held_rows
 from qidsql.sql.classes import TableOverview, column_counts, table_overview
 from qidsql.sql.relation import Relation, distinct_rows
 from qidsql.sql.templates import ColumnNames, Statement
-from qidsql.wording.texts import count
 
 Answer = TypeVar("Answer")
 
@@ -371,16 +370,9 @@ class TableProfiler(ABC):
         self.meter.sets += len(profiles)
 
     def _same_rows(self, rows: int) -> None:
-        """Raise SnapshotLost if another statement counted other rows: then no two figures belong together."""
-        if self.entity is not None or self.source.is_sample:
-            return
-        first = self.meter.rows.setdefault(self.source, rows)
-        self.engine.expect(rows)
-        if first != rows:
-            raise SnapshotLost(
-                f"two statements counted {count(first)} and {count(rows)} rows: the source changes from statement to "
-                f"statement, as a view with random() or the time does; audit a copy of it"
-            )
+        """Raise SnapshotLost if another statement counted other rows."""
+        if self.entity is None and not self.source.is_sample:
+            self.meter.same_rows(self.source, rows)
 
     def _run_profiles(self, statements: Sequence[ProfileStatement]) -> None:
         """Run the statements, a few at a time; results that come before the work has to end are kept."""
@@ -414,14 +406,6 @@ class TableProfiler(ABC):
 
         `divisible`: raises OutOfRoom, if it is possible to count their classes in parts.
         """
-        scans = sum(statement.scans for statement in statements)
-        everything = self._values([self.everything])
-        self.meter.check(len(statements), everything * scans if values is None else values)
-        try:
-            return self.engine.run_many(statements, self.meter.deadline, keep)
-        except StatementError as error:
-            if divisible and self._divisible and isinstance(error, OutOfRoom):
-                raise
-            if self.meter.failures_stop and self.meter.answered:
-                raise StatementFailed(str(error)) from None
-            raise
+        if values is None:
+            values = self._values([self.everything]) * sum(statement.scans for statement in statements)
+        return self.meter.run(statements, keep, values, divisible and self._divisible)
