@@ -28,6 +28,7 @@ NOT_WRITTEN = (  # what reading a record raises that qidsql did not write
     *(ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
     *(zlib.error, UsageError),
 )
+KEPT = 1_000_000  # bytes of a run's tables that are also kept unpacked: history and reports read them
 DAMAGED = "is damaged: it is not as qidsql writes it; restore the history from a backup, or name another"
 Document: TypeAlias = Mapping[str, Any]  # plain lists, dicts, strings and numbers
 
@@ -39,6 +40,7 @@ class PackedTables(Sequence[TableRun]):
 
     def __init__(self, packed: Iterable[bytes] = (), recorded: bool = False) -> None:
         self.packed, self._recorded = list(packed), recorded
+        self._unpacked: list[TableRun] | None = None
 
     @classmethod
     def of(cls, tables: Iterable[TableRun]) -> "PackedTables":
@@ -47,6 +49,7 @@ class PackedTables(Sequence[TableRun]):
     def append(self, table: TableRun) -> bytes:
         """Adds a table; returns it as it is packed."""
         self.packed.append(pack(table))
+        self._unpacked = None
         return self.packed[-1]
 
     def compact(self) -> "Iterator[dict[str, Any]]":
@@ -76,7 +79,9 @@ class PackedTables(Sequence[TableRun]):
         return unpack(self.packed[place])
 
     def __iter__(self) -> Iterator[TableRun]:
-        return map(unpack, self.packed)
+        if self._unpacked is None and sum(map(len, self.packed)) <= KEPT:
+            self._unpacked = [*map(unpack, self.packed)]
+        return map(unpack, self.packed) if self._unpacked is None else iter(self._unpacked)
 
     def to_plain(self) -> list[dict[str, Any]]:
         """The tables in full, each finding with its measures."""

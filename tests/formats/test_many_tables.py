@@ -13,6 +13,7 @@ from qidsql.cli.streams import report_text
 from qidsql.declarations.results import plain
 from qidsql.formats.min_count import without_small_counts
 from qidsql.formats.registry import NAMES, document_format, rendered
+from qidsql.operations import document
 from qidsql.operations.document import PackedTables, RunResult
 from qidsql.operations.table_run import TableRun
 from tests.exhaustive import first
@@ -84,3 +85,17 @@ def test_a_run_without_tables_is_a_report_too(documents: Mapping[str, RunResult]
     none = replace(documents["run"], tables=PackedTables())
     assert json.loads(rendered(none, "json"))["tables"] == []
     assert json.loads(rendered(replace(none, coverage=None), "sarif"))["runs"][0]["results"] == []
+
+
+def test_tables_of_a_small_run_are_unpacked_once(
+    documents: Mapping[str, RunResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = documents["run"].tables.packed
+    tables = PackedTables(packed)
+    assert all(one is other for one, other in zip(tables, tables, strict=True))
+    tables.append(tables[0])
+    assert [each.table for each in tables] == [*(each.table for each in PackedTables(packed)), tables[0].table]
+    monkeypatch.setattr(document, "KEPT", 0)
+    large = PackedTables(packed)
+    assert large == PackedTables(packed)
+    assert all(one is not other for one, other in zip(large, large, strict=True))
