@@ -814,18 +814,15 @@ SAME = (
 
 
 def test_a_search_of_all_sets_begins_from_the_result_of_an_earlier_one(host: Host, tmp_path: Path) -> None:
-    """That of the command line, in a file; a file of something else is an error with the parameter's name."""
-    path, file = tmp_path / "t.duckdb", tmp_path / "earlier.json"
+    """That of Python, in a file; a file of something else is an error with the parameter's name."""
+    made = "CREATE TABLE t AS SELECT r * 7 % 5 AS a, r * 3 % 11 AS b, r % 17 AS c FROM range(300) s(r)"
+    path, file, other = tmp_path / "t.duckdb", tmp_path / "earlier.json", tmp_path / "other.json"
     with duckdb.connect(str(path)) as connection:
-        connection.execute(
-            "CREATE TABLE t AS SELECT r * 7 % 5 AS a, r * 3 % 11 AS b, r * 13 % 17 AS c FROM range(300) r(r)"
-        )
+        connection.execute(made)
     file.write_text(json.dumps(qidsql.keys(str(path), "t", all=True, violates=3).to_dict()))
+    other.write_text("{")
     asked = "SELECT columns FROM qidsql.keys('t', all_ := true, violates := 3{})"
-    alone, since, refused = host.run(
-        [host.load, asked.format(""), asked.format(f", since := '{file}'"), asked.format(f", since := '{path}'")],
-        str(path),
-        read_only=True,
-    )[1:]
+    sinces = "", f", since := '{file}'", f", since := '{other}'"
+    alone, since, refused = host.run([made, host.load, *map(asked.format, sinces)])[2:]
     assert lists(alone) == lists(since) != []
     assert isinstance(refused, Refused) and "is not JSON" in refused
