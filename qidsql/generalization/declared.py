@@ -109,7 +109,7 @@ def _grid(
     if cuts:
         together = [replace(each, label=by_ends(each.label, bottom, top)) for each in levels]
         levels = [Level("ends together", by_ends(None, bottom, top)), *together]
-    return ColumnHierarchy(column, tuple(levels), f"steps of {source.partition(': ')[0].split()[-1]}", source=source)
+    return ColumnHierarchy(column, tuple(levels), f"grid of {source.partition(': ')[0].split()[-1]}", source=source)
 
 
 def _ends(rows: list[Row]) -> tuple[int | None, int | None]:

@@ -164,9 +164,10 @@ def _judged(result: ProtectResult) -> tuple[Verdict, str]:
             return Verdict.VIOLATION, "no coarser values help: all rows together miss a limit on what they disclose"
         return Verdict.VIOLATION, f"no coarser values help: {few_rows} fewer than k = {policy.k}"
     if result.after is not None and result.target is None and not result.script:
-        below = [f"{plural(result.after.rows_below_k, 'row')} below k"] if result.after.rows_below_k else []
+        who = "person" if result.after.entities else "row"
+        below = [f"{plural(result.after.rows_below_k, who)} below k"] if result.after.rows_below_k else []
         exceeding = [each.violation(result.after) for each in limits_among(policy.criteria) if result.after.disclosing]
-        faults = "; ".join([*below, *exceeding]) or f"{plural(result.after.rows, 'row')}"
+        faults = "; ".join([*below, *exceeding]) or f"{plural(result.after.rows, who)}"
         return Verdict.VIOLATION, f"the copy failed its audit ({faults}), so it was not kept"
     written = "" if result.target is None else f"; {result.target} was written and passed its audit"
     given_back = in_the_headline(result.given_back)

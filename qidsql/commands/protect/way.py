@@ -5,7 +5,7 @@ from typing import Annotated, TypeAlias
 
 from qidsql.core.results import SearchAccount
 from qidsql.declarations.options import Option
-from qidsql.wording.texts import few
+from qidsql.wording.texts import count, few
 
 WAY = "What is changed"  # the panel of its options
 
@@ -37,5 +37,5 @@ def nobody_found(account: SearchAccount, target: str | None) -> str:
     """The first words of a plan by which each row is identical to k - 1 others, or to rows of other persons."""
     copy, names, k = "this copy" if target else "such a copy", few(account.columns), account.policy.k
     if account.policy.entity is not None:
-        return f"in {copy} a row of a person leaves {k} persons or more by {names}, if rows cannot be linked"
+        return f"in {copy} a row of a person leaves {count(k)} persons or more by {names}, if rows cannot be linked"
     return f"in {copy} nobody is found by {names}, not even by someone who knows everybody (k = {k})"
