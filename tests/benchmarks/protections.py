@@ -1,4 +1,4 @@
-"""What coarser values cost, beside what issue 37 allows: `protect` by levels and by values, on DuckDB and Postgres.
+"""What coarser values cost, beside what issue 37 allows: `protect` by levels and by values, on DuckDB, Postgres, Sail.
 
     python -m tests.benchmarks.protections [ROW ...] [--anjana PYTHON] [--record]
 
@@ -18,11 +18,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
+import psutil
 
+import qidsql
+from qidsql.sql.templates import Statement
 from tests.benchmarks import postgres
 from tests.benchmarks.recorded import record
 from tests.benchmarks.searches import uniform
 from tests.postgres_server import PostgresServer
+from tests.spark_server import SailProcess
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 ADULT, HIERARCHIES = SHARED / "arx_adult.csv", SHARED / "arx_hierarchies"
@@ -77,6 +81,7 @@ def rows() -> Iterator[Row]:
         allowed = "1.2" if options == levels else ""
         yield Row(f"protect arx_adult {name}, Postgres", allowed, options, "GROUP BY", engine="Postgres")
         yield Row(f"protect 1{MILLIONS} {name}, Postgres", "50", options, "GROUP BY", millions=1, engine="Postgres")
+    yield Row("protect arx_adult by levels, Sail", "", levels, "GROUP BY", engine="Sail")
 
 
 def made(millions: int) -> str:
@@ -123,6 +128,8 @@ def main(arguments: Sequence[str] = ()) -> None:
             options = (*row.options, *ROW_MARK, *every, "--hierarchies", hierarchies, "--format", "json")
             if row.engine == "Postgres":
                 ours, peer = _on_postgres(select, folder, command, options)
+            elif row.engine == "Sail":
+                ours, peer = _on_sail(select, folder, command, options)
             else:
                 ours = [measured((*command, source, *options), VERDICTS) for _ in range(1 if row.millions else 3)]
                 codes = VERDICTS if row.peer.startswith("audit") else (0,)
@@ -182,6 +189,33 @@ def _on_postgres(
         time.sleep(0.2)
         run.cpu += postgres.spent(server) - before
     return [run], least
+
+
+def _on_sail(
+    select: str, folder: Path, command: Sequence[str], options: Sequence[str]
+) -> tuple[list[Any], list[float]]:
+    """The same on a Spark Connect server."""
+    from tests.benchmarks.__main__ import VERDICTS, measured
+
+    path = folder / "t.parquet"
+    duckdb.execute(f"COPY ({select}) TO '{path}' (FORMAT parquet)")
+    with SailProcess() as server:
+        process, table = psutil.Process(server.process.pid), f"parquet.`{path}`"
+
+        def spent() -> float:
+            times = process.cpu_times()
+            return times.user + times.system
+
+        with qidsql.connect(server.url) as engine:
+            columns = ", ".join(f"`{column.name}`" for column in engine.describe(table).columns)
+            counted = f"SELECT COUNT(*), MIN(n) FROM (SELECT COUNT(*) AS n FROM {table} GROUP BY {columns})"
+            before = spent()
+            engine.run(Statement(counted, "all columns", list))
+            least = spent() - before
+        before = spent()
+        run = measured((*command, server.url, table, *options), VERDICTS)
+        run.cpu += spent() - before
+    return [run], [least]
 
 
 if __name__ == "__main__":
