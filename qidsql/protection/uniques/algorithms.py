@@ -106,7 +106,7 @@ class UniquesByDefinition:
 # bits.
 
 
-MOST_BITS = 22  # 2^22 bits are half a megabyte per record
+MOST_BITS = 24  # 2^24 bits are two megabytes per record, and as many counts 130 megabytes
 FLAGS = 1 << 21  # bytes of flags per step, so that the words of a step stay in the processor's cache
 CLOCK_TICK = 0.2  # seconds between checks of the clock
 Found = tuple[NDArray[np.intp], NDArray[np.intp]]  # records, and the mask of a column set for each
