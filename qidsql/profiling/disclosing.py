@@ -69,12 +69,14 @@ class DisclosingProfiler(TableProfiler):
 
 
 class DisclosingByValue(DisclosingProfiler, ByValue):
+    """Of classes of rows."""
+
     def _has_a_hash_per_row(self) -> bool:
         return False
 
 
 class DisclosingByEntity(DisclosingProfiler, ByEntity):
-    pass
+    """Of classes of distinct entities."""
 
 
 def disclosing_profiler(
