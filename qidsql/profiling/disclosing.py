@@ -15,6 +15,7 @@ from qidsql.profiling.by_value import ByValue
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.disclosure import disclosing_profile, disclosure, texts_among, values_outside
 from qidsql.sql.relation import Relation, relation
+from qidsql.sql.templates import ColumnNames
 from qidsql.wording.texts import plural, setting
 
 
@@ -25,6 +26,12 @@ class DisclosingProfiler(TableProfiler):
     """
 
     _limits: Sequence[tuple[DisclosureLimit, str]]  # each with its column
+
+    def foresee(self, sets: Sequence[ColumnNames]) -> None:
+        """Nothing: statements about many sets tell no figures of the limits."""
+
+    def foresee_sizes(self, names: Sequence[str], others: Sequence[str]) -> None:
+        """Nothing: sizes tell no figures of the limits."""
 
     def check_values(self) -> None:
         """Raise UsageError if a hierarchy, or an order, lacks values of its column. A statement for each. Raises as
