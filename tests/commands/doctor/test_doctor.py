@@ -349,7 +349,7 @@ def test_a_slow_audit_of_a_view_is_told_of_a_copy(
     """Of a table a copy takes longer than its scans."""
     postgres_store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(n % 7, n % 11) for n in range(60)])
     postgres_store.execute("CREATE VIEW v AS SELECT a, b FROM t")
-    monkeypatch.setattr(postgres_engine, "SLOW", 0)
+    monkeypatch.setattr(postgres_engine, "SECONDS_OF_SLOW_AUDIT", 0)
     monkeypatch.setattr(postgres_engine, "MANY_SCANS", 1)
     hints = {}
     for name, workspace in (("t", False), ("v", False), ("v", True)):
