@@ -20,7 +20,7 @@ from qidsql.commands.protect.way import Way
 from qidsql.core.options import STATEMENTS
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.postgres.dialect import POSTGRES
-from qidsql.wording.pages import PAGES
+from qidsql.wording.manual import PAGES
 from tests import figures
 from tests.commandline import inside, refused
 from tests.duckdb_hosts import Shell

@@ -12,7 +12,7 @@ from qidsql.cli.streams import put, screen
 from qidsql.core.options import names
 from qidsql.declarations.options import Command, Names, Option
 from qidsql.errors import UnknownName
-from qidsql.wording.pages import has_words, page_text, terms
+from qidsql.wording.manual import has_words, page_text, terms
 
 INDEX = "README"  # the page that a repository's site shows for the folder
 LISTED = re.compile(r"^- \[(\w+)\]\(\1\.md\): (.+)$", re.MULTILINE)

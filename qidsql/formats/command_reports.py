@@ -35,7 +35,8 @@ from qidsql.report.blocks import (
     Verbatim,
 )
 from qidsql.version import __version__
-from qidsql.wording.pages import page, terms_in
+from qidsql.wording.manual import terms_in
+from qidsql.wording.pages import page
 from qidsql.wording.texts import moment, plural
 
 UNSETTLED = "This ended without a certain answer and is no approval: solve what is named below, then repeat it."

@@ -23,7 +23,8 @@ from qidsql.operations.coverage import RENAMED
 from qidsql.operations.document import RunResult
 from qidsql.operations.table_run import Finding, FindingState, TableRun, TrendPoint
 from qidsql.report.sections import exceeding
-from qidsql.wording.pages import glossary_of_audits, page
+from qidsql.wording.manual import glossary_of_audits
+from qidsql.wording.pages import page
 from qidsql.wording.texts import few, moment, percent, plural
 
 MANY_TABLES = 100  # tables; of more, a page has the rows of the worst and the details of few, to stay below 300 kB

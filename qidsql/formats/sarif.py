@@ -18,7 +18,7 @@ from qidsql.formats.run_summary import COVERAGE, DISCLOSURE, HELP, TITLES, UNCOV
 from qidsql.operations.coverage import Gap, Severity
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.table_run import CAUSES, FindingKind, FindingState, TableRun
-from qidsql.wording.pages import section
+from qidsql.wording.manual import section
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 STATES = {

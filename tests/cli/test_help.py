@@ -4,7 +4,7 @@ import pytest
 
 from qidsql.cli.help import places_of, text_about, topics
 from qidsql.errors import UnknownName
-from qidsql.wording.pages import PAGES_OF_TERMS, SECTIONS, has_words, page_text, terms
+from qidsql.wording.manual import PAGES_OF_TERMS, SECTIONS, has_words, page_text, terms
 from tests.commandline import inside
 
 # Questions of public threads, by their numbers in ../shared/MANUAL.md: words of the question, and the page or the term
