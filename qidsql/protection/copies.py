@@ -28,7 +28,7 @@ from qidsql.sql.copies import cells_given_back, create_table, drop_table, in_own
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import ALIAS, Relation, comparable_columns, relation
 from qidsql.sql.templates import Row, Statement, integer
-from qidsql.wording.texts import count, plural
+from qidsql.wording.texts import are, count, few, plural
 
 
 def plan_by_codes(columns: int, parting: bool) -> exp.Select:
@@ -323,6 +323,15 @@ def rows_of_query(dialect: Dialect, query: exp.Query, columns: Sequence[Column])
 def as_sentence(found: Sequence[GivenBack] | None) -> str:
     """What other columns give back, for people who sign."""
     return f" But {found[0]}: leave {found[0].column} out, or protect it too." if found else ""
+
+
+def kept_in_the_headline(copied: Sequence[str], protected: Sequence[str], sensitive: Sequence[str]) -> str:
+    """What a headline adds about a copy with columns that are neither protected nor sensitive; empty if it has none."""
+    known = {name.casefold() for name in (*protected, *sensitive)}
+    kept = [name for name in copied if name.casefold() not in known]
+    return (
+        f"; {few(kept)} {are(len(kept))} copied unchanged, and nobody measured who is found by that" if kept else ""
+    )
 
 
 def in_the_headline(found: Sequence[GivenBack] | None) -> str:

@@ -192,6 +192,19 @@ def test_cells_that_a_kept_column_gives_back_are_said_first(store: Store, verb: 
 
 
 @pytest.mark.engines("duckdb")
+@pytest.mark.parametrize("by", ["values", "levels", "cells"])
+def test_a_column_that_is_kept_is_in_the_headline(store: Store, by: str) -> None:
+    store.table(
+        "people", {"number": "INTEGER", "Ill": "VARCHAR", "age": "INTEGER"}, [(n, "no", n % 9) for n in range(90)]
+    )
+    given = {"k": 2, "by": by, "sensitive": "ill", "entity": "row"}
+    kept = qidsql.protect(store.url, "people", keep="NUMBER", into="copy", **given)
+    assert "; number is copied unchanged, and nobody measured who is found by that" in kept.reason
+    without = qidsql.protect(store.url, "people", identifiers="number", into="other", **given)
+    assert without.target and "copied unchanged" not in without.reason
+
+
+@pytest.mark.engines("duckdb")
 @pytest.mark.parametrize("case", [(1, 4, 3), (2, 3, 3)])
 def test_nearly_determined_cells_are_counted_too(store: Store, case: tuple[int, int, int]) -> None:
     """One school in 19 that is another one leaves less than a tenth of the doubt of all rows, which is 0.8; 2 in 20 do

@@ -12,7 +12,7 @@ from qidsql.generalization.local_recoding import LocalFigures
 from qidsql.generalization.measures import Measure
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
-from qidsql.protection.copies import CellsGivenBack, KeptColumns, in_the_headline
+from qidsql.protection.copies import CellsGivenBack, KeptColumns, in_the_headline, kept_in_the_headline
 from qidsql.wording.texts import are, count, few, percent, plural
 
 
@@ -171,7 +171,11 @@ def _judged(result: ProtectResult) -> tuple[Verdict, str]:
         return Verdict.VIOLATION, f"the copy failed its audit ({faults}), so it was not kept"
     written = "" if result.target is None else f"; {result.target} was written and passed its audit"
     given_back = in_the_headline(result.given_back)
-    return Verdict.FINISHED, f"{nobody_found(result.account, result.target)}: {_kept(result)}{written}{given_back}"
+    kept = kept_in_the_headline(result.copied, result.account.columns, policy.sensitive)
+    return (
+        Verdict.FINISHED,
+        f"{nobody_found(result.account, result.target)}: {_kept(result)}{written}{kept}{given_back}",
+    )
 
 
 def _judged_ways(result: ProtectResult) -> tuple[Verdict, str]:

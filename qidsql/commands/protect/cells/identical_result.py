@@ -10,7 +10,7 @@ from qidsql.core.results import LeftOut, Result, SearchAccount, Verdict
 from qidsql.declarations.results import FLAT, OMITTED, reported
 from qidsql.measures.profiles import ClassProfile
 from qidsql.protection.certificates import BoundProof, CellPlan, ProvedBy
-from qidsql.protection.copies import CellsGivenBack, KeptColumns, in_the_headline
+from qidsql.protection.copies import CellsGivenBack, KeptColumns, in_the_headline, kept_in_the_headline
 from qidsql.wording.texts import are, count, percent, plural
 
 
@@ -85,6 +85,7 @@ def _judged(result: IdenticalRows) -> tuple[Verdict, str]:
         others = set(result.copied) - set(result.account.columns)
         where = f" of the {plural(len(result.account.columns), 'protected column')}" if others else ""
         written = f"; {result.target} was written and passed its audit{where}"
+        written += kept_in_the_headline(result.copied, result.account.columns, policy.sensitive)
     return Verdict.FINISHED, _reason(result) + written + gives_back
 
 

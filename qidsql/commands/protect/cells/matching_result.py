@@ -10,7 +10,7 @@ from qidsql.core.copies import Script
 from qidsql.core.results import LeftOut, Result, SearchAccount, Verdict
 from qidsql.declarations.results import FLAT, OMITTED, reported
 from qidsql.protection.certificates import BoundProof, CellPlan
-from qidsql.protection.copies import CellsGivenBack, KeptColumns, in_the_headline
+from qidsql.protection.copies import CellsGivenBack, KeptColumns, in_the_headline, kept_in_the_headline
 from qidsql.protection.suppression.known_people import KnownPeople
 from qidsql.wording.texts import are, count, few, percent, plural
 
@@ -111,6 +111,7 @@ def _judged(result: MatchingRows) -> tuple[Verdict, str]:
         others = set(result.copied) - set(protected)
         where = f" on the {plural(len(protected), 'protected column')}" if others else ""
         reason += f"; {result.target} was written, and each row of it matches {plural(k - 1, 'other')}{where}"
+        reason += kept_in_the_headline(result.copied, protected, policy.sensitive)
     elif gives_back:
         reason += "; the printed statement carries it out"
     return Verdict.FINISHED, reason + gives_back
