@@ -7,6 +7,7 @@ from typing import Annotated
 import pytest
 
 from qidsql.declarations.options import Form, Names, Option, Ratio, parameters, python_function
+from qidsql.errors import UnknownName
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def test_the_python_function_takes_the_fields_and_shows_their_words() -> None:
 
     function = python_function(Request, work, "working")
     assert function("here", "people", most_rows=3) == ("here", Request("people", most_rows=3))
-    with pytest.raises(TypeError, match="rows"):
+    with pytest.raises(UnknownName, match=r"did you mean most_rows\?"):
         function("here", rows=3)  # type: ignore[call-arg]
     names = list(inspect.signature(function).parameters)
     assert names == ["source", "table", "columns", "most_rows", "ratio"]  # inner is no option
