@@ -118,6 +118,7 @@ def test_codes_that_would_not_fit_are_refused_before(store: Store, monkeypatch: 
     """By the different rows, which are counted where all rows may not fit; then no statement codes the rows."""
     store.table("many", {"a": "INTEGER", "b": "INTEGER"}, [(number // 100, number) for number in range(1000)])
     asked: list[ExecutedStatement] = []
+    rows = store.name == "sqlite"  # which has no estimate of them: they are counted where there is little room
 
     def coded(engine: Engine, room: int | None, *names: str) -> int:
         monkeypatch.setattr(row_patterns, "memory_left", lambda: room)
@@ -128,8 +129,8 @@ def test_codes_that_would_not_fit_are_refused_before(store: Store, monkeypatch: 
         engine.watchers.append(asked.append)
         assert (coded(engine, None, "a", "b"), len(asked)) == (1000, 1)
         assert (coded(engine, 1 << 40, "a", "b"), len(asked)) == (1000, 1)
-        assert (coded(engine, 60_000_000, "a", "b"), len(asked)) == (1000, 1)
-        assert (coded(engine, 50_100_000, "a"), len(asked)) == (10, 2)
+        assert (coded(engine, 60_000_000, "a", "b"), len(asked)) == (1000, 1 + rows)
+        assert (coded(engine, 50_100_000, "a"), len(asked)) == (10, 2 + rows)
         with pytest.raises(OutOfRoom, match=r"1,000 different rows in 2 columns take about 50 MB, and .* 40 MB more"):
             coded(engine, 40_000_000, "a", "b")
-        assert len(asked) == 1
+        assert len(asked) == 1 + rows
