@@ -57,9 +57,9 @@ class Case:
             return entity_profile_of(rows, self.table.entities, self.k)
         return matching_profile_of(rows, self.k) if rule == "wildcard" else profile_of(rows, self.k)
 
-    def profiler(self, entity: str | None = None) -> TableProfiler:
+    def profiler(self, entity: str | None = None, nulls: Nulls = Nulls.EQUAL) -> TableProfiler:
         rows = len(self.table.rows)
-        return profiler_for(self.engine, self.source, self.table.names, self.k, entity, rows)
+        return profiler_for(self.engine, self.source, self.table.names, self.k, entity, rows, nulls=nulls)
 
 
 @pytest.fixture(scope="module", params=FIRST)
@@ -156,8 +156,8 @@ def test_what_contains_a_set_as_fine_as_all_columns_is_not_measured(cases: list[
     spared = 0
     for case in cases:
         for rule in ("equal", "person", "wildcard"):
-            profiler = case.profiler("person" if rule == "person" else None)
-            profiler.nulls = Nulls.WILDCARD if rule == "wildcard" else Nulls.EQUAL
+            nulls = Nulls.WILDCARD if rule == "wildcard" else Nulls.EQUAL
+            profiler = case.profiler("person" if rule == "person" else None, nulls)
             profiler.profile(profiler.everything)
             for size in range(1, case.table.columns + 1):  # one size after the other, as searches do
                 sets = [places for places in case.sets if len(places) == size]
