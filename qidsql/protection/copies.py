@@ -329,9 +329,7 @@ def kept_in_the_headline(copied: Sequence[str], protected: Sequence[str], sensit
     """What a headline adds about a copy with columns that are neither protected nor sensitive; empty if it has none."""
     known = {name.casefold() for name in (*protected, *sensitive)}
     kept = [name for name in copied if name.casefold() not in known]
-    return (
-        f"; {few(kept)} {are(len(kept))} copied unchanged, and nobody measured who is found by that" if kept else ""
-    )
+    return f"; {few(kept)} {are(len(kept))} copied unchanged, and nobody measured who is found by that" if kept else ""
 
 
 def in_the_headline(found: Sequence[GivenBack] | None) -> str:

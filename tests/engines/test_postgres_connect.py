@@ -113,7 +113,7 @@ def test_a_password_without_tls_is_said(
     with Door(guarded.folder, context if encrypted else None) as door:
         source = f"postgresql://guarded:{CANARY}@127.0.0.1:{door.port}/postgres"
         assert "not encrypted" not in run("audit", source, "open_to_all", "--k", "5").err  # on this machine
-        monkeypatch.setattr("qidsql.engines.postgres.engine._is_this_machine", lambda address: False)
+        monkeypatch.setattr("qidsql.engines.postgres.server._is_this_machine", lambda address: False)
         outcome = run("audit", source, "open_to_all", "--k", "5")
         assert outcome.code == 0
         for text in (outcome.out, outcome.err):

@@ -435,7 +435,11 @@ def test_columns_are_one_as_by_brute_force(store: Store, seed: int, monkeypatch:
     )
     assert len(expected) > 2
     assert parts(pairs(linked(store))) == expected
-    for sizes in ({"SAMPLE_FROM": 0, "SAMPLE": 16}, {"SAMPLE_FROM": 0, "COLUMNS": 2}, {"WORK": 500, "COLUMNS": 7}):
+    for sizes in (
+        {"SAMPLE_FROM": 0, "LEAST_SAMPLE": 16},
+        {"SAMPLE_FROM": 0, "COLUMNS_AT_ONCE": 2},
+        {"VALUES_PER_STATEMENT": 500, "COLUMNS_AT_ONCE": 7},
+    ):
         for name, size in sizes.items():
             monkeypatch.setattr(containment, name, size)
         assert parts(pairs(linked(store))) == expected, sizes
