@@ -264,6 +264,12 @@ def names_of(mask: int, columns: Sequence[str]) -> tuple[str, ...]:
     return tuple(columns[i] for i in positions(mask))
 
 
+def masks_of(sets: Iterable[Iterable[str]], columns: Sequence[str]) -> list[int]:
+    """The column sets of these names, the inverse of `names_of`; without the sets that name other columns."""
+    places = {name: 1 << place for place, name in enumerate(columns)}
+    return [sum(places[name] for name in names) for names in map(set, sets) if names <= places.keys()]
+
+
 # What recognises a direct identifier by its measures, and why columns are left out.
 
 

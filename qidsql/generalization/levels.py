@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 Levels: TypeAlias = tuple[int, ...]
 
 MOST_NODES = 2_000_000  # nodes of a lattice, of which one can be proved the cheapest
-NODES_OF_DESCENT = (
-    200_000  # nodes; a larger lattice is descended first, and batches are small: choosing takes longer than asking
-)
+# nodes; a larger lattice is descended first, and batches are small: choosing takes longer than asking
+NODES_OF_DESCENT = 200_000
 BATCH = 48
 PROMISING = 3  # nodes of a batch that may be the cheapest
 KNOWN_SAFE = 32  # nodes of a batch that are safe for certain, but not yet priced

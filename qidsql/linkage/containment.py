@@ -48,9 +48,8 @@ Answer = TypeVar("Answer")
 Pair = tuple[int, int]  # two columns by their numbers; if the order counts, contained and container
 
 ABOUT = Fraction(5, 4)  # the largest error of distinct counts in the first pass, in either direction
-SURELY_FEW = ceil(
-    VALUES_OF_JOINS / ABOUT
-)  # distinct values in the first pass: columns of fewer have fewer than VALUES_OF_JOINS
+# distinct values in the first pass: columns of fewer have fewer than VALUES_OF_JOINS
+SURELY_FEW = ceil(VALUES_OF_JOINS / ABOUT)
 SAMPLE_FROM = 200  # pairs; fewer are counted exactly at once
 LEAST_SAMPLE = 128  # least size of a column's sample, if it has as many values
 SAMPLE_COLUMNS = 8192  # in one statement, as samples and again as columns that may contain them

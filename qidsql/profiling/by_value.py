@@ -6,6 +6,7 @@ from functools import cached_property, reduce
 from operator import and_, or_
 from typing import Any
 
+from qidsql.core.tables import masks_of
 from qidsql.errors import OutOfRoom
 from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.profiling.batches import ProfileStatement
@@ -54,9 +55,7 @@ class ByValue(TableProfiler):
         return self.meter.affords(sum(self._values_read(part, statement) for part, statement in planned))
 
     def foresee(self, sets: Sequence[ColumnNames]) -> None:
-        places = {name: 1 << place for place, name in enumerate(self.names)}
-        masks = [sum(places[name] for name in names) for names in sets if all(name in places for name in names)]
-        if masks:
+        if masks := masks_of(sets, self.names):
             new = [mask for mask in dict.fromkeys([*self._known.singles, *masks]) if mask not in self._known]
             self._run_profiles(self._batches.foreseen(new, self.rows))
 

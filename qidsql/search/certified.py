@@ -12,6 +12,7 @@ from qidsql.search.result import Found, SearchResult
 ALGORITHM = "the last list, measured again"
 MENDED = "the last list, mended"
 MOST_FAILING_SETS = 2_000  # sets that fail; of more, a search is better
+MOST_OF_PAIRS = 64  # sets of a certificate where pairs of rows decide; of more, they take fewer statements
 MOST_MORE = 1  # sets measured to mend a list, for each that was measured at first; of more, a search is better
 
 

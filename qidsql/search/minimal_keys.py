@@ -94,9 +94,8 @@ def _hitting(masks: Sequence[int], random: Random | None) -> int:
 ALGORITHM = "hitting-sets"
 OPEN = 5_000  # candidates examined before the next queries
 QUERIES_TOGETHER = 2  # queries at a time, in parallel
-ROWS_OF_PARALLEL_QUERY = (
-    1_000_000  # rows; above, one query keeps all cores busy, and its result improves the choice of the next
-)
+# rows; above, one query keeps all cores busy, and its result improves the choice of the next
+ROWS_OF_PARALLEL_QUERY = 1_000_000
 MOST_CANDIDATE_KEYS = 200_000
 EFFORT = 16_000  # clock checks during the enumeration of candidates before trials search some keys in between
 PROVING_SECONDS = 1.0  # seconds spent on candidates to find proved keys after the search was stopped

@@ -95,7 +95,7 @@ def by_ends(between: Label | None, bottom: int | None, top: int | None) -> Label
     """<20 and >=90 of numbers beyond these ends, if there are; `between` them, another label, or the value's own."""
 
     def label(value: exp.Expr) -> exp.Expr:
-        within = exp.and_(value.copy() > -LARGEST_LABELLED, value.copy() < LARGEST_LABELLED)
+        within = _has_label(value)
         ends = []
         if bottom is not None:
             ends.append(exp.If(this=exp.and_(within.copy(), value.copy() < bottom), true=_quoted(f"<{bottom}")))
@@ -134,9 +134,13 @@ def steps_of(width: int) -> Label:
 
 def _floor(value: exp.Expr) -> exp.Expr:
     """The whole number below one of floating point, exactly; NULL for what is not a number, or too large."""
-    near = exp.and_(value.copy() > -LARGEST_LABELLED, value.copy() < LARGEST_LABELLED)
-    known = exp.Case(ifs=[exp.If(this=near, true=value.copy())])
+    known = exp.Case(ifs=[exp.If(this=_has_label(value), true=value.copy())])
     return exp.cast(exp.Floor(this=known), "DECIMAL(18, 0)")
+
+
+def _has_label(value: exp.Expr) -> exp.Expr:
+    """Whether a number is one, and not too large to have a label."""
+    return exp.and_(value.copy() > -LARGEST_LABELLED, value.copy() < LARGEST_LABELLED)
 
 
 # Labels of codes of equal length.

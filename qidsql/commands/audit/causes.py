@@ -13,7 +13,7 @@ from qidsql.commands.audit.command import ColumnFinding, ColumnSetFinding, Least
 from qidsql.commands.audit.facts import AuditFacts, AuditWork, Stage
 from qidsql.commands.audit.verdict import obstacles
 from qidsql.core.policy import Policy
-from qidsql.core.tables import Nulls, names_of, positions
+from qidsql.core.tables import Nulls, masks_of, names_of, positions
 from qidsql.errors import BudgetSpent, StatementError, UsageError
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.histories import KnownRows
@@ -244,10 +244,9 @@ def _certified(
     `measured`: None also where a statement would be needed to tell.
     """
     policy, earlier = work.policy, work.earlier.lists.get(criterion.name, ())
-    places = {name: 1 << place for place, name in enumerate(profiler.names)}
-    if policy.max_size is not None or not all(name in places for names in earlier for name in names):
+    masks = masks_of(earlier, profiler.names)
+    if policy.max_size is not None or len(masks) < len(earlier):
         return None
-    masks = [sum(places[name] for name in names) for names in earlier]
     if measured and not (masks and all(map(profiler.settles, [*masks, *largest_without(masks, profiler.columns)]))):
         return None
     found = certified(profiler, criterion, masks)

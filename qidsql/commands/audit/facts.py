@@ -22,7 +22,7 @@ from qidsql.commands.audit.command import (
 )
 from qidsql.core.policy import Policy
 from qidsql.core.results import Disclosed
-from qidsql.core.tables import Table, names_of
+from qidsql.core.tables import Table, masks_of, names_of
 from qidsql.errors import BudgetSpent, OutOfTime, QidsqlError, UsageError
 from qidsql.measures.criteria import Key
 from qidsql.measures.histories import Histories, NumbersOfRows, Resolution, Unicity
@@ -30,12 +30,11 @@ from qidsql.measures.profiles import ClassProfile, SizeBin
 from qidsql.measures.sampling import ClassEstimate
 from qidsql.profiling.known_rows import RowsOfPersons
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.search.certified import largest_without
+from qidsql.search.certified import MOST_OF_PAIRS, largest_without
 from qidsql.sql.templates import ColumnNames
 
 ENDS_ALIKE = (BudgetSpent, UsageError)
 EARLIER_SETS = 1_000  # measured first; of more, a search asks only for those that it needs
-MOST_OF_KEYS = 64  # sets of a certificate of keys; of more, pairs of rows decide for fewer statements
 
 
 @dataclass(frozen=True)
@@ -118,10 +117,9 @@ class Earlier:
 def _sets(audit: AuditResult, lists: Mapping[str, list[ColumnNames]]) -> Iterator[ColumnNames]:
     """The sets of each list, the largest that contain none of it, and those without withheld columns."""
     names = tuple(column.name for column in audit.columns if column.audited)
-    places = {name: 1 << place for place, name in enumerate(names)}
     for criterion, found in lists.items():
-        largest = largest_without([sum(places[name] for name in each) for each in found], len(names)) if found else []
-        if criterion != Key().name or len(found) + len(largest) <= MOST_OF_KEYS:
+        largest = largest_without(masks_of(found, names), len(names)) if found else []
+        if criterion != Key().name or len(found) + len(largest) <= MOST_OF_PAIRS:
             yield from found
             yield from (names_of(mask, names) for mask in largest)
     keys = [set(found) for found in lists.get(Key().name, [])]

@@ -140,7 +140,7 @@ def _comment(text: str) -> str:
     return " ".join(text.split())
 
 
-# The attribute graph as Mermaid text, for Markdown pages that mermaid it.
+# The attribute graph as Mermaid text, for Markdown pages that draw it.
 
 
 MERMAID_STYLES = {

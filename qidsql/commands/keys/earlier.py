@@ -6,17 +6,17 @@ from qidsql.commands.keys.command import KeysResult
 from qidsql.commands.table_search import TableSearch
 from qidsql.core.files import read_json
 from qidsql.core.options import Wanted
+from qidsql.core.tables import masks_of
 from qidsql.declarations.options import FileName
 from qidsql.declarations.results import MISMATCH, loaded
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion
-from qidsql.search.certified import certified, largest_without
+from qidsql.search.certified import MOST_OF_PAIRS, certified, largest_without
 from qidsql.search.hitting_sets import minimal_masks
 from qidsql.search.result import SearchResult
 
 EXPECTED = "expected a file that qidsql keys --all wrote with --output NAME.json"
 MOST_SETS = 1_000  # of a list; to measure more costs about what a search does
-MOST_OF_PAIRS = 64  # sets of a certificate where pairs of rows decide; of more, they take fewer statements
 
 
 def read_earlier(typed: FileName) -> KeysResult | None:
@@ -40,9 +40,8 @@ def by_earlier(search: TableSearch, criterion: Criterion, earlier: KeysResult, *
     compares pairs of rows. Raises Stopped, StatementError.
     """
     profiler = search.profiler
-    places = {name: 1 << place for place, name in enumerate(profiler.names)}
-    listed = [set(each.columns) for each in earlier.column_sets[:MOST_SETS] if set(each.columns) <= {*places}]
-    masks = minimal_masks(sum(places[name] for name in each) for each in listed if each)
+    listed = (each.columns for each in earlier.column_sets[:MOST_SETS] if each.columns)
+    masks = minimal_masks(masks_of(listed, profiler.names))
     if not masks:
         return None
     largest = largest_without(masks, profiler.columns)

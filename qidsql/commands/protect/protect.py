@@ -147,12 +147,11 @@ class _Protection:
 
     def _planning(self) -> AbstractContextManager[None]:
         """What comes before there is a plan: it leaves what a copy of the coarsest takes."""
-        deadline, seconds = self._protection.profiler.deadline, 0.0
         if not self._copied:
             return nullcontext()
-        seconds = (
-            0 if deadline is None else min(max(1, COUNTINGS * self._recognised), (deadline - time.monotonic()) / 2)
-        )
+        deadline, seconds = self._protection.profiler.deadline, 0.0
+        if deadline is not None:
+            seconds = min(max(1, COUNTINGS * self._recognised), (deadline - time.monotonic()) / 2)
         return self._protection.profiler.leaving(seconds, OF_A_COPY)
 
     def _run(self) -> ProtectResult:

@@ -21,9 +21,8 @@ from qidsql.report.blocks import (
 )
 from qidsql.wording.texts import are, count, few, plural, typed_source
 
-TABLES_LISTED = (
-    1_000  # tables at most: nobody reads more lines, and drawing 20,000 takes longer than reading the catalog
-)
+# tables at most: nobody reads more lines, and drawing 20,000 takes longer than reading the catalog
+TABLES_LISTED = 1_000
 
 TABLES_RANKED = 100  # of which the map shows more, and the JSON all
 TABLES_MAPPED = 2_000  # tables on the map

@@ -25,7 +25,7 @@ from qidsql.commands.audit.figures import estimate_by, findings_of, measuring, o
 from qidsql.commands.audit.remedies import Node, WhatIf
 from qidsql.commands.audit.verdict import assumptions, judged, obstacles
 from qidsql.commands.table_search import TableSearch
-from qidsql.commands.verify.column_sets import how_many_sets, masks_of
+from qidsql.commands.verify.column_sets import checked_masks, how_many_sets
 from qidsql.commands.verify.command import Claim, Holds, held, same
 from qidsql.core.tables import positions
 from qidsql.generalization.declared import declared_hierarchies
@@ -157,7 +157,7 @@ class AuditClaims:
         everything = audited.everything
         alone = [each for each in claimed.columns if each.without is not None]
         withheld = [*([each.name] for each in alone), *(each.columns for each in claimed.withheld)]
-        rests = [everything ^ mask for mask in masks_of(audited.names, withheld, AUDITED)]
+        rests = [everything ^ mask for mask in checked_masks(audited.names, withheld, AUDITED)]
         if rests:
             self._on_stage(f"measuring the table without {plural(len(rests), 'column set')}")
             profiles = limited.profiles(rests)
@@ -180,7 +180,9 @@ class AuditClaims:
     ) -> Claim:
         """The coarser columns, by labels and by codes, and the blank cells."""
         claim, columns = "the effects of coarser columns and of blank cells are right", self._claimed.columns
-        masks_of(audited.names, [*(each.columns for each in coarser), *(each.columns for each in blanked)], AUDITED)
+        checked_masks(
+            audited.names, [*(each.columns for each in coarser), *(each.columns for each in blanked)], AUDITED
+        )
         if why := unmeasured(self._policy, audited.columns, self.rows or 0):
             return Claim(claim, Holds.NO, f"they are not measured {why}")
         self._on_stage("measuring coarser values")
@@ -226,7 +228,7 @@ class AuditClaims:
         """A choice of columns that leaves no set below k, and how few such a choice can be, which the list shows."""
         criterion = self._policy.below_k
         sets = [each.columns for each in self._claimed.column_sets if each.criterion == criterion.name]
-        *listed, chosen = masks_of(audited.names, [*sets, columns], AUDITED)
+        *listed, chosen = checked_masks(audited.names, [*sets, columns], AUDITED)
         fewest = minimum_hitting_set(listed, [1] * audited.columns, tick=audited.check_time)
         rest = audited.everything ^ chosen
         right = hits_all(chosen, listed) and len(columns) == at_least == fewest.lower_bound
@@ -244,7 +246,7 @@ class _List:
         self._searched, self._criterion, self._profiler = searched, criterion, profiler
         self._max_size = claimed.account.policy.max_size
         self._found = claimed.found_by(searched)
-        self._listed = masks_of(profiler.names, [each.columns for each in self._found], AUDITED)
+        self._listed = checked_masks(profiler.names, [each.columns for each in self._found], AUDITED)
 
     def checked(self, on_stage: Callable[[str], None]) -> Iterator[Claim]:
         searched, criterion, profiler = self._searched, self._criterion, self._profiler

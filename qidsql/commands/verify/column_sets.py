@@ -18,7 +18,7 @@ from qidsql.commands.uniques.uniques import FRACTION, keys_of
 from qidsql.commands.verify.command import CODED, Claim, Holds, held, same
 from qidsql.core.copies import names_a_file
 from qidsql.core.options import Wanted
-from qidsql.core.tables import Nulls, positions, weight_of
+from qidsql.core.tables import Nulls, masks_of, positions, weight_of
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import AccessError, SourceError, UsageError
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 # The column sets that a result names.
 
 
-def masks_of(names: Sequence[str], sets: Sequence[Sequence[str]], kind: str = "its") -> list[int]:
+def checked_masks(names: Sequence[str], sets: Sequence[Sequence[str]], kind: str = "its") -> list[int]:
     """The sets as masks of these columns. Raises UsageError if one has another, none of columns of this kind."""
-    places = {name: place for place, name in enumerate(names)}
-    try:
-        return [sum(1 << places[name] for name in set(each)) for each in sets]
-    except KeyError as missing:
-        raise UsageError(f"the result names {missing.args[0]}, which is none of {kind} columns") from None
+    masks = masks_of(sets, names)
+    if len(masks) < len(sets):
+        other = next(name for each in sets for name in each if name not in names)
+        raise UsageError(f"the result names {other}, which is none of {kind} columns")
+    return masks
 
 
 def how_many_sets(masks: Sequence[int]) -> str:
@@ -120,7 +120,7 @@ class _Facts:
 
     def masks(self, sets: Sequence[Sequence[str]]) -> list[int]:
         """The sets as masks. Raises UsageError if one has a column that is not searched."""
-        return masks_of(self.profiler.names, sets)
+        return checked_masks(self.profiler.names, sets)
 
     def profiles(self, masks: Sequence[int], which: str) -> list[ClassProfile]:
         self._on_stage(f"measuring {plural(len(masks), which)}")
@@ -371,7 +371,7 @@ class CombinationClaims:
         claimed, sizes = self._claimed, patterns.records().sizes
         self._on_stage(f"counting combinations on {plural(len(claimed.column_sets), 'column set')}")
         found = []
-        for mask in masks_of(self._names, [each.columns for each in claimed.column_sets]):
+        for mask in checked_masks(self._names, [each.columns for each in claimed.column_sets]):
             self._search.profiler.check_time()
             found.append(int(sizes[unique.minimal(mask)].sum()))
         figures = {"column_sets": (tuple(each.combinations for each in claimed.column_sets), tuple(found))}

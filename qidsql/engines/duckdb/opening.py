@@ -36,9 +36,8 @@ OPTIONS = {  # after the ? of a path: the pattern of a value, and its descriptio
 }
 MANY_FILES = 500  # parquet files of a folder: of more, each is read when its table is described (4 ms each)
 FRAME = "data"  # the table's name
-BYTES_IN_MEMORY = (
-    32_000_000  # bytes of files whose rows stay in memory: compressing them for the disk takes as long as reading
-)
+# bytes of files whose rows stay in memory: compressing them for the disk takes as long as reading
+BYTES_IN_MEMORY = 32_000_000
 Settings: TypeAlias = dict[str, str | bool | int | float | list[str]]
 
 

@@ -66,9 +66,7 @@ from qidsql.wording.texts import count, few, setting
 
 Answer = TypeVar("Answer")
 
-logging.getLogger("psycopg").addHandler(
-    logging.NullHandler()
-)  # otherwise its warnings go to stderr, with text of the server
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # else its warnings go to stderr, with texts of servers
 
 IMPORTED = "qidsql_received"  # a temporary table
 WORKING_COPY = TableName("qidsql_workspace", "pg_temp")

@@ -464,9 +464,8 @@ class SuppressionByComparison:
 # For each record, others that agree with it on much: of all pairs, or of those that are close in sorted orders.
 
 
-MOST_PAIRS_COMPARED = (
-    4_000_000_000  # pairs of records that are compared, at most; of more, those within the window of an order
-)
+# pairs of records that are compared, at most; of more, those within the window of an order
+MOST_PAIRS_COMPARED = 4_000_000_000
 WINDOW = 6
 CELLS = 1 << 22  # in a block
 
