@@ -45,5 +45,5 @@ class SlowStore(DuckDBStore):
 
     def connect(self, **options: Any) -> Engine:
         engine = slow(self.path, **options)
-        engine.dialect = replace(engine.dialect, finest_sets=SETS, finest_rows=200_000, together=True)
+        engine.costs = replace(engine.costs, finest_sets=SETS, finest_rows=200_000, calls_are_dear=True)
         return engine

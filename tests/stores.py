@@ -8,6 +8,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -21,8 +22,11 @@ from psycopg import sql
 
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
+from qidsql.engines.duckdb.engine import DuckDBEngine
+from qidsql.engines.postgres.engine import PostgresEngine
 from qidsql.engines.spark.address import address
 from qidsql.engines.spark.session import SparkSession
+from qidsql.engines.sqlite.engine import SQLiteEngine
 from tests.exhaustive import always
 
 SERIES = r"(WITH RECURSIVE g(id) AS (SELECT \1 UNION ALL SELECT id + 1 FROM g WHERE id < \2) SELECT id FROM g)"
@@ -37,6 +41,12 @@ TWO_ENGINES = pytest.mark.engines("duckdb", "postgres")  # with conditions, grou
 BATCH = 200  # cells in a statement
 _writing = Lock()  # of two threads the second waits
 _schemas = itertools.count(1000 * os.getpid())  # several processes may share a server
+
+
+def at_costs(patch: pytest.MonkeyPatch, **numbers: int) -> None:
+    """With these costs on every engine, so that small tables take the ways of large ones."""
+    for kind in (DuckDBEngine, PostgresEngine, SQLiteEngine):
+        patch.setattr(kind, "costs", replace(kind.costs, **numbers))
 
 
 def quoted(name: str) -> str:

@@ -17,6 +17,7 @@ from typing import Any, Self, TypeVar
 
 from qidsql.core.budget import bytes_limited, charge_bytes, earlier, grace, limit
 from qidsql.core.tables import Condition, TableName
+from qidsql.engines.costs import Costs
 from qidsql.engines.workers import Batch, Session, Work, Worker, end_sessions
 from qidsql.errors import BudgetSpent, ConnectionLost, Interrupted, QidsqlError, SourceError, Stopped, UsageError
 from qidsql.sql.dialects import Dialect
@@ -131,6 +132,7 @@ class Runner(ABC):
     """
 
     dialect: Dialect
+    costs = Costs()
     label: str  # the source for messages: never a password
     limited = True  # whether the time limit of the calling block applies
     dear_snapshot = False  # whether `_check_snapshot` asks a server several times
@@ -514,4 +516,4 @@ class Runner(ABC):
         """Ends sessions and cancels their statements."""
         with self._lock:
             self._sessions = [worker for worker in self._sessions if worker not in workers]
-        end_sessions(workers, self.dialect.cancel)
+        end_sessions(workers, self.costs.cancel_seconds)

@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 from qidsql.core.tables import names_of, positions
 from qidsql.engines.base import Engine
+from qidsql.engines.costs import Costs
 from qidsql.errors import StatementError
 from qidsql.measures.profiles import ClassProfile
 from qidsql.sql.classes import (
@@ -121,6 +122,7 @@ class Batches:
     """
 
     dialect: Dialect
+    costs: Costs
     source: Relation
     names: ColumnNames
     k: int
@@ -130,12 +132,12 @@ class Batches:
     @property
     def scans_together(self) -> bool:
         """Whether `of_singles` costs less than `of_sets`."""
-        return self.dialect.grouping_pays and not self.source.is_sample
+        return self.costs.grouping_pays and not self.source.is_sample
 
     def of_singles(self, masks: Sequence[int]) -> list[ProfileStatement]:
         """Of single columns, in one scan for each session, which keeps all of them busy; one counts rows beside them
         where calls are dear."""
-        sessions = max(1, self.workers - 1) if self.latency and self.dialect.together else self.workers
+        sessions = max(1, self.workers - 1) if self.latency and self.costs.calls_are_dear else self.workers
         width = min(self.dialect.grouping_arguments, -(-len(masks) // sessions))
         return [self._statement(class_profiles_in_one_scan, part) for part in _parts(masks, width)]
 
@@ -147,13 +149,13 @@ class Batches:
             parts = _fitting_parts(masks, SAMPLE_SETS, self.can_group)
             return [self._in_one_statement(class_profiles_in_one_scan, part) for part in parts]
         finest: list[list[int]] = []
-        if rows is not None and rows <= self.dialect.finest_rows:
-            parts = _fitting_parts(sorted(masks, key=most_classes), self.dialect.finest_sets, self.can_group)
+        if rows is not None and rows <= self.costs.finest_rows:
+            parts = _fitting_parts(sorted(masks, key=most_classes), self.costs.finest_sets, self.can_group)
             return [self._in_one_statement(class_profiles_by_finest, part) for part in parts]
-        if rows is not None and rows > COVERED and self.dialect.finest_sets:
+        if rows is not None and rows > COVERED and self.costs.finest_sets:
             classes = [most_classes(1 << place) for place in range(len(self.names))]
-            room = min(rows // self.dialect.finest_share, FINEST)
-            finest, masks = covering(masks, classes, room, self.dialect.finest_sets, self.dialect.grouping_arguments)
+            room = min(rows // self.costs.finest_rows_per_class, FINEST)
+            finest, masks = covering(masks, classes, room, self.costs.finest_sets, self.dialect.grouping_arguments)
         return [
             *(self._statement(class_profiles_by_finest, part) for part in finest),
             *(self._statement(class_profiles, part) for part in _parts(masks, self._together(masks, rows))),
@@ -161,7 +163,7 @@ class Batches:
 
     def foreseen(self, masks: Sequence[int], rows: int | None) -> list[ProfileStatement]:
         """Of many column sets of a small table, which wait for no answer; of a larger one none."""
-        if not masks or rows is None or rows > self.dialect.union_rows:
+        if not masks or rows is None or rows > self.costs.union_rows:
             return []
         widest = max(mask.bit_count() for mask in masks)
         width = min(FORESEEN, VALUES_TOGETHER // max(1, rows * widest))
@@ -191,7 +193,7 @@ class Batches:
     def in_few_pays(self, rows: int | None) -> bool:
         """Whether a call to a cluster costs more than counting a set of so many rows beside others."""
         read = (rows or 0) * len(self.names)
-        return bool(self.dialect.together and self.latency and rows is not None and read <= VALUES_TOGETHER)
+        return bool(self.costs.calls_are_dear and self.latency and rows is not None and read <= VALUES_TOGETHER)
 
     def of_packed(self, packed: PackedRows, masks: Sequence[int], rows: int | None) -> list[ProfileStatement]:
         """Of any column sets, from packed rows."""
@@ -217,11 +219,11 @@ class Batches:
 
         If statements have latency, as many as give each session one.
         """
-        if rows is None or rows > self.dialect.union_rows:
+        if rows is None or rows > self.costs.union_rows:
             return 1
         widest = max((mask.bit_count() for mask in masks), default=1)
         share = -(-len(masks) // self.workers) if self.latency else 0
-        return min(max(self.dialect.union_sets, share), VALUES_TOGETHER // max(1, rows * widest))
+        return min(max(self.costs.union_sets, share), VALUES_TOGETHER // max(1, rows * widest))
 
     def _in_one_statement(self, make: MakeProfiles, masks: Sequence[int]) -> ProfileStatement:
         return self._statement(make if len(masks) > 1 else class_profiles, masks)

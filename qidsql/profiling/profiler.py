@@ -60,7 +60,7 @@ class TableProfiler(ABC):
         self.rows = rows  # approximate; decides how many sets go into one statement
         self.meter = meter or Meter(engine, budget or Budget())
         self._known = Knowledge(len(self.names))
-        self._batches = Batches(engine.dialect, source, self.names, k, engine.workers, engine.latency)
+        self._batches = Batches(engine.dialect, engine.costs, source, self.names, k, engine.workers, engine.latency)
         self._counts: tuple[int, tuple[int, ...]] | None = None
         self._sizes: dict[ColumnNames, ClassSizes] = {}  # asked for before they are needed
 

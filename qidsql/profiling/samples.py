@@ -330,7 +330,6 @@ def rarest_rows(profiler: TableProfiler, k: int) -> Sequence[Mapping[int, int]]:
 # Classes of column sets in a part of the rows, by hashes: many sets in a statement, which prove classes below k.
 
 
-LEAST_ROWS_OF_REGIONS = 50_000  # at least; of fewer, column sets one by one are as cheap
 MOST_COLUMNS_OF_REGIONS = 20  # at most; of more, too many sets are tried
 COUNTED_ROWS = 250_000  # rows in which the sizes of buckets are counted, about
 IN_BUCKET = 16_000  # rows in a bucket, on average
@@ -350,7 +349,7 @@ def why_no_regions(profiler: TableProfiler) -> str:
     dialect, source = profiler.engine.dialect, profiler.source
     if dialect.column_hash is None:
         return "a set costs little here"
-    least = LEAST_ROWS_OF_REGIONS * dialect.region_factor
+    least = profiler.engine.costs.region_rows
     if (profiler.known_rows or 0) < least:
         return f"of fewer than {least:,} rows a set costs little"
     if not 1 < profiler.columns <= MOST_COLUMNS_OF_REGIONS:

@@ -12,103 +12,74 @@ from qidsql.core.tables import Column, Comparison, ValueKind
 from qidsql.sql import quoted
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """An engine's dialect of SQL.
+    """An engine's dialect of SQL. Types are named as the engine does."""
 
-    Types are named as the engine does. `wide`: for the square of any row count. `hashed`: the type of `row_hash`.
-    `grouping_arguments`: the maximum number of columns in GROUPING(). `grouping_pays`: whether one scan for many sets
-    is cheaper than a scan for each. `union_sets`: the number of column sets per statement for tables of at most
-    `union_rows` rows, for which the cost of a statement outweighs its work. `finest_sets`: the number of those in a
-    statement that counts the classes of all their columns first and the classes of each set from these counts: in large
-    tables if those are at most one class in `finest_share` rows, in tables of at most `finest_rows` rows always; 0
-    where it never pays. `together`: whether a statement may count many sets of a large table, as a cluster divides its
-    work, and each statement costs calls to it. `row_hash`: a 64-bit hash of some values, equal for equal texts.
-    `shuffled`: the position of an integer in a random order with a seed: a non-negative 64-bit integer, practically
-    independent between integers and between seeds. `keyed`: hashes an integer with a text as key, the same in every
-    version of the engine.
-    `hashes_values`: whether `row_hash` takes any types, gives equal values (NULL equals NULL) equal hashes, and is
-    cheaper than a comparison. `short_types`: a pattern for types whose values are as cheap to carry as their hash.
-    `bits`: the type to which an integer is cast for counting its bits. `class_hash`: an integer, equal for equal values
-    of any types and NULLs, by which classes can be sampled; None if the engine has none. `column_hash`: a 64-bit hash
-    of a value of a type, with a seed, equal for equal values, NULL included, where the decisions of a search are
-    cheaper from hashes than from column sets one by one; for the types that match `hashed_types`, in tables
-    that are `region_factor` times as large as elsewhere. `keyed_hash`: of the values of some columns, 64 bits, with a
-    key; another one where any value is. `decimal`, `number`:
-    types for comparing exact numbers, and any numbers. `value_hash`: a non-negative 63-bit hash of a number (True) or
-    another value, equal for equal values. `about_distinct`: counts distinct values, approximately if that is cheaper.
-    `caseless`: names never differ only in letter case. `lowers`: unquoted names are read in lower case. `longest_name`:
-    the maximum bytes of a name, beyond which the engine silently truncates; None if unlimited. `materialized`: a common
-    table expression that says so is evaluated once; without it a numbering of its rows must be decided by their
-    contents (see `decided`). `recursive`: a query may build on
-    its own rows. `nested_recursion`: a step of it may group and join, in a WITH of its own.
-    `ordered_lists`: values are collected in an order, and lists of them grouped. `joins_nulls`: a join in which NULL
-    equals NULL goes by hashes too.
-    `texts_among`: counts the texts among the values of a column, of rows, if columns of any
-    type can hold them. `hex_number`: the number of eight hexadecimal digits, `hex_digits`: those of the first bytes of
-    some; where both are there, cells can be searched by regular expressions and hashed by md5. `cancel`: the seconds
-    that a cancelled statement gets to end before its session is given up. `timeout`: each statement has a limit of time
-    of its own. `snapshot`: a session can read all its statements' data and time as of one moment. `bytes`: how far it
-    is known what a scan reads, in words; empty if it is not. `tested`: the engines on which the tests ran, as
-    `Engine.version` begins; for others of this dialect statements are rendered only. `recodable`: patterns of the types
-    whose columns can be recoded, by the kind of their values. `floats`: the pattern of those of floating point whose
-    values can be put into intervals. `quote`: stands around names, twice within them, as '
-    around texts; empty if that is not all. `own_hashes`: the hashes are functions of the connection, which a printed
-    script cannot call. `opening`, `closing`: statements before and after a script (see `script`).
-    """
+    name: str  # as sqlglot calls it
+    quote: str = ""  # stands around names, twice within them, as ' around texts; empty if that is not all
+    caseless: bool = False  # names never differ only in letter case
+    lowers: bool = False  # unquoted names are read in lower case
+    longest_name: int | None = None  # bytes of a name, beyond which the engine silently truncates; None if unlimited
+    tested: tuple[str, ...] = ()  # engines on which the tests ran, as `Engine.version` begins; others: rendered only
 
-    name: str
-    wide: str
-    hashed: str
+    # Types.
+    wide: str  # for the square of any row count
     text: str
-    decimal: str
-    number: str
+    decimal: str  # for comparing exact numbers
+    number: str  # for comparing any numbers
+    hashed: str  # that of `row_hash`
+    bits: str = ""  # to which an integer is cast for counting its bits
     byte_collation: str
-    row_hash: Callable[[Sequence[exp.Expr]], exp.Expr]
-    shuffled: Callable[[exp.Expr, int], exp.Expr]
-    keyed: Callable[[exp.Expr, exp.Expr], exp.Expr]
+    short_types: str = ".*"  # a pattern of those whose values are as cheap to carry as their hash
+    recodable: tuple[tuple[ValueKind, str], ...] = ()  # patterns of those that can be recoded, by the kind of values
+    floats: str | None = None  # a pattern of those of floating point whose values can be put into intervals
+
+    # Hashes and orders.
+    row_hash: Callable[[Sequence[exp.Expr]], exp.Expr]  # 64 bits, equal for equal texts
+    hashes_values: bool = False  # `row_hash` takes any types, is equal for equal values and NULLs, and cheap to compare
+    # A non-negative 63-bit hash of a number (True) or another value, equal for equal values.
     value_hash: Callable[[exp.Expr, bool], exp.Expr]
-    about_distinct: Callable[[exp.Expr], exp.Expr]
-    bits: str = ""
-    has_roles: bool = False
-    grouping_arguments: int = 0
-    grouping_pays: bool = False
-    union_sets: int = 1
-    union_rows: int = 0
-    finest_sets: int = 0
-    finest_share: int = 4
-    finest_rows: int = 0
-    together: bool = False
-    hashes_values: bool = False
+    # An integer, equal for equal values of any types and NULLs, by which classes can be sampled; None: there is none.
     class_hash: Callable[[Sequence[exp.Expr]], exp.Expr] | None = None
+    # A 64-bit hash of a value of a type, with a seed, equal for equal values, NULL included, for types that match
+    # `hashed_types`; None where column sets one by one are decided more cheaply than from hashes.
     column_hash: Callable[[exp.Expr, str, int], exp.Expr] | None = None
-    keyed_hash: Callable[[Sequence[tuple[exp.Expr, Column]], int], exp.Expr] | None = None
     hashed_types: str = ""
-    region_factor: int = 1
-    short_types: str = ".*"
-    caseless: bool = False
-    lowers: bool = False
-    longest_name: int | None = None
-    own_hashes: bool = False
-    quote: str = ""
-    materialized: bool = True
-    nested_recursion: bool = False
-    recursive: bool = True
-    ordered_lists: bool = False
-    joins_nulls: bool = False
-    texts_among: Callable[[exp.Expr, exp.Expr], exp.Expr] | None = None
+    # 64 bits of the values of some columns, with a key: others where any value is another.
+    keyed_hash: Callable[[Sequence[tuple[exp.Expr, Column]], int], exp.Expr] | None = None
+    # The position of an integer in a random order with a seed: a non-negative 64-bit integer, practically independent
+    # between integers and between seeds.
+    shuffled: Callable[[exp.Expr, int], exp.Expr]
+    # A hash of an integer with a text as key, the same in every version of the engine.
+    keyed: Callable[[exp.Expr, exp.Expr], exp.Expr]
+    own_hashes: bool = False  # the hashes are functions of the connection, which a printed script cannot call
+
+    # Functions and clauses.
+    about_distinct: Callable[[exp.Expr], exp.Expr]  # approximately, if that is cheaper
+    # The number of eight hexadecimal digits, and those of the first bytes of a text: where both are there, cells can be
+    # searched by regular expressions and hashed by md5.
     hex_number: Callable[[exp.Expr], exp.Expr] | None = None
     hex_digits: Callable[[exp.Expr], exp.Expr] | None = None
-    cancel: float = 3.0
-    timeout: bool = False
-    snapshot: bool = True
-    bytes: str = ""
-    tested: tuple[str, ...] = ()
-    recodable: tuple[tuple[ValueKind, str], ...] = ()
-    floats: str | None = None
-    opening: tuple[str, ...] = ()
-    closing: tuple[str, ...] = ()
+    # Counts the texts among the values of a column, of rows, if columns of any type can hold them.
+    texts_among: Callable[[exp.Expr, exp.Expr], exp.Expr] | None = None
+    grouping_arguments: int = 0  # of GROUPING(), at most
+    # A common table expression that says MATERIALIZED is evaluated once; otherwise a numbering of its rows must be
+    # decided by their contents (see `decided`).
+    materialized: bool = True
+    recursive: bool = True  # a query may build on its own rows
+    nested_recursion: bool = False  # a step of it may group and join, in a WITH of its own
+    ordered_lists: bool = False  # values are collected in an order, and lists of them grouped
+    joins_nulls: bool = False  # a join in which NULL equals NULL goes by hashes too
     materialized_views: bool = False
+    opening: tuple[str, ...] = ()  # statements before a script (see `script`)
+    closing: tuple[str, ...] = ()  # and after it
+
+    # What the engine promises.
+    has_roles: bool = False
+    timeout: bool = False  # each statement has a limit of time of its own
+    snapshot: bool = True  # a session can read all its statements' data and time as of one moment
+    bytes: str = ""  # how far it is known what a scan reads, in words; empty if it is not
 
     def type(self, name: str) -> exp.DataType:
         """A type of the engine's, by its name."""

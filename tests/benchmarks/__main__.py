@@ -4,6 +4,7 @@
     python -m tests.benchmarks vocabulary      instead: how far names give roles, on 40 public tables
     python -m tests.benchmarks postgres [ROW]  instead: a warehouse, beside one GROUP BY of all columns
     python -m tests.benchmarks sail            instead: calls and rounds of an audit on a Spark Connect server
+    python -m tests.benchmarks costs [ENGINE]  instead: both ways of each choice that an engine's costs make
     python -m tests.benchmarks growth          instead: the powers of rows and columns by which an audit's CPU grows
     python -m tests.benchmarks prompt [ROW]    instead: answers at a SQL prompt, beside DuckDB's own statements
 
@@ -43,7 +44,7 @@ from typing import Any
 
 import duckdb
 
-from tests.benchmarks import growth, postgres, prompt, sail
+from tests.benchmarks import costs, growth, postgres, prompt, sail
 from tests.benchmarks.recorded import record, recorded
 from tests.benchmarks.searches import dense, random, uniform
 from tests.benchmarks.suppress import CLINIC
@@ -416,6 +417,9 @@ def main() -> None:
         return
     if options.rows in (["sail"], ["growth"]):
         (sail if options.rows == ["sail"] else growth).main(options.record)
+        return
+    if options.rows[:1] == ["costs"]:
+        costs.main(options.rows[1:])
         return
     if options.rows[:1] == ["prompt"]:
         prompt.main(options.rows[1:], options.record)

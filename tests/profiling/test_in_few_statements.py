@@ -23,7 +23,7 @@ SETS = [sum(1 << place for place in places) for places in subsets(len(NAMES)) if
 
 def cluster(engine: Engine, rows: int | None = len(ROWS)) -> TableProfiler:
     """A profiler of the rows on an engine of two sessions that counts as a cluster far away."""
-    engine.dialect = replace(engine.dialect, together=True, finest_rows=0, union_rows=0)
+    engine.costs = replace(engine.costs, calls_are_dear=True, finest_rows=0, union_rows=0)
     engine.latency, engine.workers = 0.5, 2
     described = engine.describe("t")
     return profiler_for(engine, relation(engine.dialect, described, described.columns), NAMES, 5, rows=rows)

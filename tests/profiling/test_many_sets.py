@@ -62,7 +62,7 @@ def test_the_profiles_are_those_of_the_definition(engine: Engine) -> None:
 
 
 def test_what_was_answered_before_the_budget_was_spent_is_known(engine: Engine) -> None:
-    most = 1 if engine.dialect.together and engine.latency else 4
+    most = 1 if engine.costs.calls_are_dear and engine.latency else 4
     profiles = profiler(engine, Budget(max_statements=most))
     with pytest.raises(BudgetSpent):
         profiles.profiles(range(1, profiles.everything + 1))

@@ -100,7 +100,7 @@ def test_sets_are_batched_where_their_columns_have_few_classes(store: Store, mon
     columns = {"a": "INTEGER", "b": "INTEGER", "c": "INTEGER", "id": "INTEGER"}
     store.table("t", columns, [(i % 3, i % 4, i % 5, i) for i in range(1000)])  # a, b, c: 60 classes of 1,000 rows
     with store.connect() as engine:
-        engine.dialect = replace(engine.dialect, finest_sets=8, union_rows=0)
+        engine.costs = replace(engine.costs, finest_sets=8, union_rows=0)
         table = engine.describe("t")
         profiler = profiler_for(engine, relation(engine.dialect, table, table.columns), list(columns), 2, rows=1000)
         profiler.profiles([1, 2, 4, 8])

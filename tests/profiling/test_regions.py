@@ -20,7 +20,7 @@ from qidsql.profiling.samples import regions_of
 from tests.definitions import mask_of, profile_of, projected, subsets
 from tests.exhaustive import always
 from tests.random_tables import RandomTable, drop, load, random_table
-from tests.stores import TWO_ENGINES, SQLiteStore, Store
+from tests.stores import TWO_ENGINES, SQLiteStore, Store, at_costs
 from tests.trials import audits
 
 pytestmark = TWO_ENGINES
@@ -30,7 +30,7 @@ TABLES = 25
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Regions of tables of a row or more, in DuckDB too."""
-    monkeypatch.setattr(regions, "LEAST_ROWS_OF_REGIONS", 0.25)
+    at_costs(monkeypatch, region_rows=1)
     monkeypatch.setattr(regions, "FEWEST_ROWS_OF_BUCKET", 2)
 
 
@@ -94,8 +94,7 @@ def facts(result: AuditResult) -> object:
 def test_what_has_no_regions(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.table("t", {"a": "INTEGER", "b": "VARCHAR(3)", "c": "INTEGER[]", "p": "INTEGER"}, [])
     store.execute("INSERT INTO t SELECT i, 'x', ARRAY[i], i FROM generate_series(1, 200) AS numbers(i)")
-    factor = 4 if store.name == "duckdb" else 1
-    monkeypatch.setattr(regions, "LEAST_ROWS_OF_REGIONS", 200 // factor)
+    at_costs(monkeypatch, region_rows=200)
 
     def has_regions(names: str, **options: object) -> bool:
         policy = AuditRequest("t", **{"entity": "row", **options}).policy  # type: ignore[arg-type]
@@ -112,12 +111,12 @@ def test_what_has_no_regions(store: Store, monkeypatch: pytest.MonkeyPatch) -> N
         assert not has_regions("ab", entity="p")
         assert not has_regions("ab", nulls=Nulls.WILDCARD.value)
         assert not has_regions("ab", where="a > 1")  # 199 rows
-        monkeypatch.setattr(regions, "LEAST_ROWS_OF_REGIONS", 100 // factor)
+        at_costs(monkeypatch, region_rows=100)
         assert has_regions("ab", where="a > 1")
 
 
 def test_another_engine_has_no_regions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regions, "LEAST_ROWS_OF_REGIONS", 1)
+    at_costs(monkeypatch, region_rows=1)
     with SQLiteStore(tmp_path / "t.sqlite") as store:
         store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(1, 2), (3, 4)])
         with store.connect() as engine:
@@ -131,7 +130,7 @@ def test_another_engine_has_no_regions(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_sample_of_classes_is_of_about_that_share(store: Store, share: int, monkeypatch: pytest.MonkeyPatch) -> None:
     store.table("s", {"a": "INTEGER", "b": "INTEGER"}, [])
     store.execute("INSERT INTO s SELECT i % 3000, i % 7 FROM generate_series(1, 6000) AS numbers(i)")
-    monkeypatch.setattr(regions, "LEAST_ROWS_OF_REGIONS", 1)
+    at_costs(monkeypatch, region_rows=1)
     with store.connect() as engine:
         table = engine.describe("s")
         profiler = table_profiler(engine, table, table.columns, AuditRequest("s").policy)
@@ -147,7 +146,7 @@ def test_the_rarest_values_are_in_the_region(store: Store, monkeypatch: pytest.M
     draw = Random(3)
     rows = [(draw.randrange(4), "X" if number < 20 else "F") for number in range(2_000)]
     store.table("r", {"a": "INTEGER", "b": "VARCHAR(1)"}, rows)
-    monkeypatch.setattr(regions, "LEAST_ROWS_OF_REGIONS", 1)
+    at_costs(monkeypatch, region_rows=1)
     monkeypatch.setattr(regions, "FEWEST_ROWS_OF_BUCKET", 10)
     with store.connect() as engine:
         table = engine.describe("r")

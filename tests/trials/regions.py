@@ -12,7 +12,7 @@ from qidsql.engines.base import Engine
 from qidsql.profiling import by_entity
 from qidsql.profiling import samples as regions
 from tests.random_tables import RandomTable, drop, load, of_persons_with_a_row_each, random_table
-from tests.stores import DuckDBStore, PostgresStore, Store
+from tests.stores import DuckDBStore, PostgresStore, Store, at_costs
 from tests.trials import Ground, Trials
 from tests.trials.audits import TOGETHER, definition, wrong_in
 
@@ -41,7 +41,7 @@ def _decided(engine: Engine, table: RandomTable, draw: Random) -> str | None:
     k = draw.choice((draw.randint(2, 6), draw.randint(2, 20)))
     options = draw.choice(({"entity": "row"}, {"entity": "person"}))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(regions, "LEAST_ROWS_OF_REGIONS", 0.25)
+        at_costs(patch, region_rows=1)
         patch.setattr(by_entity, "ENTITIES", 1)
         patch.setattr(regions, "LEAST_BUCKETS", draw.choice((2, 4, 64)))
         patch.setattr(regions, "FEWEST_ROWS_OF_BUCKET", draw.choice((1, 2, 10)))

@@ -152,7 +152,9 @@ def _capabilities(engine: Engine) -> Iterator[Check]:
         text = f"{engine.version}: rendered only; our tests ran on {few(dialect.tested)}"
         yield Check(State.WARNING, text, "compare an audit of a small table with one by another engine first")
     limit = "each statement has a limit of time" if dialect.timeout else "a statement has no limit of time of its own"
-    yield Check(State.OK, f"{limit}; Ctrl-C and --max-seconds cancel it, and wait {dialect.cancel:g} s for its end")
+    yield Check(
+        State.OK, f"{limit}; Ctrl-C and --max-seconds cancel it, and wait {engine.costs.cancel_seconds:g} s for its end"
+    )
     if dialect.bytes:
         yield Check(State.OK, f"--max-bytes counts {dialect.bytes}")
     else:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 
-import duckdb
 from sqlglot import exp
 
 from qidsql.core.tables import Column, Comparison, ValueKind, kind_of
@@ -76,21 +75,15 @@ DUCKDB = DuckDBDialect(
     text="TEXT",
     byte_collation="binary",
     grouping_arguments=63,
-    grouping_pays=False,  # a column store reads each column once anyway; grouping sets cost 1.0 - 1.9 times as much
     nested_recursion=True,
     ordered_lists=True,
     joins_nulls=True,
-    union_sets=16,
-    union_rows=200_000,
-    finest_sets=32,
-    finest_share=16,  # of a million rows 10 sets of 6,000 classes then take a quarter, of 180,000 no less
     row_hash=_row_hash,
     shuffled=_shuffled,
     hashes_values=True,
     class_hash=_row_hash,
     column_hash=_column_hash,
     hashed_types=".+",
-    region_factor=4,  # audits of 100,000 rows then take 1.1, of 300,000 0.65 times what they took
     keyed_hash=_keyed_hash,
     keyed=_keyed,
     short_types=r"BOOLEAN|U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*|DATE|TIME.*|ENUM.*",
@@ -139,27 +132,3 @@ def value_kind(type_name: str) -> ValueKind | None:
         digits, scale = map(int, re.findall(r"\d+", type_name))
         return kind if scale <= SCALE and digits - scale <= DIGITS - SCALE else None
     return kind
-
-
-# Grouping in an array with a place for each combination of values, which DuckDB prefers to a hash table where it is
-# small: for a million rows grouped by three small integers it takes half the time. How small is a setting of a session.
-
-
-SETTING = "perfect_ht_threshold"  # the most bits of a place; a column of integers or dates takes those of its range
-USUAL = 12  # DuckDB's own
-MOST_SETS_OF_SCAN = 24
-PLACE = 9  # bytes
-MEMORY_PART_OF_ARRAYS = 4  # of the memory limit, for the arrays of all threads
-CAN_BE_SET = tuple(map(int, duckdb.__version__.split(".")[:2])) >= (1, 5)  # in a sealed connection (`allowed_configs`)
-
-
-def bits_for(rows: int, threads: int, memory: int | None) -> int:
-    """The setting for statements on so many rows, run by so many threads, each with an array of its own.
-
-    An array with no more places than a thread has rows is filled faster than a hash table. A larger one is slow,
-    however few the rows: its empty places are read too.
-    """
-    places = rows // threads
-    if memory is not None:
-        places = min(places, memory // (MEMORY_PART_OF_ARRAYS * PLACE * threads))
-    return max(USUAL, min(MOST_SETS_OF_SCAN, places.bit_length() - 1))

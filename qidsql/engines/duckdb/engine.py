@@ -34,8 +34,21 @@ from qidsql.core.tables import (
 from qidsql.engines.base import Engine
 from qidsql.engines.condition import Dependences, checked
 from qidsql.engines.duckdb.condition import parse_condition
+from qidsql.engines.duckdb.costs import (
+    ARRAY_SETTING,
+    BYTES_OF_LARGE_DATABASE,
+    BYTES_PER_CLASS_AND_COLUMN,
+    CAN_BE_SET,
+    CLASS_BYTES_PER_FILE_BYTE,
+    COSTS,
+    MEMORY_LIMITS_THAT_SPILL,
+    SESSIONS,
+    SPILLED_BYTES_PER_CLASS_AND_COLUMN,
+    USUAL_BITS,
+    bits_for,
+)
 from qidsql.engines.duckdb.dependences import MOST_READS, Reads, dependences, generated, indexed_columns, query_of_view
-from qidsql.engines.duckdb.dialect import CAN_BE_SET, DUCKDB, SETTING, USUAL, bits_for, value_kind
+from qidsql.engines.duckdb.dialect import DUCKDB, value_kind
 from qidsql.engines.duckdb.doctor import examine
 from qidsql.engines.duckdb.driver_errors import file_fault, translate
 from qidsql.engines.duckdb.files import DataFiles, FilesRead, how_read, in_place, path_list, versions
@@ -67,15 +80,9 @@ UNREAD = (
     "the view reads files: where a parquet file says that a column is NULL throughout, DuckDB 2 reads no value "
     "there; name the files as the source to have that checked"
 )
-WORKERS = 2  # DuckDB runs one statement on all cores; a second one uses what small statements leave idle
 AT_ONCE = 2_000  # rows of a catalog in memory
 COLUMNS_KEPT = 10_000  # of catalogs
-IN_MEMORY = 16  # bytes for each class and column, at the worst, while hash tables grow
-CLASS_BYTES_PER_FILE_BYTE = 16  # times the bytes of a parquet file its classes take at most, about
 HELD, HOLDING = counter(1), Lock()  # numbers of tables of held rows, made one at a time: engines share a database
-LARGE_DATABASE = 1_000_000_000  # bytes of a database of which a table may be a small part
-SPILLS_WELL = 10  # times the memory: of 11 times it could spill, of 16 times not
-SPILLED = 8  # the same in the temporary folder: 5 to 6 of tables of 20 and 100 million rows and 10 columns
 IN_USE = (duckdb.ResourceInUseException,) if hasattr(duckdb, "ResourceInUseException") else ()  # from DuckDB 2.0 on
 
 
@@ -86,13 +93,13 @@ class DuckDBSession:
         self,
         cursor: duckdb.DuckDBPyConnection,
         search_path: str,
-        bits: Callable[[], int] = lambda: USUAL,
+        bits: Callable[[], int] = lambda: USUAL_BITS,
         measuring: Measuring | None = None,
     ) -> None:
         self._cursor = cursor
         self._cursor.execute(search_path)
         self._held = False
-        self._wanted, self._bits = bits, USUAL
+        self._wanted, self._bits = bits, USUAL_BITS
         self._measuring = measuring
 
     def execute(self, sql: str) -> list[Row]:
@@ -109,7 +116,7 @@ class DuckDBSession:
 
     def _prepare(self) -> None:
         if (bits := self._wanted()) != self._bits:
-            self.do(f"SET SESSION {SETTING} = {bits}")
+            self.do(f"SET SESSION {ARRAY_SETTING} = {bits}")
             self._bits = bits
         self._measure()
 
@@ -164,6 +171,7 @@ class DuckDBEngine(Engine):
     """
 
     dialect = DUCKDB
+    costs = COSTS
     export_format = "parquet"
     of_frame = False  # its table is a copy of a data frame
     options_in_path = True
@@ -183,7 +191,7 @@ class DuckDBEngine(Engine):
         beside: Beside | None = None,
         borrowed: bool = False,
     ) -> None:
-        super().__init__(1 if writable or borrowed else WORKERS, folder)
+        super().__init__(1 if writable or borrowed else SESSIONS, folder)
         self._measuring = Measuring() if folder is None else None  # of a database that is not ours
         self.writable, self._one_transaction = writable, writable or borrowed
         self.label = label
@@ -201,7 +209,7 @@ class DuckDBEngine(Engine):
         self._hash: str | None = ""  # of a database file; empty: not computed
         self._tables: list[Row] | None = None
         self._texts: tuple[list[Row], dict[str, list[str]], Reads] | None = None  # of these rows
-        self._grouping_bits = USUAL
+        self._grouping_bits = USUAL_BITS
         self._holds = False  # whether the database for tables of held rows is there
         self.snapshot = "opened read-only, which keeps writers out meanwhile"
         if borrowed:
@@ -283,7 +291,7 @@ class DuckDBEngine(Engine):
         if table.kind != "table" or self.files or any(row[7] is not None for row in listed):
             return None
         if self._hash == "":
-            large = bytes_on_disk(self._read.paths) > LARGE_DATABASE
+            large = bytes_on_disk(self._read.paths) > BYTES_OF_LARGE_DATABASE
             self._hash = None if large else self._read.hashed(self._read.paths, key)
         return self._hash
 
@@ -309,9 +317,9 @@ class DuckDBEngine(Engine):
         cells = classes * columns
         if self._memory is None or self._room is None:
             return 1
-        parts = -(-cells * IN_MEMORY * WORKERS // self._memory)  # as other statements can run beside
-        if parts <= 1 or cells * SPILLED <= self._room.free:
-            parts = -(-cells * IN_MEMORY // (self._memory * SPILLS_WELL))
+        parts = -(-cells * BYTES_PER_CLASS_AND_COLUMN * SESSIONS // self._memory)  # as other statements can run beside
+        if parts <= 1 or cells * SPILLED_BYTES_PER_CLASS_AND_COLUMN <= self._room.free:
+            parts = -(-cells * BYTES_PER_CLASS_AND_COLUMN // (self._memory * MEMORY_LIMITS_THAT_SPILL))
             parts = max(parts, 1 << failures)
         else:
             parts <<= failures

@@ -14,7 +14,8 @@ from weakref import WeakValueDictionary
 import duckdb
 
 from qidsql.core.budget import limit
-from qidsql.engines.duckdb.dialect import CAN_BE_SET, DUCKDB, SETTING
+from qidsql.engines.duckdb.costs import ARRAY_SETTING, CAN_BE_SET
+from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.driver_errors import open_error, unparsed
 from qidsql.engines.duckdb.embedded import BorrowedEngine
 from qidsql.engines.duckdb.engine import DuckDBEngine
@@ -346,6 +347,6 @@ def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], folder: P
     connection.execute(f"SET allowed_directories = [{', '.join(map(DUCKDB.literal, folders))}]")
     connection.execute("SET enable_external_access = false")
     if CAN_BE_SET:
-        connection.execute(f"SET allowed_configs = ['{SETTING}']")
+        connection.execute(f"SET allowed_configs = ['{ARRAY_SETTING}']")
     connection.execute("RESET search_path")  # the engine asks for the path of unqualified names
     connection.execute("SET lock_configuration = true")

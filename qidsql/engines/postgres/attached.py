@@ -18,8 +18,10 @@ from sqlglot import exp
 
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
+from qidsql.engines.costs import Costs
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.host import CatalogCache, HostConnection, HostError
+from qidsql.engines.postgres.costs import COSTS
 from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.engines.postgres.engine import PostgresEngine
 from qidsql.engines.postgres.errors import translate
@@ -204,7 +206,7 @@ class AttachedEngine(PostgresEngine):
     the same without the database.
     """
 
-    dialect = replace(POSTGRES, cancel=DUCKDB.cancel)  # its connections to the server cannot be cut
+    costs = replace(COSTS, cancel_seconds=Costs().cancel_seconds)  # its connections to the server cannot be cut
 
     def __init__(
         self, connection: HostConnection, host: Engine, database: str, inside: Mapping[str, str], cache: CatalogCache

@@ -33,6 +33,7 @@ from qidsql.engines.base import Engine
 from qidsql.engines.condition import Dependences, checked
 from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.postgres.condition import parse_condition
+from qidsql.engines.postgres.costs import COSTS
 from qidsql.engines.postgres.dialect import PATTERNS, POSTGRES
 from qidsql.engines.postgres.doctor import examine
 from qidsql.engines.postgres.errors import CATALOG, KINDS, OBSTACLES, answered, translate, understood
@@ -90,6 +91,7 @@ class PostgresEngine(Engine):
     """A Postgres database. The first session exports its snapshot, the others import it."""
 
     dialect = POSTGRES
+    costs = COSTS
     export_format = "csv"
 
     labelled = True
@@ -299,7 +301,7 @@ class PostgresEngine(Engine):
             sessions, self._sessions = self._sessions, []
         for batch in list(self._batches):  # includes every batch that can use one of these sessions
             batch.fail(reason)
-        end_sessions(sessions, self.dialect.cancel)
+        end_sessions(sessions, self.costs.cancel_seconds)
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         return translate(error, purpose)

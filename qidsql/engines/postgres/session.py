@@ -10,6 +10,7 @@ import psycopg
 from psycopg import pq
 from sqlglot import exp
 
+from qidsql.engines.postgres.costs import COSTS
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
 from qidsql.engines.postgres.lock_watch import hang_up
 from qidsql.errors import QidsqlError, Stopped
@@ -136,7 +137,7 @@ class PostgresSession:
         """Cancels over a separate connection, with a short timeout, since the network may not respond."""
         with self._cancelling:
             try:
-                self.connection.cancel_safe(timeout=POSTGRES.cancel)
+                self.connection.cancel_safe(timeout=COSTS.cancel_seconds)
             except psycopg.Error:
                 self.hang_up()
 

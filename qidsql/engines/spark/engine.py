@@ -34,6 +34,7 @@ from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.runner import TableBytes
 from qidsql.engines.spark.address import Address, address
 from qidsql.engines.spark.condition import parse_condition
+from qidsql.engines.spark.costs import COSTS
 from qidsql.engines.spark.dialect import PATTERNS, SPARK, column, width
 from qidsql.engines.spark.doctor import NEEDED, Introduction, checks, not_promised
 from qidsql.engines.spark.errors import not_there, translate, unreachable
@@ -113,6 +114,7 @@ class SparkEngine(Engine):
     """
 
     dialect = SPARK
+    costs = COSTS
     export_format = "parquet"
     copied_instead = "it is only read; export the rows to parquet, and protect that file here"
     dear_snapshot = True

@@ -6,8 +6,7 @@ import re
 import pytest
 
 import qidsql
-from qidsql.profiling import samples as regions
-from tests.stores import Store
+from tests.stores import Store, at_costs
 
 ROWS = [(n % 7, n % 11, "x" * (n % 3)) for n in range(60)]
 
@@ -24,7 +23,7 @@ def test_an_audit_says_why(store: Store, caplog: pytest.LogCaptureFixture, monke
     with store.connect() as engine:
         qidsql.audit(engine, "t", k=5)
         assert "level by level: they have few columns; no regions, as of fewer than" in chosen(caplog)
-        monkeypatch.setattr(regions, "LEAST_ROWS_OF_REGIONS", 10)
+        at_costs(monkeypatch, region_rows=10)
         qidsql.audit(engine, "t", k=5)
         assert "below k = 5 by regions: a set costs a scan each" in chosen(caplog)
         qidsql.audit(engine, "t", k=5, max_size=2)
