@@ -624,23 +624,27 @@ def test_a_view_without_files_says_so(spark_store: SparkStore) -> None:
         pytest.param("freeze the server, then terminate", 5, marks=pytest.mark.exhaustive),
     ],
 )
-def test_a_statement_that_never_ends_is_ended(how: str, seconds: int) -> None:
+def test_a_statement_that_never_ends_is_ended(how: str, seconds: int, tmp_path: Path) -> None:
     """Within so many seconds, and two for a busy machine; the report says why, and nothing comes from a library."""
-    with SailProcess() as server:
+    with SailProcess() as server, (tmp_path / "err").open("w") as log:
         url = f"{server.url}/;session_id={uuid.uuid4()}"
         SparkSession(address(url), 60).execute(f"CREATE TEMPORARY VIEW endless AS {ENDLESS}")
         command = [sys.executable, "-m", "qidsql", "audit", url, "endless", "--show-sql", "--format", "json"]
         process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+            command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment({"QIDSQL_LOG": "info"})
         )
+        while "profiling" not in (tmp_path / "err").read_text():  # connected, and the catalog read
+            assert process.poll() is None
+            time.sleep(0.1)
         with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(3)  # the statement runs by then, or the command is connecting
+            process.wait(1)  # the statement runs by then
         if "server" in how:
             server.send(signal.SIGKILL if how.startswith("kill") else signal.SIGSTOP)
         if how in ("interrupt", "terminate") or "then" in how:
             process.send_signal(signal.SIGINT if how == "interrupt" else signal.SIGTERM)
         process.wait(seconds + 2)
-        out, err = finished(process)
+        out, _ = finished(process)
+    err = (tmp_path / "err").read_text()
     assert process.returncode == 3
     assert json.loads(out)["verdict"] == "inconclusive"
     assert "Traceback" not in err and "grpc" not in err.lower()
