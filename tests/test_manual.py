@@ -18,8 +18,8 @@ from qidsql.cli.app import imported, with_way
 from qidsql.commands.protect import comparison
 from qidsql.commands.protect.way import Way
 from qidsql.core.options import STATEMENTS
-from qidsql.engines.duckdb.dialect import DUCKDB
-from qidsql.engines.postgres.dialect import POSTGRES
+from qidsql.engines.duckdb.costs import COSTS as DUCKDB
+from qidsql.engines.postgres.costs import COSTS as POSTGRES
 from qidsql.wording.manual import PAGES
 from tests import figures
 from tests.commandline import inside, refused

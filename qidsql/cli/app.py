@@ -19,6 +19,7 @@ from qidsql.cli.streams import say
 from qidsql.core.budget import Ending, ending
 from qidsql.errors import ExitCode, QidsqlError, Stopped, UsageError, internal
 from qidsql.version import __version__
+from qidsql.wording.texts import BY_REQUIRE
 
 if TYPE_CHECKING:
     from qidsql.cli.command import Perform
@@ -283,6 +284,8 @@ def _usage(error: Any) -> str:
             return f"{option.envvar} (for {option.opts[-1]}): {error.message}"
     unknown = getattr(error, "option_name", "")
     hint = _policy_hint(unknown, context) or _way_hint(unknown, context) or _counts_hint(unknown)
+    if unknown.removeprefix("--").replace("-", "_") in BY_REQUIRE:
+        return f"{unknown} is --require {unknown.removeprefix('--')}=LIMIT"
     return str(error.format_message()) + hint
 
 

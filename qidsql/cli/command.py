@@ -24,6 +24,7 @@ from qidsql.cli.options import (
     CONNECTION,
     DOCUMENTS,
     OUTPUT,
+    REQUIRE,
     TERMINAL,
     Format,
     Gentle,
@@ -33,6 +34,7 @@ from qidsql.cli.options import (
     SourceArgument,
     check_min_count,
     format_words,
+    limits_by_name,
     report_format,
     source_and_table,
 )
@@ -40,6 +42,7 @@ from qidsql.cli.streams import lines, parts, put, report_text, safe_text, say, s
 from qidsql.core.budget import settled
 from qidsql.core.options import size_in_bytes
 from qidsql.core.policy import PolicyOptions
+from qidsql.core.requirements import Limit
 from qidsql.declarations.options import Command, Option, Parameter, parameters
 from qidsql.errors import Stopped, UsageError
 from qidsql.wording.texts import typed_as
@@ -147,13 +150,21 @@ Perform: TypeAlias = Callable[[str, Command, str | None, Any, LineOptions], None
 
 def typer_function(name: str, command: Command, perform: Perform) -> Callable[..., None]:
     """The function that typer turns into a command: one parameter for each option; it calls `perform`."""
-    ours = [each for each in parameters(command.request) if each.name not in command.left_out]
+    taken = [each for each in parameters(command.request) if each.name not in command.left_out]
+    limits = [each for each in taken if isinstance(each.option, Limit)]
+    ours = [each for each in taken if not each.option.by_require]
+    if len(ours) < len(taken) and all(each.name != "require" for each in ours):
+        ours.append(REQUIRE)
     without = {*command.without, *(() if command.documents else ("min_count",))}
     theirs = [_described(each, command) for each in parameters(LineOptions) if each.name not in without]
     source_argument = () if "source" in command.without else parameters(SourceArgument)
 
     def run(given: dict[str, Any]) -> None:
         values = {each.name: given[each.name] for each in ours if given[each.name] is not None}
+        limited = limits_by_name(values.pop("require", ()), limits, [each.name for each in taken])
+        if twice := next((name for name in limited if name in values), None):
+            raise UsageError(f"{twice.replace('_', '-')} is given twice; keep one")
+        values |= limited
         line = LineOptions(**{each.name: given[each.name] for each in theirs if given[each.name] is not None})
         source = given.get("source")
         if any(each.name == "table" and each.option.argument for each in ours):
@@ -168,7 +179,7 @@ def typer_function(name: str, command: Command, perform: Perform) -> Callable[..
         if issubclass(command.request, PolicyOptions):
             from qidsql.operations.policy_lookup import policy_files
 
-            values["given"] = _typed(given["context"])
+            values["given"] = _typed(given["context"]) - {"require"} | limited.keys()
             values["awaits_policy"] = bool(values["policy_file"] if "policy_file" in values else policy_files(source))
         with typed_as(source):
             perform(name, command, source, command.request(**values), line)

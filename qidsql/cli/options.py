@@ -1,7 +1,7 @@
 """Options that several commands share: where the report goes, and where the history is."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +10,10 @@ from typing import Annotated, Any, TypeAlias
 from typer.core import TyperCommand
 
 from qidsql.cli.streams import check_output
-from qidsql.declarations.options import Option, Paths
+from qidsql.core.options import DISCLOSURE
+from qidsql.declarations.options import FORMS, Names, Option, Parameter, Paths
 from qidsql.engines.registry import EXPECTED
-from qidsql.errors import UsageError
+from qidsql.errors import UnknownName, UsageError
 from qidsql.formats.registry import FORMATS, NAMES
 
 OUTPUT = "Output"
@@ -201,3 +202,39 @@ def source_and_table(source: str | None, table: str | None) -> tuple[str | None,
             return source, table
         return None, source
     return source, table
+
+
+# Limits by their names: --require alpha=0.5. As options of their own, these would be a screen of help.
+
+
+REQUIRE = Parameter(
+    "require",
+    FORMS[Names],
+    (),
+    Option("a limit by its name, such as alpha=0.5 (qidsql help limits; repeat)", "NAME=LIMIT", panel=DISCLOSURE),
+)
+
+
+def limits_by_name(typed: Sequence[str], limits: Sequence[Parameter], names: Sequence[str]) -> dict[str, Any]:
+    """The options that `--require NAME=LIMIT` stands for; unicity-M=SHARE stays, where `require` is one of the names.
+
+    Raises UsageError, UnknownName.
+    """
+    found: dict[str, Any] = {}
+    by_name = {each.name.replace("_", "-"): each for each in limits}
+    for each in typed:
+        name, _, limit = (part.strip() for part in each.partition("="))
+        if "require" in names and name.startswith("unicity"):
+            found["require"] = (*found.get("require", ()), each)
+        elif name not in by_name:
+            raise UnknownName("limit", [name], "--require", [*by_name, *(["unicity-2"] if "require" in names else [])])
+        elif not limit:
+            raise UsageError(f"--require {name} needs its limit: {name}={by_name[name].option.metavar}")
+        elif by_name[name].name in found:
+            raise UsageError(f"--require {name} is given twice; keep one")
+        else:
+            try:
+                found[by_name[name].name] = by_name[name].form.command_line(limit)
+            except ValueError:
+                raise UsageError(f"--require {name} must be {name}={by_name[name].option.metavar}") from None
+    return found

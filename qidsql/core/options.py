@@ -75,9 +75,9 @@ Known: TypeAlias = Annotated[
 Required: TypeAlias = Annotated[
     Names,
     Option(
-        "unicity-M=SHARE: M of a person's rows, taken at random (1 to 5, or all), may leave nobody else for at most "
-        "this share of the persons (repeat)",
-        "unicity-M=SHARE",
+        "a limit by its name, such as alpha=0.5 (qidsql help limits), or unicity-M=SHARE: M of a person's rows, taken "
+        "at random (1 to 5, or all), may leave nobody else for at most this share of the persons (repeat)",
+        "NAME=LIMIT",
         panel=DISCLOSURE,
         in_policies=True,
     ),

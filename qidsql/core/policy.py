@@ -343,7 +343,8 @@ def resolve_each_row(options: object) -> None:
 
 def _option(criterion: Criterion) -> str:
     """The option that requests the criterion, without its value."""
-    return setting(criterion.options.split()[0].removeprefix("--").replace("-", "_"))
+    option = criterion.options.removeprefix(" --require ").removeprefix(" --").replace("=", " ")
+    return setting(option.partition(" ")[0].replace("-", "_"))
 
 
 ROLES = ("identifiers", "sensitive", "exclude", "quasi_identifiers")  # the fields of a policy that list columns

@@ -29,7 +29,7 @@ from qidsql.measures.disclosure_limits import (
     MoreFrequentEnhanced,
     Recursive,
 )
-from qidsql.wording.texts import role, setting
+from qidsql.wording.texts import BY_REQUIRE, role, setting
 
 # The order of a sensitive column's values: a list, a file with a line for each, or on purpose that of the letters.
 
@@ -88,6 +88,7 @@ class Limit(Option):
     requires: str  # of every class
     made: Callable[[str, Any, Any], DisclosureLimit] | None = None  # by default of a number
     panel: str = DISCLOSURE
+    by_require: bool = True
     in_policies: bool = True
 
     def of(self, name: str, sensitive: str, value: Any, given: "Requirements") -> DisclosureLimit:
@@ -146,6 +147,7 @@ LValues: TypeAlias = Annotated[
         "column sets with a class of fewer than L values of a sensitive column (l-diversity)",
         "L",
         ("--l", "--l-diversity"),
+        by_require=False,
         kind=FewValues,
         template="few_values",
         requires="at least l different values of the sensitive column",
@@ -229,6 +231,7 @@ class Requirements:
             "column sets with a class further than T from the table in a sensitive column (t-closeness)",
             "T",
             ("--t", "--t-closeness"),
+            by_require=False,
             kind=Distant,
             template="distant",
             requires="values of the sensitive column within the distance t of those of the table",
@@ -248,7 +251,7 @@ class Requirements:
     hierarchy: Annotated[
         str | None,
         Option(
-            "the hierarchy for --t-hierarchical, as in ARX: a line value;parent;...;* for each value",
+            "the hierarchy for t-hierarchical, as in ARX: a line value;parent;...;* for each value",
             "FILE",
             panel=DISCLOSURE,
             in_shells=False,
@@ -270,7 +273,7 @@ class Requirements:
         str | None,
         OMITTED,
         Option(
-            "the order of texts for --t-ordered, the lowest first: none,mild,severe, a file with a line for each "
+            "the order of texts for t-ordered, the lowest first: none,mild,severe, a file with a line for each "
             "value, or alphabetical",
             "VALUES",
             panel=DISCLOSURE,
@@ -283,7 +286,6 @@ class Requirements:
             "column sets with a class in which a sensitive value exceeds its share of the table by more than BETA "
             "times it (beta-likeness)",
             "BETA",
-            ("--beta", "--beta-likeness"),
             kind=MoreFrequent,
             template="more_frequent",
             requires="no value that exceeds its share of the table by more than beta times it",
@@ -364,6 +366,7 @@ class CriterionOptions(Requirements):
 OPTIONS = {each.name: each.option for each in parameters(CriterionOptions)}
 CRITERIA = {name: option for name, option in OPTIONS.items() if isinstance(option, Forbidden)}
 LIMITS = {name: option for name, option in OPTIONS.items() if isinstance(option, Limit)}
+BY_REQUIRE.update(name for name, option in LIMITS.items() if option.by_require)
 
 
 def given_criteria(given: Requirements) -> tuple[Criterion, ...]:

@@ -87,8 +87,9 @@ class Option:
     """The properties of an option.
 
     `flags` are its names on the command line, by default `--name-of-the-field`; an `argument` is positional and has
-    none. `panel` is its heading in `--help`. `variable` is an environment variable that sets the option by default.
-    `least` and `most` bound a number on the command line. `values` are what shells complete it by.
+    none, and a limit that is asked for `by_require` is a value of --require there: `--require alpha=0.5`. `panel` is
+    its heading in `--help`. `variable` is an environment variable that sets the option by default. `least` and `most`
+    bound a number on the command line. `values` are what shells complete it by.
     """
 
     help: str
@@ -96,6 +97,7 @@ class Option:
     flags: tuple[str, ...] = ()
     panel: str = "Options"
     argument: bool = False
+    by_require: bool = False
     variable: str = ""
     least: float | None = None
     most: float | None = None
@@ -117,8 +119,10 @@ class Parameter:
     def flags(self) -> tuple[str, ...]:
         if self.option.flags:
             return self.option.flags
-        letter = (f"-{self.name}",) if len(self.name) == 1 else ()
-        return (*letter, f"--{self.name.replace('_', '-')}")
+        name = self.name.replace("_", "-")
+        if self.option.by_require:
+            return (f"--require {name}",)
+        return (*((f"-{name}",) if len(name) == 1 else ()), f"--{name}")
 
     @property
     def shown(self) -> str:
@@ -270,7 +274,8 @@ def _as_parameters(text: str, names: Mapping[str, str]) -> str:
         name = names.get(found[1])
         return found[0] if name is None else f"{name}=" if found[2] else name
 
-    return re.sub(r"(--[a-z](?:[a-z-]*[a-z])?)( (?=[A-Z0-9]))?", parameter, text)
+    by_require = "|".join(re.escape(each) for each in names if each.startswith("--require "))
+    return re.sub(rf"({by_require or '(?!)'}|--[a-z](?:[a-z-]*[a-z])?)( (?=[A-Z0-9]))?", parameter, text)
 
 
 def _plain(default: Any) -> Any:

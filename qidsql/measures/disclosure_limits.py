@@ -54,7 +54,7 @@ class DisclosureLimit(Criterion):
 
     @property
     def options(self) -> str:
-        return f" --{self.finding} {decimal(self.limit)}"
+        return f" --require {self.finding}={decimal(self.limit)}"
 
     @property
     def about(self) -> str | None:
@@ -122,6 +122,10 @@ class FewValues(DisclosureLimit):
     """
 
     finding = "l-diversity"
+
+    @property
+    def options(self) -> str:
+        return f" --{self.finding} {decimal(self.limit)}"
 
     @property
     def measures_rows(self) -> bool:  # type: ignore[override]
@@ -221,7 +225,7 @@ class Recursive(DisclosureLimit):
 
     @property
     def options(self) -> str:
-        return f" --recursive-l {decimal(self.limit)},{self.rank}"
+        return f" --require {self.finding}={decimal(self.limit)},{self.rank}"
 
     def figure(self, profile: ClassProfile) -> str:
         worst = self.worst(profile)
@@ -266,6 +270,10 @@ class Distant(DisclosureLimit):
     def __post_init__(self) -> None:
         if not 0 <= self.limit < 1:
             raise UsageError(f"t must be at least 0 and below 1, got {decimal(self.limit)}")
+
+    @property
+    def options(self) -> str:
+        return f" --{self.finding} {decimal(self.limit)}"
 
     @property
     def excess(self) -> str:
@@ -314,7 +322,7 @@ class DistantInOrder(Distant):
     @property
     def options(self) -> str:
         given = "" if self.order is None else f" --order {shlex.quote(self.order)}"
-        return f" --{self.finding} {decimal(self.limit)}{given}"
+        return f" --require {self.finding}={decimal(self.limit)}{given}"
 
     @property
     def meaning(self) -> str:
@@ -347,7 +355,7 @@ class DistantInHierarchy(Distant):
 
     @property
     def options(self) -> str:
-        return f" --{self.finding} {decimal(self.limit)} --hierarchy FILE"
+        return f" --require {self.finding}={decimal(self.limit)} --hierarchy FILE"
 
 
 @dataclass(frozen=True, slots=True)

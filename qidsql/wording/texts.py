@@ -136,11 +136,14 @@ class OptionNames(Protocol):
         """The options that give these columns this role."""
 
 
+BY_REQUIRE: set[str] = set()  # limits that the command line takes as --require NAME=LIMIT, as they declare
+
+
 class CommandLineNames:
-    """--max-size, --identifier email"""
+    """--max-size, --require alpha, --identifier email"""
 
     def setting(self, name: str) -> str:
-        return f"--{name.replace('_', '-')}"
+        return f"--{'require ' if name in BY_REQUIRE else ''}{name.replace('_', '-')}"
 
     def role(self, role: str, columns: Iterable[str]) -> str:
         return " ".join(f"{ROLE_OPTIONS[role]} {shlex.quote(column)}" for column in columns)

@@ -48,10 +48,11 @@ def test_options_come_from_the_request(name: str) -> None:
     of_the_line = (*parameters(LineOptions), *parameters(SourceArgument)) if own else ()
     fields = {each.name: each for each in (*of_the_line, *parameters(declared.request))}
     shown = {each.name: each for each in imported(name).params if each.name not in ("help", "help_all")}
-    assert set(shown) <= set(fields)
-    assert {each.name for each in parameters(declared.request)} <= set(shown)
+    by_require = {each.name for each in parameters(declared.request) if each.option.by_require}
+    assert set(shown) <= {*fields, *(["require"] if by_require else [])}
+    assert {each.name for each in parameters(declared.request)} - by_require <= set(shown)
     for option in shown:
-        if option != "format":  # which lists the formats of the command
+        if option != "format" and option in fields:  # format lists the formats of the command
             assert shown[option].help == fields[option].option.help
 
 

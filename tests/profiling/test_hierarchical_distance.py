@@ -120,7 +120,7 @@ def test_what_is_no_hierarchy_is_refused_without_its_values(tmp_path: Path, text
 
 
 def test_policies(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--t-hierarchical needs the hierarchy"):
+    with pytest.raises(UsageError, match="--require t-hierarchical needs the hierarchy"):
         Policy.read(sensitive="s", t_hierarchical=0.2)
     with pytest.raises(UsageError, match="that of one sensitive column"):
         Policy.read(sensitive=["s", "t"], t_hierarchical=0.2, hierarchy="h.csv")

@@ -35,7 +35,7 @@ def test_texts_have_no_order(store: Store) -> None:
     store.table("t", {"zip": "VARCHAR(9)", "income": "VARCHAR(9)"}, [*rows, ("a", "NA")])
     with store.connect() as engine:
         for command in COMMANDS:
-            with pytest.raises(UsageError, match=r"^--t-ordered needs the order of the values, and income .* --t-clos"):
+            with pytest.raises(UsageError, match=r"^--require t-ordered needs the order .*, and income .* --t-clos"):
                 command(engine)
 
 
@@ -152,7 +152,10 @@ def test_numbers_can_have_another_order(store: Store) -> None:
             "--order degrees.txt cannot be read (FileNotFoundError); expected values with ",
         ),
         ({"order": "none,mild", "sensitive": ("income", "age")}, "--order is that of one sensitive column; name one"),
-        ({"order": "none,mild", "t_ordered": None}, "--order is the order of the values for --t-ordered; name both"),
+        (
+            {"order": "none,mild", "t_ordered": None},
+            "--order is the order of the values for --require t-ordered",
+        ),
     ],
 )
 def test_an_order_that_is_none_is_refused(options: dict[str, Any], words: str) -> None:
