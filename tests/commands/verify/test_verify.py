@@ -12,6 +12,7 @@ import pytest
 import qidsql as house
 from qidsql.commands.verify.command import Holds, VerifyResult
 from qidsql.errors import UsageError
+from qidsql.protection.uniques.algorithms import UniquesByDefinition
 from tests.commandline import inside
 from tests.commands.keys.test_keys import NAMES, ROWS, TYPES
 from tests.exhaustive import always
@@ -277,3 +278,18 @@ def test_columns_are_left_out_for_the_reasons_of_the_result(duckdb_store: DuckDB
         assert again.verdict == "pass"
         assert {each.name for each in claimed.account.left_out} >= {"patient_id", "diagnosis"}
         assert again.account.left_out == claimed.account.left_out
+
+
+@ONE_ENGINE
+def test_of_too_many_column_sets_the_listed_ones_are_counted(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each by the definition; nothing is said of the sets that are not listed."""
+    monkeypatch.setattr(UniquesByDefinition, "countable", False)
+    document = house.uniques(url, "t", k=3, max_size=2).to_dict()
+    claims = {claim.text: claim.holds for claim in verified(url, tmp_path, document).checks}
+    assert claims["the listed column sets have so many combinations"] is Holds.YES
+    assert claims["its combinations are those of the table, and there are no others"] is Holds.UNKNOWN
+    document["column_sets"][0]["combinations"] += 1
+    changed = {claim.text: claim.holds for claim in verified(url, tmp_path, document).checks}
+    assert changed["the listed column sets have so many combinations"] is Holds.NO
