@@ -229,7 +229,7 @@ class TableProtection:
         """The classes of a copy, and what they disclose where the policy limits that. `columns` are the protected ones
         as the copy has them, `rows_with` returns its rows with some columns in their comparable form, `persons` too."""
         limits = limits_among(policy.criteria)
-        sensitive = [column.learned for column in self.table.resolve([each.sensitive for each in limits])]
+        sensitive = [self.table.column(each.sensitive).learned for each in limits]
         persons = (self.persons,) if self.persons else ()
         source = Relation(rows_with((*columns, *dict.fromkeys(sensitive), *persons)))
         entity = persons[0].name if persons else None
@@ -237,7 +237,8 @@ class TableProtection:
         if not limits:
             return profiler.profile(profiler.everything)
         pairs = [(limit, column.name) for limit, column in zip(limits, sensitive, strict=True)]
-        [[profile]] = profiler.ask([disclosing_profile(self.engine.dialect, source, self.names, policy.k, pairs)])
+        about = source, self.names, policy.k, pairs, entity
+        [[profile]] = profiler.ask([disclosing_profile(self.engine.dialect, *about)])
         return profile
 
     def _plan_copy(self) -> None:

@@ -156,8 +156,8 @@ LValues: TypeAlias = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Requirements:
-    """Limits that no column set may reach."""
+class ClassLimits:
+    """Limits on the classes that no column set may reach."""
 
     k: K = 5
     rows_below_k: Annotated[
@@ -193,6 +193,12 @@ class Requirements:
             explanation="The share of pairs of rows that differ in these columns reaches the limit of the policy.",
         ),
     ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DisclosureOptions:
+    """Limits on what classes disclose about sensitive columns, and these columns."""
+
     l_diversity: LValues = None
     entropy_l: Annotated[
         Ratio,
@@ -313,6 +319,11 @@ class Requirements:
         ),
     ] = None
     sensitive: Sensitive = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Requirements(DisclosureOptions, ClassLimits):
+    """Limits that no column set may reach."""
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:

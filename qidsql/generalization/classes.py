@@ -1,17 +1,19 @@
 """The classes of a table as codes, held by the engine or coded anew by each statement, and what becomes of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Self
 
+from qidsql.core.tables import Column
 from qidsql.engines.base import Engine
 from qidsql.errors import StatementError
 from qidsql.generalization.hierarchies import Ask, Codes
 from qidsql.generalization.levels import Below, Levels
 from qidsql.generalization.measures import Measure, Shape
 from qidsql.sql import hierarchies as sql
+from qidsql.sql.judged_classes import ClassRule
 from qidsql.sql.relation import name_text
 from qidsql.sql.templates import Row, Statement, integer
 
@@ -31,11 +33,19 @@ class Figures:
 class CodedClasses:
     """The classes of a table's finest codes. Nothing but counts leaves the engine."""
 
-    def __init__(self, engine: Engine, ask: Ask, codes: Codes, k: int, deadline: float | None) -> None:
-        self._dialect, self._ask, self._codes, self._k = engine.dialect, ask, codes, k
+    def __init__(
+        self,
+        engine: Engine,
+        ask: Ask,
+        codes: Codes,
+        rule: ClassRule,
+        carried: Sequence[tuple[str, Column]],
+        deadline: float | None,
+    ) -> None:
+        self._dialect, self._ask, self._codes, self._rule = engine.dialect, ask, codes, rule
         between = [range(1, column.height) for column in codes.columns]
         self._sums = [(place, level) for place, levels in enumerate(between) for level in levels]
-        query = engine.dialect.render(codes.classes(self._sums))
+        query = engine.dialect.render(codes.classes(self._sums, carried))
         held = engine.hold(query, "classes of codes", deadline)
         self._held = held is not None and engine.dialect.class_hash is not None
         self._samples: tuple[int, ...] = ()
@@ -45,7 +55,7 @@ class CodedClasses:
     def at(self, k: int) -> Self:
         """The same classes, judged by another k."""
         found = copy(self)
-        found._k, found._likely = k, {}
+        found._rule, found._likely = replace(self._rule, k=k), {}
         return found
 
     @property
@@ -63,7 +73,8 @@ class CodedClasses:
         if any(rest[: len(words)]):
             raise StatementError("the rows changed while their hierarchies were read: a value has no code; try again")
         known = dict(zip(self._sums, rest[len(words) :], strict=True))
-        self._samples = SAMPLES if self._held and classes > CLASSES_OF_SAMPLING else ()
+        large = self._held and self._rule.plain and classes > CLASSES_OF_SAMPLING
+        self._samples = SAMPLES if large else ()
         columns = self._codes.columns
         sums = []
         for place, column in enumerate(columns):
@@ -74,8 +85,8 @@ class CodedClasses:
         return Figures(classes, Shape(rows, heights, tuple(weights), leaves, tuple(sums)))
 
     def below(self, nodes: Sequence[Levels], limit: int) -> list[Below]:
-        """The rows in classes below k of each node, or more than `limit` of them that were counted. One statement, and
-        one for each sample of a large table: whole classes of a sample prove a node unsafe as well."""
+        """The rows in classes of each node that miss the rule, or more than `limit` of them that were counted. One
+        statement, and one for each sample of a large table: whole classes of a sample prove a node unsafe as well."""
         found: dict[Levels, Below] = {}
         for share in (*self._samples, 1):
             likely = [(node, self._likely.get(node)) for node in nodes if node not in found]
@@ -139,15 +150,42 @@ class CodedClasses:
         if not nodes:
             return []
         masks = [self._codes.mask(node) for node in nodes]
-        text = sql.merged_classes(self._dialect, self._classes, masks, self._k, sums, share)
+        if self._rule.plain:
+            text = sql.merged_classes(self._dialect, self._classes, masks, self._rule.k, sums, share)
+        else:
+            text = sql.judged_nodes(self._dialect, self._classes, masks, self._rule, sums)
 
         def read(rows: list[Row]) -> list[list[int]]:
             cells: list[list[int]] = sorted(list(map(integer, row)) for row in rows)
-            return [figures for _, *figures in cells]
+            if self._rule.plain:
+                return [figures for _, *figures in cells]
+            return [
+                [together.missing, 0, *together.sums]
+                for node in range(len(nodes))
+                for together in [judged(row[1:] for row in cells if row[0] == node)]
+            ]
 
         statement: Statement[Any] = Statement(text, "classes at some levels", read)
         found: list[list[int]] = self._ask([statement])[0]
         return found
+
+
+@dataclass(frozen=True)
+class JudgedClasses:
+    """The rows of classes that miss a rule: those that miss it by their own rows, or as all rows decide, if these are
+    more; how many classes they are, and sums over the first ones."""
+
+    rows: int  # in all
+    missing: int
+    classes: int
+    sums: tuple[int, ...] = ()
+
+
+def judged(rows: Iterable[Sequence[int]]) -> JudgedClasses:
+    """From the rows of one node of `judged_nodes`, without its number."""
+    every, own, own_classes, more, more_classes, *sums = zip(*rows, strict=True)
+    missing, classes = max(*own, *more), max(*own_classes, *more_classes)
+    return JudgedClasses(max(every), missing, classes, tuple(map(sum, sums)))
 
 
 def _name(of: tuple[int, int]) -> str:

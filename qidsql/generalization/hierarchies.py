@@ -31,6 +31,7 @@ from qidsql.core.tables import Column, Table, TableName, ValueKind, kind_of
 from qidsql.errors import UsageError
 from qidsql.sql import hierarchies as sql
 from qidsql.sql.dialects import Dialect
+from qidsql.sql.judged_classes import ClassRule
 from qidsql.sql.row_codes import BITS
 from qidsql.sql.templates import Row, Statement, integer, union_all
 from qidsql.sql.text_dates import FORMATS, TextFormat, text_month, text_quarter, text_years
@@ -459,14 +460,23 @@ class Codes:
             copied,
         )
 
-    def classes(self, sums: Sequence[tuple[int, int]] = ()) -> exp.Query:
+    def classes(self, sums: Sequence[tuple[int, int]] = (), carried: Sequence[tuple[str, Column]] = ()) -> exp.Query:
         """The query for the classes of equal codes. For each (place, level) of `sums`: `g_PLACE_LEVEL`, the sum over
-        the rows of the leaves under the label of that level, less 1."""
+        the rows of the leaves under the label of that level, less 1. `carried`: further columns, under these names, on
+        which a class agrees as well."""
+        first = len(self.columns)
+        own: list[exp.Expr] = [
+            exp.alias_(
+                self._dialect.comparable(exp.column(f"o{first + place}", table="originals"), column.comparison), name
+            )
+            for place, (name, column) in enumerate(carried)
+        ]
         others = []
         for place, level in sums:
             leaves = exp.func("COALESCE", exp.column(f"leaves{level}", table=f"d{place}"), exp.Literal.number(1))
             others.append(exp.alias_(exp.Sub(this=leaves, expression=exp.Literal.number(1)), f"g_{place}_{level}"))
-        return sql.coded_classes(self.rows(others), self.words, [each.alias for each in others])
+        rows = self.rows([*own, *others], [column for _, column in carried])
+        return sql.coded_classes(rows, [*self.words, *(name for name, _ in carried)], [each.alias for each in others])
 
     def published(self, place: int, level: int) -> exp.Expr:
         """The cell of a column at a level, in `rows`."""
@@ -476,9 +486,15 @@ class Codes:
             return exp.Literal.string(TOP)
         return exp.column(f"l{level}", table=f"d{place}")
 
-    def copy(self, levels: Sequence[int], k: int, copied: Sequence[Column]) -> exp.Query:
+    def copy(
+        self,
+        levels: Sequence[int],
+        rule: ClassRule,
+        copied: Sequence[Column],
+        carried: Sequence[tuple[str, Column]] = (),
+    ) -> exp.Query:
         """The query for a copy with its columns at these levels and other columns as they are, without the rows in
-        classes below k."""
+        classes that miss a rule by their own rows. `carried`: what the rule is about."""
         places = {column.name: place for place, column in enumerate(self.columns)}
         others = [column for column in copied if column.name not in places]
         cells = []
@@ -488,7 +504,9 @@ class Codes:
             else:
                 cell = exp.column(f"o{len(self.columns) + others.index(column)}", table="originals")
             cells.append(exp.alias_(cell, f"c{number}"))
-        return sql.rows_at_levels(self.rows(cells, others), self.mask(levels), [each.name for each in copied], k)
+        names, rows = [each.name for each in copied], self.rows(cells, others)
+        classes = None if rule.plain else self.classes(carried=carried)
+        return sql.rows_at_levels(rows, self.mask(levels), names, rule, classes)
 
     def labelled_copy(self, levels: Sequence[int], k: int, copied: Sequence[Column]) -> exp.Query:
         """The query for the same rows by the labels, without codes: those of values that come later have no place

@@ -76,7 +76,7 @@ def safety_of(policy: Policy) -> Safety:
         if each not in diversity:
             raise UsageError(
                 f"--by values holds {setting('k')} and {setting('l_diversity')} in every class, not{each.options}; "
-                f"leave it out, and audit the copy with it"
+                f"take {setting('by')} levels, which does"
             )
     if policy.nulls == Nulls.WILDCARD:
         raise UsageError(f"--by values takes a NULL for a value of its own; leave out {setting('nulls')} wildcard")

@@ -26,10 +26,15 @@ MILLIONTHS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class DisclosureLimit(Criterion):
-    """Some class discloses more about the sensitive column than the limit allows."""
+    """Some class discloses more about the sensitive column than the limit allows.
+
+    `by_class`: the rows of a class alone decide. `kept_by_more`: a class within the limit stays so with any rows more.
+    """
 
     counts_classes = True
     measures_rows = True
+    by_class: ClassVar[bool] = False
+    kept_by_more: ClassVar[bool] = False
     sensitive: str
     limit: Fraction
 
@@ -122,6 +127,7 @@ class FewValues(DisclosureLimit):
     """
 
     finding = "l-diversity"
+    by_class = kept_by_more = True
 
     @property
     def options(self) -> str:
@@ -174,6 +180,7 @@ class LowEntropy(DisclosureLimit):
     """
 
     finding = "entropy-l"
+    by_class = True
 
     def __post_init__(self) -> None:
         if self.limit <= 1:
@@ -200,6 +207,7 @@ class Recursive(DisclosureLimit):
     commonest and all rarer ones together [Machanavajjhala et al. 2006]. `limit` is c."""
 
     finding = "recursive-l"
+    by_class = True
 
     rank: int
 
@@ -237,6 +245,7 @@ class Frequent(DisclosureLimit):
     """In some class more than alpha of the rows have the same value: not (alpha,k)-anonymous [Wong et al. 2006]."""
 
     finding = "alpha"
+    by_class = True
 
     def __post_init__(self) -> None:
         if not 0 < self.limit < 1:

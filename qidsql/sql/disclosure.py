@@ -1,6 +1,6 @@
 """Statements that count what the classes of a column set disclose about a sensitive column."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -95,22 +95,28 @@ def _exceeding(
         "relation": source.node,
         "sensitive": source.column(sensitive),
     }
-    more: dict[str, exp.Expr | int] = {} if limit.hierarchy is None else _hierarchy(read_hierarchy(limit.hierarchy))
-    if isinstance(limit, DistantInOrder):
-        more["place"] = _place(exp.column("sensitive_value"), limit.listed)
-    classes = fill_query(CLASSES[limit.finding], names=nodes["names"], **limit.limits, **more)
+    classes = classes_by_limit(limit, nodes["names"])
     return fill("disclosure/exceeding", classes=classes.subquery("classes"), **same, **nodes)
 
 
+def classes_by_limit(limit: DisclosureLimit, names: Sequence[exp.Expr]) -> exp.Query:
+    """The query for the classes of these names over `cells` and `shares`, with whether each exceeds the limit: see
+    exceeding.sql. Where the rows of a class alone decide, it has the names too."""
+    more: dict[str, exp.Expr | int] = {} if limit.hierarchy is None else _hierarchy(read_hierarchy(limit.hierarchy))
+    if isinstance(limit, DistantInOrder):
+        more["place"] = _place(exp.column("sensitive_value"), limit.listed)
+    return fill_query(CLASSES[limit.finding], names=names, **limit.limits, **more)
+
+
 def _persons(source: Relation, columns: ColumnNames, sensitive: str, entity: str) -> exp.Expr:
-    """Each person's classes, with the values of a class by persons."""
-    query = fill_query(
-        "disclosure/of_persons",
-        relation=source.node,
-        sensitive=source.column(sensitive),
-        entity=source.column(entity),
-        **grouping_nodes(source, columns),
-    )
+    return persons_of(source.node, grouping_nodes(source, columns), source.column(sensitive), source.column(entity))
+
+
+def persons_of(
+    rows: exp.Expr, grouping: Mapping[str, Sequence[exp.Expr]], sensitive: exp.Expr, entity: exp.Expr
+) -> exp.Expr:
+    """Each person's classes, with the values of a class by persons. `grouping`: as `grouping_nodes`."""
+    query = fill_query("disclosure/of_persons", relation=rows, sensitive=sensitive, entity=entity, **grouping)
     return query.subquery("persons")
 
 

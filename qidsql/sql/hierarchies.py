@@ -12,7 +12,8 @@ from sqlglot import exp
 from qidsql.core.recodings import Recoding, RecodingKind
 from qidsql.core.tables import Column, Comparison, Table
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.relation import condition, recoded, rows_node
+from qidsql.sql.judged_classes import ClassRule, judged_rows, rows_of_safe_classes
+from qidsql.sql.relation import Relation, condition, recoded, rows_node
 from qidsql.sql.templates import fill, fill_query, in_pieces, mark_of_table, marks, put_together
 
 Label: TypeAlias = Callable[[exp.Expr], exp.Expr]  # of a column's value, as text; NULL: the value has its own text
@@ -482,6 +483,33 @@ def merged_classes(
     return _over("\nUNION ALL\n".join(arms), classes)
 
 
+def judged_nodes(
+    dialect: Dialect,
+    classes: str,
+    masks: Sequence[Sequence[int]],
+    rule: ClassRule,
+    sums: Sequence[Sequence[str]],
+) -> str:
+    """The text of the query for the same by a rule: for each node its number, the rows and classes that miss the rule
+    by their own rows, those that miss it as all rows decide, and the sums over the first ones. Several rows a node,
+    of which each has a part of the figures. `classes` has what the rule is about."""
+    carried, arms = ", ".join((*rule.carried, "n")), []
+    for node, (mask, names) in enumerate(zip(masks, sums, strict=True)):
+        masked = [f"w{word} & {bits}" for word, bits in enumerate(mask)]
+        arms += judged_rows(dialect, rule, node, "classes", masked, carried, names)
+    return _over("\nUNION ALL\n".join(arms), classes)
+
+
+def judged_labels(
+    dialect: Dialect, source: Relation, names: Sequence[str], rule: ClassRule, about: Sequence[str]
+) -> str:
+    """The same of these rows by the values of their columns, without codes. `about`: the columns that it is about."""
+    columns = [source.column_text(dialect, name) for name in names]
+    carried = [f"{source.column_text(dialect, name)} AS {own}" for name, own in zip(about, rule.carried, strict=True)]
+    arms = judged_rows(dialect, rule, 0, source.text(dialect), columns, ", ".join((*carried, "1 AS n")), [])
+    return "\nUNION ALL\n".join(arms)
+
+
 def _over(query: str, classes: str) -> str:
     """The query over these classes: those of a query, or the rows of a table."""
     return f"WITH classes AS (\n{classes}\n)\n{query}"
@@ -506,13 +534,18 @@ def _sampled(dialect: Dialect, mask: Sequence[int], share: int) -> str:
     return dialect.render(remainder.eq(0))
 
 
-def rows_at_levels(rows: exp.Query, masks: Sequence[int], names: Sequence[str], k: int) -> exp.Query:
-    """The query for the cells c0, c1, ... of these rows under their names, without the rows in classes below k."""
+def rows_at_levels(
+    rows: exp.Query, masks: Sequence[int], names: Sequence[str], rule: ClassRule, classes: exp.Query | None = None
+) -> exp.Query:
+    """The query for the cells c0, c1, ... of these rows under their names, without those in classes that miss the rule
+    by their own rows. `classes`: the same rows with what it is about, if that is more than k rows."""
     masked = [
         exp.BitwiseAnd(this=exp.column(f"w{word}"), expression=exp.cast(_number(bits), "BIGINT"))
         for word, bits in enumerate(masks)
     ]
-    return _published(rows, masked, names, k)
+    if classes is None:
+        return _published(rows, masked, names, rule.k)
+    return rows_of_safe_classes(rule, rows, masked, names, classes)
 
 
 def rows_with_labels(

@@ -2,6 +2,7 @@
 -- Parameters: :names  c0, c1, ...;  :numerator, :denominator  alpha
 -- Result: as in exceeding.sql; worst is the share of the commonest value in millionths
 SELECT
+  :names,
   SUM(cell_size) AS class_size,
   CASE
     WHEN CAST(MAX(cell_size) AS WIDE) * :denominator > :numerator * CAST(SUM(cell_size) AS WIDE) THEN 1

@@ -3,6 +3,7 @@
 -- Parameters: :names  c0, c1, ...;  :numerator, :denominator  l
 -- Result: as in exceeding.sql; worst is e to the power of minus the entropy, in millionths
 SELECT
+  :names,
   class_size,
   CASE
     WHEN fewest = most AND CAST(class_values AS WIDE) * :denominator = :numerator THEN 0
@@ -12,6 +13,7 @@ SELECT
   CAST(FLOOR(1000000 * EXP(-entropy) + 0.5) AS BIGINT) AS worst
 FROM (
   SELECT
+    :names,
     SUM(cell_size) AS class_size,
     COUNT(*) AS class_values,
     MIN(cell_size) AS fewest,

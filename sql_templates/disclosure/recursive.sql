@@ -3,11 +3,13 @@
 -- Parameters: :names  c0, c1, ...;  :numerator, :denominator  c;  :rank  l
 -- Result: as in exceeding.sql; worst is the commonest value's rows / (these and those from the l-th on), in millionths
 SELECT
+  :names,
   class_size,
   CASE WHEN CAST(commonest AS WIDE) * :denominator >= :numerator * CAST(rare AS WIDE) THEN 1 ELSE 0 END AS exceeds,
   CAST(FLOOR(1000000 * CAST(commonest AS DOUBLE) / (commonest + rare) + 0.5) AS BIGINT) AS worst
 FROM (
   SELECT
+    :names,
     SUM(cell_size) AS class_size,
     MAX(cell_size) AS commonest,
     SUM(CASE WHEN place >= :rank THEN cell_size ELSE 0 END) AS rare

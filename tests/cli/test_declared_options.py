@@ -82,7 +82,7 @@ def test_the_help_of_a_way_is_about_it_and_what_it_takes_alone() -> None:
         listed = [option for option in command.params if option.param_type_name == "option" and not option.hidden]
         assert len({option.name for option in listed} - {"help_all"}) <= 15
     assert len(firsts) == len(Way)
-    for way, option, others in (("values", "--suppress", "levels"), ("levels", "--l", "columns and --by values")):
+    for way, option, others in (("values", "--suppress", "levels"), ("values", "--t", "columns and --by levels")):
         refused = inside("protect", "--by", way, "t.duckdb", option, "2")
         assert refused.code == 2 and f"it is an option of --by {others}" in refused.err
     for ways in (["--by", "values", "--by=cells"], ["--by", "levels", "--by", "levels"]):

@@ -305,7 +305,7 @@ SESSION: list[tuple[str, object]] = [
     ("ATTACH ':memory:' AS other", None),
     ("CREATE TABLE other.paid AS SELECT i % 2 AS z FROM range(8) AS r(i)", None),
     ("SELECT count(z) FROM qidsql.protected('other.paid', k := 2)", [[8]]),
-    ("SELECT count(*) FROM qidsql.protect('paid', by_ := 'levels', entity := 's') WHERE reason LIKE '%counts persons%'",
+    ("SELECT count(*) FROM qidsql.protect_cells('paid', entity := 's') WHERE reason LIKE '%counts persons%'",
      [[1]]),
     ("SELECT published FROM qidsql.protect_columns('paid', k := 2, entity := 'i', columns := ['s'], known_rows := '2')",
      [[["s"]]]),

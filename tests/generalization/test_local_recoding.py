@@ -144,7 +144,10 @@ def test_what_a_printed_statement_by_values_cannot_hold_is_refused(store: Store,
     given = ("protect", store.url, "people", "--by", "values", "-c", "age", "--sql")
     for asked, said in (
         (("view",), "by values a view would make its plan anew at each read"),
-        (("table", "--l", "2", "--sensitive", "ward"), "a printed statement does not hold --l-diversity of later rows"),
+        (
+            ("table", "--l", "2", "--sensitive", "ward"),
+            "a printed statement does not hold --l-diversity 2 of later rows",
+        ),
         (("table", "--hierarchies", str(tmp_path)), "age has levels of a file"),
     ):
         refused = inside(*given, *asked)
@@ -201,7 +204,10 @@ def test_what_persons_with_several_rows_rule_out_is_said(visits: Store) -> None:
         (("--by", "values", "--sql", "table"), 2, "does not hold --k persons of later rows, and person repeats"),
         (("--by", "values", "--known-rows", "2"), 3, "rows are counted here, and person repeats or has NULLs"),
         (("--by", "values", "--k", "41"), 1, "no coarser values help: person has fewer values than k = 41"),
-        (("--by", "levels"), 3, "counts persons, as --by values does"),
+        (("--by", "cells"), 3, "counts persons, as --by values does"),
+        (("--by", "levels", "--sql", "table"), 2, "does not hold --k persons of later rows, and person repeats"),
+        (("--by", "levels", "--k", "41"), 1, "no coarser values help: person has fewer values than k = 41"),
+        (("--by", "levels", "-c", "born", "--sensitive", "ward", "--l", "2"), 2, "of persons where every row stays"),
         ((), 0, "it counts rows, and person repeats"),
     ):
         found = inside(*given, *asked)

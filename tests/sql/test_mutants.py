@@ -20,7 +20,7 @@ from qidsql.core.tables import TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import StatementError
 from qidsql.measures.profiles import ClassSizes
-from qidsql.sql import classes, hierarchies, remedies, row_codes, row_pairs, templates
+from qidsql.sql import classes, hierarchies, judged_classes, remedies, row_codes, row_pairs, templates
 from qidsql.sql import relation as relations
 from qidsql.sql.classes import (
     class_profiles,
@@ -54,7 +54,13 @@ from tests.definitions import (
     survey_weights_of,
 )
 from tests.exhaustive import always
-from tests.sql import disclosure_limit_mutants, household_mutants, impact_mutants, linkage_mutants
+from tests.sql import (
+    disclosure_limit_mutants,
+    household_mutants,
+    impact_mutants,
+    judged_classes_mutants,
+    linkage_mutants,
+)
 from tests.stores import ONE_ENGINE, Store
 
 pytestmark = ONE_ENGINE
@@ -308,6 +314,7 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
     **disclosure_limit_mutants.questions(ROWS),
     **household_mutants.questions(ROWS),
     **impact_mutants.questions(ROWS),
+    **judged_classes_mutants.questions(ROWS),
     **linkage_mutants.questions(ROWS),
     "masks": (
         masks_of_pairs_that_agree_on_a,
@@ -431,6 +438,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     **disclosure_limit_mutants.MUTANTS,
     **household_mutants.MUTANTS,
     **impact_mutants.MUTANTS,
+    **judged_classes_mutants.MUTANTS,
     **linkage_mutants.MUTANTS,
     "copies/suppressed_rows": (
         "by plan",
@@ -836,6 +844,7 @@ def forget_texts() -> None:
         *(classes._sizes_frame, classes._finest_frame, classes._sets_frame),
         *(classes._sets_in_part_frame, classes._part_frame),
         *(hierarchies._values, hierarchies._coded_rows, hierarchies._coded_classes),
+        *(judged_classes._of_rows, judged_classes._of_table),
         *(remedies._class_sizes, remedies._numbered),
     ):
         kept.cache_clear()

@@ -1,6 +1,7 @@
-"""Local recoding of random tables with random hierarchies: the copy, judged by definition."""
+"""Recoding of random tables with random hierarchies, by values and by levels: the copy, judged by definition."""
 
 import csv
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,14 +10,18 @@ from itertools import product
 from math import prod
 from pathlib import Path
 from random import Random
+from typing import Any
 
+import qidsql
 from qidsql.commands.protect.command import ProtectRequest
 from qidsql.commands.protect.protect import protect
 from qidsql.commands.protect.result import ProtectResult
 from qidsql.core.results import Verdict
+from qidsql.errors import QidsqlError
 from qidsql.generalization.local_recoding import CHOICES
 from qidsql.sql.relation import name_text
 from qidsql.sql.templates import Statement
+from tests.levels_by_definition import PATHS, LevelCase, random_level_case
 from tests.stores import DuckDBStore, Store
 from tests.trials import Ground, Trials
 
@@ -86,7 +91,7 @@ def random_case(seed: int) -> Case:
     return case
 
 
-def write_hierarchies(case: Case, folder: Path) -> None:
+def write_hierarchies(case: Case | LevelCase, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     for name, hierarchy in zip(case.names, case.hierarchies, strict=True):
         with (folder / f"{name}.csv").open("w", newline="") as file:
@@ -183,15 +188,82 @@ def stands_for(case: Case, shown: Record, row: Record) -> bool:
     return shown[-1] == row[-1] and all(a in case.labels(place, b) for place, (a, b) in enumerate(cells))
 
 
+# By levels: limits, persons and rows left out, against every choice of levels.
+
+
+def random_levels(seed: int) -> LevelCase:
+    draw = Random(-seed - 1)
+    return random_level_case(seed, [random_hierarchy(draw, place) for place in range(draw.randint(1, 4))])
+
+
+def protected_by_levels(
+    case: LevelCase, store: Store, folder: Path | None, secrets: Path
+) -> tuple[ProtectResult, Counter[Any]]:
+    """The result of `protect`, and the rows of its copy. `folder`, `secrets`: where hierarchies are written."""
+    if folder is not None:
+        write_hierarchies(case, folder)
+    with secrets.open("w", newline="") as file:
+        csv.writer(file, delimiter=";").writerows([value, *labels] for value, labels in PATHS.items())
+    for name in ("people", "shown"):
+        store.execute(f"DROP TABLE IF EXISTS {name}")
+    columns = dict.fromkeys(case.names, "TEXT") | {"secret": "INTEGER", "person": "INTEGER"}
+    persons = case.persons or range(len(case.rows))
+    rows = [(*row, *own) for row, *own in zip(case.rows, case.secrets, persons, strict=True)]
+    store.table("people", columns, rows)
+    more = {"hierarchy": str(secrets)} if "t-hierarchical" in case.limits else {}
+    into = None if store.name == "sqlite" else "shown"  # which is only read
+    declared = None if folder is None else str(folder)
+    request = ProtectRequest("people", hierarchies=declared, into=into, **case.options(), **more)
+    with store.connect(writable=into is not None) as engine:
+        result = protect(engine, request)
+    return result, Counter(rows_of(store, [*case.names, "secret"])) if result.target else Counter()
+
+
+def check_levels(case: LevelCase, result: ProtectResult, copy: Counter[Any]) -> None:
+    if case.persons and None in case.persons:  # whose rows these are nobody knows
+        assert (result.verdict, result.target) == (Verdict.INCONCLUSIVE, None)
+        return
+    best = case.best()
+    if best is None:
+        assert (result.verdict, result.target) == (Verdict.VIOLATION, None)
+        return
+    least, gone, copies = best
+    assert (result.verdict, result.proved) == (Verdict.FINISHED, True)
+    assert (result.kept, result.rows_left_out) == (1 - least, gone)
+    assert result.target is None or copy in copies
+
+
+def verified(result: ProtectResult, store: Store, place: Path) -> None:
+    """`verify` says the same of the result, and not of one that is said to leave out more rows."""
+    for changes, verdict in (({}, "pass"), ({"rows_left_out": (result.rows_left_out or 0) + 1}, "violation")):
+        place.write_text(json.dumps(result.to_dict() | changes, default=str), encoding="utf-8")
+        assert qidsql.verify(store.url, str(place)).verdict == verdict
+
+
 def recodings(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
+    """Every other trial is by levels; some of these results are verified."""
     with ground.stores(DuckDBStore) as [store]:
         for trial in range(seed * number, seed * number + number):
-            case = random_case(trial)
+            folder = ground.folder / "hierarchies"
             try:
-                check(case, *protected(case, store, ground.folder / "hierarchies"))
+                if trial % 2:
+                    case = random_levels(trial)
+                    result, copy = protected_by_levels(case, store, folder, ground.folder / "secrets.csv")
+                    assert result.target or result.verdict is not Verdict.FINISHED
+                    check_levels(case, result, copy)
+                    if trial % 5 == 0 and result.target:
+                        verified(result, store, ground.folder / "result.json")
+                else:
+                    own = random_case(trial)
+                    check(own, *protected(own, store, folder))
                 yield None
-            except AssertionError as wrong:
-                yield f"seed {trial}: {' '.join(str(wrong).split())[:200]}"
+            except (AssertionError, QidsqlError) as wrong:
+                yield f"seed {trial}: {type(wrong).__name__} {' '.join(str(wrong).split())[:200]}"
 
 
-TRIALS = Trials("copies by local recoding: classes safe, no row lost, what is kept, by definition", 2_000, 8, recodings)
+TRIALS = Trials(
+    "copies by local recoding and by levels: classes safe, rows left out, what is kept, by definition",
+    2_000,
+    8,
+    recodings,
+)

@@ -1,6 +1,6 @@
 """The request of `protect`: how safe the copy shall be, by which means, where to write it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -8,17 +8,18 @@ from typing import Annotated, ClassVar
 
 from qidsql.commands.protect.way import WAY, By, Way
 from qidsql.core.copies import CopyOptions, Script, by_rows
-from qidsql.core.options import COPY, ColumnWeights, Hierarchies, K, KeepIdentifiers, Sensitive, choice, fraction, names
+from qidsql.core.options import COPY, ColumnWeights, Hierarchies, K, KeepIdentifiers, choice, fraction, names
 from qidsql.core.policy import Audited, Budgeted, PolicyOptions, Scope, Weighted
-from qidsql.core.requirements import LValues
+from qidsql.core.requirements import DisclosureOptions
 from qidsql.declarations.options import Command, Names, Option, Ratio
 from qidsql.errors import UsageError
 from qidsql.generalization.measures import SUPPRESS, Measure
+from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
 from qidsql.wording.texts import setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProtectRequest(Scope, Budgeted, CopyOptions, PolicyOptions, Audited, Weighted):
+class ProtectRequest(DisclosureOptions, Scope, Budgeted, CopyOptions, PolicyOptions, Audited, Weighted):
     """What makes each row equal to k - 1 others: coarser values, blank cells or withheld columns, and what that keeps.
 
     Without --by the ways are compared. By values, each row is only as coarse as it needs to be (birth years for birth
@@ -34,7 +35,6 @@ class ProtectRequest(Scope, Budgeted, CopyOptions, PolicyOptions, Audited, Weigh
 
     k: K = 5
     by: By = None
-    l_diversity: LValues = None
     suppress: Annotated[
         Ratio,
         Option("leave out at most this share of the rows, which stay in classes below k", "SHARE", panel=WAY),
@@ -69,7 +69,6 @@ class ProtectRequest(Scope, Budgeted, CopyOptions, PolicyOptions, Audited, Weigh
             panel=COPY,
         ),
     ] = None
-    sensitive: Sensitive = ()
     keep_identifiers: KeepIdentifiers = False
 
     def check(self) -> None:
@@ -83,8 +82,8 @@ class ProtectRequest(Scope, Budgeted, CopyOptions, PolicyOptions, Audited, Weigh
                 "by values a view would make its plan anew at each read, and who comes or goes would show: use --sql "
                 "table, or --by levels"
             )
-        if self.way is Way.VALUES and self.script is not None and self.l_diversity is not None:
-            raise UsageError(f"a printed statement does not hold {setting('l_diversity')} of later rows: use --into")
+        if self.script is not None and self.limits:
+            raise UsageError(f"a printed statement does not hold{self.limits[0].options} of later rows: use --into")
         if self.way is Way.VALUES:
             from qidsql.generalization.local_recoding import safety_of
 
@@ -102,8 +101,9 @@ class ProtectRequest(Scope, Budgeted, CopyOptions, PolicyOptions, Audited, Weigh
             raise UsageError(
                 f"{setting('levels')} names one level for all values of a column: leave out {setting('by')} {self.by}"
             )
-        if self.way is Way.LEVELS and self.l_diversity is not None:
-            raise UsageError(f"--by levels does not hold {setting('l_diversity')}: use --by values, which does")
+        if self.way is Way.LEVELS and self.share:
+            for each in self.limits:
+                refuse_rows_left_out(each)
         _ = self.policy, self.column_weights, self.way, self.chosen_measure, self.share, self.declared
 
     @property
@@ -112,6 +112,11 @@ class ProtectRequest(Scope, Budgeted, CopyOptions, PolicyOptions, Audited, Weigh
         if self.by is None:
             return Way.LEVELS if self.turns else None
         return choice(Way, "by", self.by)
+
+    @cached_property
+    def limits(self) -> list[DisclosureLimit]:
+        """The limits on disclosure that are given. Raises UsageError."""
+        return limits_among(self.policy.criteria)
 
     @property
     def turns(self) -> tuple[str, ...]:
@@ -136,7 +141,18 @@ class ProtectRequest(Scope, Budgeted, CopyOptions, PolicyOptions, Audited, Weigh
         return None if self.hierarchies is None else Path(self.hierarchies).expanduser()
 
 
+def refuse_rows_left_out(limit: DisclosureLimit, persons: bool = False) -> None:
+    """Raises UsageError for a limit that classes may exceed once others are left out, or joined by rows: it is held
+    where every row stays. With `persons`, of whom some have several rows, each is such a limit."""
+    if persons or not limit.kept_by_more:
+        who = "of persons " if persons else ""
+        raise UsageError(
+            f"--by levels holds{limit.options} {who}where every row stays: add {setting('suppress')} 0, or leave it out"
+        )
+
+
 EXIT_CODES = "0 finished, 1 impossible, 2 error, 3 inconclusive"
+OF_LEVELS = tuple(each.name for each in fields(DisclosureOptions) if each.name != "sensitive")
 SHOWN = "columns exclude identifiers sensitive where entity into keep"
 
 BY_VALUES = Command(
@@ -154,7 +170,7 @@ BY_VALUES = Command(
     ),
     exit_codes=EXIT_CODES,
     without=("workers",),
-    left_out=("suppress", "levels", "measure"),
+    left_out=("suppress", "levels", "measure", *(name for name in OF_LEVELS if name != "l_diversity")),
     shown=f"by k l_diversity hierarchies frontier {SHOWN} max_seconds format",
 )
 
@@ -163,17 +179,18 @@ BY_LEVELS = Command(
     about="""One level for each column, such as years for birth dates: the choice that keeps most of those that reach k.
 
     It is proved that no other choice keeps more. Rows that stay in classes below k are left out, at most --suppress of
-    all. --levels measures levels of your own choice and searches none. Without --into nothing is written; a copy is
-    audited before it is kept.
+    all. --l, and with --suppress 0 every other limit on disclosure, hold in every class, too; k counts persons where
+    some have several rows. --levels measures levels of your own choice and searches none. Without --into nothing is
+    written; a copy is audited before it is kept.
     """,
     examples=(
         "qidsql protect clinic.duckdb patients --k 5 --by levels --suppress 0",
         "qidsql protect clinic.duckdb patients --k 5 --by levels --into patients_public",
+        "qidsql protect clinic.duckdb patients --by levels --sensitive diagnosis --t 0.3 --suppress 0",
         "qidsql protect clinic.duckdb patients --by levels --levels birth_date=year,zip_code=3 --levels birth_date=10",
     ),
     exit_codes=EXIT_CODES,
     without=("workers",),
-    left_out=("l_diversity",),
     shown=f"by k suppress levels hierarchies measure sql {SHOWN}",
 )
 

@@ -17,12 +17,12 @@ from qidsql.core.results import SearchAccount, Verdict
 from qidsql.core.tables import Column
 from qidsql.engines.base import Engine
 from qidsql.errors import ConnectionLost, Interrupted, Stopped, Unconfirmed, UsageError
-from qidsql.wording.texts import few, plural, setting
+from qidsql.wording.texts import few, plural
 
 # For each way, unless --max-seconds says how long all may take. Cells are improved until the time is up.
 SECONDS = {Way.VALUES: 30, Way.LEVELS: 20, Way.COLUMNS: 10, Way.CELLS: 10}
 
-OF_ROWS = (Way.LEVELS, Way.CELLS)  # count no persons
+OF_K = (Way.COLUMNS, Way.CELLS)  # hold k alone
 
 Request = TypeVar("Request")
 OneWay = Callable[[Engine, ProtectRequest, Callable[[str], None]], ProtectResult]
@@ -80,10 +80,10 @@ def _each_way(
     for way, tried in TRIED.items():
         seconds = SECONDS[way] if request.max_seconds is None else max(1, request.max_seconds // len(TRIED))
         on_stage(f"comparing the ways: {way}")
-        if request.l_diversity is not None and way is not Way.VALUES:
-            yield WayFound(way=way, reason=f"it does not hold {setting('l_diversity')}"), None
+        if request.limits and way in OF_K:
+            yield WayFound(way=way, reason=f"it does not hold{request.limits[0].options}"), None
             continue
-        if persons is not None and way in OF_ROWS:
+        if persons is not None and way is Way.CELLS:
             yield WayFound(way=way, reason=f"it counts rows, and {persons.name} repeats"), None
             continue
         try:
@@ -110,7 +110,10 @@ def _values(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[W
 
 
 def _levels(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[WayFound, int | None]:
-    result = one_way(engine, replace(request, by=Way.LEVELS), _silent)
+    persons = request.policy.entity is not None
+    every_row = any(persons or not each.kept_by_more for each in request.limits)
+    suppress = 0 if every_row else request.suppress
+    result = one_way(engine, replace(request, by=Way.LEVELS, suppress=suppress), _silent)
     if result.kept is None or result.coarsest:
         return _none(Way.LEVELS, result), result.account.rows
     found = WayFound(

@@ -12,19 +12,22 @@ from sqlglot import exp
 
 from qidsql.commands.protect.result import NodeFigures, PublishedColumn
 from qidsql.commands.table_protection import TableProtection
+from qidsql.core.policy import Policy
 from qidsql.core.tables import Column, Comparison
 from qidsql.errors import UsageError
 from qidsql.generalization.certificate import CheaperNodes
-from qidsql.generalization.classes import CodedClasses
+from qidsql.generalization.classes import CodedClasses, JudgedClasses, judged
 from qidsql.generalization.declared import declared_hierarchies
 from qidsql.generalization.hierarchies import TOP, WITHHELD, Codes, hierarchies_of
 from qidsql.generalization.levels import MOST_NODES, Below, Guess, Levels, PricedNode, Search, search_of
 from qidsql.generalization.measures import Measure
-from qidsql.measures.profiles import ClassProfile
+from qidsql.measures.disclosure_limits import limits_among
 from qidsql.profiling.by_value import ByValue
 from qidsql.protection.copies import rows_of_query
-from qidsql.sql.hierarchies import audited, original
+from qidsql.sql.hierarchies import audited, judged_labels, original
+from qidsql.sql.judged_classes import ClassRule
 from qidsql.sql.relation import Relation
+from qidsql.sql.templates import Row, Statement, integer
 from qidsql.wording.texts import setting
 
 
@@ -61,19 +64,31 @@ def coarsest_rows(protection: TableProtection, copied: Sequence[Column]) -> exp.
     return audited(protection.table, *cells)
 
 
+def rule_of(protection: TableProtection, policy: Policy) -> tuple[ClassRule, list[tuple[str, Column]]]:
+    """What each class must have, and the columns that it is about, under the names that statements have for them."""
+    limits = limits_among(policy.criteria)
+    rule = ClassRule(policy.k, policy.entity is not None, tuple(limits))
+    persons = protection.table.resolve([policy.entity] if policy.entity else [])
+    about = [*persons, *(each.learned for each in protection.table.resolve(rule.sensitive))]
+    return rule, list(zip(rule.carried, about, strict=True))
+
+
 class Lattice:
     """The choices of levels. Codes the rows on creation; afterwards a batch of choices is a statement."""
 
-    def __init__(self, protection: TableProtection, codes: Codes, k: int, measure: Measure) -> None:
-        self._protection, self._codes, self._k, self.measure = protection, codes, k, measure
+    def __init__(self, protection: TableProtection, codes: Codes, policy: Policy, measure: Measure) -> None:
+        self._protection, self._codes, self.measure = protection, codes, measure
+        self.rule, self._carried = rule_of(protection, policy)
         profiler = protection.profiler
-        self._classes = CodedClasses(protection.engine, profiler.ask, codes, k, profiler.deadline)
+        self._classes = CodedClasses(
+            protection.engine, profiler.ask, codes, self.rule, self._carried, profiler.deadline
+        )
         self.shape = self._classes.figures(protection.weights).shape
 
     def at(self, k: int) -> Self:
         """The same choices, judged by another k. Sends nothing."""
         found = copy(self)
-        found._k, found._classes = k, self._classes.at(k)
+        found.rule, found._classes = replace(self.rule, k=k), self._classes.at(k)
         return found
 
     def search(self, limit: int, deadline: float | None) -> Search:
@@ -127,12 +142,27 @@ class Lattice:
             precision_charged=self.shape.precision(best.levels, best.below),
         )
 
-    def labelled(self, node: Levels) -> ClassProfile:
-        """The classes at these levels of all rows, counted by the labels themselves, without their codes."""
-        engine, columns, names = self._protection.engine, self._protection.columns, self._protection.names
-        rows = rows_of_query(engine.dialect, self._codes.copy(node, 0, columns), columns)
-        profiler = ByValue(engine, Relation(rows), names, self._k)
-        return profiler.profile(profiler.everything)
+    def copy(self, node: Levels, copied: Sequence[Column]) -> exp.Query:
+        """The query for a copy at these levels, without the rows of classes that miss the rule."""
+        return self._codes.copy(node, self.rule, copied, self._carried)
+
+    def labelled(self, node: Levels) -> JudgedClasses:
+        """The classes at these levels that miss the rule, counted by the labels themselves, without their codes."""
+        engine, names = self._protection.engine, self._protection.names
+        dialect, columns = engine.dialect, list(self._protection.columns)
+        columns += [column for _, column in self._carried if column.name not in names]
+        rows = Relation(rows_of_query(dialect, self._codes.copy(node, ClassRule(0), columns), columns))
+        if self.rule.plain:
+            profile = ByValue(engine, rows, names, self.rule.k)
+            found = profile.profile(profile.everything)
+            return JudgedClasses(found.rows, found.rows_below_k, found.classes_below_k)
+        text = judged_labels(dialect, rows, names, self.rule, [column.name for _, column in self._carried])
+
+        def read(found: list[Row]) -> JudgedClasses:
+            return judged(list(map(integer, row))[1:] for row in found)
+
+        [classes] = self._protection.profiler.ask([Statement(text, "classes at these levels", read)])
+        return classes
 
     def cheaper(self, cost: Fraction) -> CheaperNodes | None:
         """The choices that cost less; None if there are too many to list."""

@@ -9,7 +9,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from qidsql.commands.protect.command import ProtectRequest
+from qidsql.commands.protect.command import ProtectRequest, refuse_rows_left_out
 from qidsql.commands.protect.comparison import compared
 from qidsql.commands.protect.frontier import frontier_of_levels, frontier_of_values
 from qidsql.commands.protect.lattice import Lattice, coarsest_rows, codes_of, withheld_columns
@@ -28,6 +28,7 @@ from qidsql.generalization.local_recoding import ROWS_BOUNDED, LocalFigures, Loc
 from qidsql.generalization.moves import STATEMENTS
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
+from qidsql.profiling.disclosing import disclosing
 from qidsql.protection.copies import GivenBack, ProtectedCopy, rows_of_query
 from qidsql.sql.copies import in_own_order, rows_not_in_both
 from qidsql.wording.texts import setting
@@ -161,13 +162,17 @@ class _Protection:
                 f"--by values needs an engine such as DuckDB or Postgres; on {dialect.name} take --by levels"
             )
         began = time.monotonic()
-        protection.recognise(self._on_stage, several=self._request.way is Way.VALUES)
+        protection.recognise(self._on_stage, several=True)
         if protection.persons and self._request.script is not None:
             raise UsageError(
                 f"a printed statement does not hold {setting('k')} persons of later rows, and "
                 f"{protection.persons.name} repeats: use --into"
             )
         self._recognised = time.monotonic() - began
+        if self._request.way is Way.LEVELS and self._request.limits:
+            disclosing(protection.profiler, protection.table, self._request.policy.criteria)  # refuses their columns
+            if self._request.share and protection.persons:
+                refuse_rows_left_out(self._request.limits[0], persons=True)
         self._on_stage("reading the levels of each column")
         with self._planning():
             codes = codes_of(protection, self._request.declared)
@@ -178,7 +183,8 @@ class _Protection:
         protection, request = self._protection, self._request
         self._on_stage("coding the rows")
         with self._planning():
-            lattice = self._lattice = Lattice(protection, codes, request.k, request.chosen_measure)
+            policy = protection.counting(request.policy)
+            lattice = self._lattice = Lattice(protection, codes, policy, request.chosen_measure)
         rows = self._rows = lattice.shape.rows
         if not rows:
             return self._result()
@@ -187,7 +193,7 @@ class _Protection:
         else:
             self._on_stage("searching the levels")
             self._search = lattice.search(self._limit, protection.search_deadline(1))
-            if rows >= request.k:
+            if rows >= request.k and lattice.rule.plain:
                 self._search.begin_at(lattice.shape.heights)
             best = self._best(self._search, protection.search_deadline(1))
         if best is None:
@@ -237,12 +243,10 @@ class _Protection:
         nodes = [lattice.chosen(text) for text in texts]
         self._on_stage("measuring the levels")
         classes = [lattice.labelled(node) for node in nodes]
-        below = [each.rows_below_k for each in classes]
+        below = [each.missing for each in classes]
         figures = lattice.figures(nodes, below)
         self._turns = tuple(
-            AskedLevels(
-                asked=text, classes_below_k=each.classes_below_k, enough=each.rows_below_k <= self._limit, **vars(own)
-            )
+            AskedLevels(asked=text, classes_below_k=each.classes, enough=each.missing <= self._limit, **vars(own))
             for text, each, own in zip(texts, classes, figures, strict=True)
         )
         costs = lattice.price(nodes, below)
@@ -320,7 +324,8 @@ class _Protection:
             if self._passes(partial(rows_of_query, self._engine.dialect, made.rows), protection.columns, rows):
                 self._script = made.statements
         elif protection.copy is not None or self._queried:
-            self._write(protection.copy, partial(codes.copy, best.levels, k), protection.columns, rows)
+            assert self._lattice is not None
+            self._write(protection.copy, partial(self._lattice.copy, best.levels), protection.columns, rows)
 
     def _write(
         self,

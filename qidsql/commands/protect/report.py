@@ -8,6 +8,7 @@ from qidsql.commands.protect.result import ProtectResult, gone
 from qidsql.commands.protect.way import Way, nobody_found
 from qidsql.core.copies import Script, names_a_file
 from qidsql.core.options import fraction
+from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.generalization.local_recoding import ROWS_BOUNDED, LocalFigures
 from qidsql.generalization.measures import SUPPRESS, Measure
@@ -116,8 +117,9 @@ def _carried_out(result: ProtectResult, way: Way) -> tuple[str, str]:
 def _turns(result: ProtectResult) -> Grid:
     """The levels that were asked for, side by side."""
     k = result.account.policy.k
+    beyond = " or beyond a limit" if limits_among(result.account.policy.criteria) else ""
     heads = [
-        *(Head("Levels", text=True), Head("keeps"), Head(f"rows below {k}"), Head("")),
+        *(Head("Levels", text=True), Head("keeps"), Head(f"rows below {k}{beyond}"), Head("")),
         *(Head("unsafe combinations", leaves=1), Head("", text=True)),
     ]
     body = []
@@ -172,8 +174,7 @@ def _cells(plan: LocalFigures) -> Grid:
 
 def _next(result: ProtectResult) -> Report:
     work, k = result.account, result.account.policy.k
-    diversity = work.policy.l_diversity
-    limits = "" if diversity is None else f" --l {diversity}"
+    limits = _limits(work.policy)
     if result.target is not None:
         about = "".join(f" --sensitive {shlex.quote(name)}" for name in work.policy.sensitive)
         copy = replace(work, table=result.target)
@@ -184,10 +185,17 @@ def _next(result: ProtectResult) -> Report:
         yield Next([_copy(result)])
 
 
+def _limits(policy: Policy) -> str:
+    """The options of the limits on disclosure, as typed."""
+    limits = limits_among(policy.criteria)
+    found = [each.options.replace("FILE", shlex.quote(each.hierarchy or "")) for each in limits]
+    return "".join(dict.fromkeys(found))
+
+
 def _copy(result: ProtectResult) -> tuple[str, str]:
     """The command that writes the copy."""
     policy, levels = result.account.policy, result.by is Way.LEVELS
-    limits = "" if policy.l_diversity is None else f" --l {policy.l_diversity}"
+    limits = _limits(policy)
     measure = f" --measure {result.measure}" if levels and result.measure is not Measure.LOSS else ""
     asked_for = levels and result.suppress != fraction("suppress", SUPPRESS)
     suppress = f" --suppress {decimal(result.suppress)}" if asked_for else ""

@@ -36,7 +36,7 @@ class NodeFigures:
     """What a choice of levels does."""
 
     levels: Annotated[tuple[int, ...], "of the columns, in their order"]
-    rows_below_k: Annotated[int, "which a copy leaves out"]
+    rows_below_k: Annotated[int, "in classes below k or beyond a limit, which a copy leaves out"]
     kept: Annotated[Fraction | None, "of the detail (granularity), rows left out charged in full"] = None
     precision: Annotated[Fraction | None, "of the levels, rows left out not charged"] = None
     precision_charged: Annotated[Fraction | None, "of the levels, rows left out charged in full"] = None
@@ -48,7 +48,7 @@ class AskedLevels(NodeFigures):
 
     asked: str
     classes_below_k: Annotated[int, "unsafe combinations of values"]
-    enough: Annotated[bool, "no more rows are below k than may be left out"]
+    enough: Annotated[bool, "no more rows are in such classes than may be left out"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class FrontierPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class UnsafeNode:
-    """Levels that do not reach k."""
+    """Levels that do not reach k, or exceed a limit."""
 
     levels: tuple[int, ...]
     rows_below_k: Annotated[int, "at least"]
@@ -102,7 +102,9 @@ class ProtectResult(Result):
     columns_published: tuple[PublishedColumn, ...] = ()
     recoded: Annotated[LocalFigures | None, "of --by values"] = None
     coarsest: Annotated[bool, "each cell is withheld: a budget ended before a finer plan was found"] = False
-    rows_left_out: Annotated[int | None, "rows in classes below k at these levels; null: no levels reach k"] = None
+    rows_left_out: Annotated[
+        int | None, "rows in classes below k or beyond a limit at these levels; null: none reach k"
+    ] = None
     kept: Annotated[Fraction | None, "of the detail (granularity), rows left out charged in full"] = None
     precision: Annotated[Fraction | None, "of the levels, rows left out not charged"] = None
     precision_charged: Annotated[Fraction | None, "of the levels, rows left out charged in full"] = None
@@ -154,12 +156,16 @@ def _judged(result: ProtectResult) -> tuple[Verdict, str]:
         allowed = int(result.suppress * rows)
         least = "at least " if len(result.turns) > 1 else ""
         share = percent(Fraction(fewest, rows))
-        left = f"{least}{plural(fewest, 'row')} ({share}) {are(fewest)} below k"
+        beyond = " or beyond a limit" if limits_among(policy.criteria) else ""
+        left = f"{least}{plural(fewest, 'row')} ({share}) {are(fewest)} below k{beyond}"
         return Verdict.VIOLATION, f"these levels do not reach k = {policy.k}: {left}, {count(allowed)} may be left out"
     if result.rows_left_out is None:
         few_rows = f"{plural(rows, 'row')} {are(rows)}"
+        limited = bool(limits_among(policy.criteria))
         if policy.entity is not None:
-            return Verdict.VIOLATION, f"no coarser values help: {policy.entity} has fewer values than k = {policy.k}"
+            missed = " or all rows together miss a limit on what they disclose" if limited else ""
+            fewer = f"{policy.entity} has fewer values than k = {policy.k}{missed}"
+            return Verdict.VIOLATION, f"no coarser values help: {fewer}"
         if rows >= policy.k:
             return Verdict.VIOLATION, "no coarser values help: all rows together miss a limit on what they disclose"
         return Verdict.VIOLATION, f"no coarser values help: {few_rows} fewer than k = {policy.k}"

@@ -38,6 +38,7 @@ from qidsql.profiling.known_rows import linking
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.copies import rows_of_query
 from qidsql.search.hitting_sets import MinimalHittingSets, hits_all, minimal_masks, minimum_hitting_set
+from qidsql.sql.judged_classes import ClassRule
 from qidsql.sql.relation import Relation
 from qidsql.wording.texts import count, plural, setting
 
@@ -215,7 +216,7 @@ class AuditClaims:
             engine.dialect, table, hierarchies_of(audited.ask, engine.dialect, table, columns, known, leveled)
         )
         for node in nodes:
-            yield codes.copy([dict(node).get(name, 0) for name in names], 0, columns)
+            yield codes.copy([dict(node).get(name, 0) for name in names], ClassRule(0), columns)
 
     def _of_labels(self, audited: TableProfiler, rows: exp.Query) -> ClassProfile:
         """The classes of rows with columns at levels, counted by their labels, without codes."""

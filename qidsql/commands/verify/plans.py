@@ -67,7 +67,7 @@ class PlanClaims:
         claimed, protection = self._claimed, self._protection
         if claimed.account.rows is None:
             return
-        protection.recognise(self._on_stage, several=claimed.by is Way.VALUES)
+        protection.recognise(self._on_stage, several=True)
         yield of_columns(claimed, claimed.kept_columns, protection)
         if protection.names != claimed.account.columns:
             return
@@ -88,7 +88,8 @@ class PlanClaims:
     def _of_levels(self, codes: Codes) -> Iterator[Claim]:
         claimed = self._claimed
         self._on_stage("coding the rows")
-        lattice = Lattice(self._protection, codes, self._k, claimed.measure)
+        policy = self._protection.counting(claimed.account.policy)
+        lattice = Lattice(self._protection, codes, policy, claimed.measure)
         rows = self.rows = lattice.shape.rows
         yield same(
             "it is about all rows and choices of levels",
@@ -106,7 +107,9 @@ class PlanClaims:
         if claimed.rows_left_out is None:
             yield self._of_nothing(claimed.kept, claimed.precision, claimed.bound)
             if not claimed.turns:
-                yield Claim("no coarser values help", held(limit < rows < self._k), f"there are {plural(rows, 'row')}")
+                [(_, missing)] = self._below(lattice, [lattice.shape.heights])
+                why = f"of {plural(rows, 'row')} in one class, {count(missing)} miss the rule"
+                yield Claim("no coarser values help", held(missing > limit), why)
             return
         levels = tuple(each.level for each in claimed.columns_published)
         if not self._fit(levels, lattice):
@@ -119,7 +122,7 @@ class PlanClaims:
         yield from self._of_proof(lattice, limit)
         if claimed.sql is not None or claimed.script:
             yield self._of_script(lambda script: generalizing(self._protection, codes, levels, self._k, script))
-        yield from self._of_copy(partial(codes.copy, levels, self._k), self._protection.columns)
+        yield from self._of_copy(partial(lattice.copy, levels), self._protection.columns)
 
     def _of_nothing(self, *figures: object) -> Claim:
         """What a result of its kind does not say."""
@@ -142,19 +145,19 @@ class PlanClaims:
         claimed = self._claimed
         nodes = [lattice.chosen(each.asked) for each in claimed.turns]
         classes = [lattice.labelled(node) for node in nodes]
-        found = lattice.figures(nodes, [each.rows_below_k for each in classes])
+        found = lattice.figures(nodes, [each.missing for each in classes])
         figures: dict[str, tuple[object, object]] = {}
         for number, (turn, own, profile) in enumerate(zip(claimed.turns, found, classes, strict=True), start=1):
             stated = {name: value for name, value in vars(turn).items() if name != "asked"}
-            enough = profile.rows_below_k <= limit
-            again = {**vars(own), "classes_below_k": profile.classes_below_k, "enough": enough}
+            enough = profile.missing <= limit
+            again = {**vars(own), "classes_below_k": profile.classes, "enough": enough}
             figures[f"turn {number}"] = stated, again
         return same("the levels that were asked for have these figures", figures, "counted by their labels")
 
     def _of_node(self, lattice: Lattice, levels: Levels, limit: int) -> Iterator[Claim]:
         claimed = self._claimed
         classes = lattice.labelled(levels)
-        below = classes.rows_below_k
+        below = classes.missing
         [found] = lattice.figures([levels], [below])
         [by_codes] = lattice.below([levels], classes.rows)
         figures: dict[str, tuple[object, object]] = {

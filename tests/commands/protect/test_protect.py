@@ -473,15 +473,6 @@ def test_a_stop_is_inconclusive_and_writes_nothing(people: Store, stop: BaseExce
     assert "nothing was written" in found.reason
 
 
-@pytest.mark.engines("duckdb")
-def test_rows_of_persons_with_several_end_without_a_plan(people: Store) -> None:
-    with people.connect() as engine:
-        found = qidsql.protect(engine, "people", by="levels", entity="age")
-    assert found.verdict is Verdict.INCONCLUSIVE
-    assert "age repeats or has NULLs" in " ".join(found.account.unfinished)
-    assert found.reason.startswith("rows are counted here, and age repeats or has NULLs")
-
-
 @pytest.mark.engines("sqlite")
 def test_where_a_recursion_cannot_group_rows_are_not_recoded_one_by_one(people: Store) -> None:
     with (
