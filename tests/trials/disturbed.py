@@ -39,7 +39,8 @@ def wrong_end(ended: Ended, expected: dict[str, Any]) -> str | None:
         return f"the verdict {document['verdict']}, not {expected['verdict']}"
     if document["verdict"] == "inconclusive" or document["unfinished"]:
         return _wrong_figures(document, expected)
-    wrong = [name for name in expected if name not in INCIDENTAL and document[name] != expected[name]]
+    every = dict.fromkeys((*expected, *document))  # what was not measured is missing
+    wrong = [name for name in every if name not in INCIDENTAL and document.get(name) != expected.get(name)]
     return f"other figures: {', '.join(wrong)}" if wrong else None
 
 
