@@ -25,7 +25,7 @@ LIMITS: dict[str, tuple[str, list[Any]]] = {
     "enhanced-beta": ("enhanced_beta", [Fraction(1, 2), Fraction(2)]),
     "delta-disclosure": ("delta_disclosure", [Fraction(3, 2), Fraction(3)]),
 }
-BY_MORE_ROWS = "l-diversity"  # the one that a class still meets when rows come to it
+BY_CLASS = ("l-diversity", "entropy-l", "recursive-l", "alpha")  # the rows of a class alone decide
 
 
 @dataclass
@@ -81,34 +81,36 @@ class LevelCase:
         return None if cell is None else (cell, *labels[cell])[level]
 
     def missing(self, shown: Sequence[Shown]) -> list[int] | None:
-        """The rows to leave out: those in classes below k, or beyond a limit that more rows do not break. None: what is
-        left exceeds another limit, or too many are left out."""
+        """The rows to leave out: those in classes that miss k, or a limit that a class meets by its own rows. None:
+        what is left exceeds a limit, in a table of these rows, or too many are left out."""
         classes: dict[Shown, list[int]] = defaultdict(list)
         for number, row in enumerate(shown):
             classes[row].append(number)
-        out = [number for rows in classes.values() if self._is_left_out(rows) for number in rows]
         left = [rows for rows in classes.values() if not self._is_left_out(rows)]
-        if len(out) > self.most or (self.most == 0 and any(map(self._exceeds, left))):
+        stay = [number for rows in left for number in rows]
+        if len(shown) - len(stay) > self.most or any(self._exceeds(rows, stay) for rows in left):
             return None
-        return out
+        return sorted({*range(len(shown))} - {*stay})
 
     def _is_left_out(self, rows: Sequence[int]) -> bool:
         own = None if self.persons is None else {self.persons[number] for number in rows} - {None}
         if (len(rows) if own is None else len(own)) < self.k:
             return True
-        least = self.limits.get(BY_MORE_ROWS)
-        return self.persons is None and least is not None and len({self.secrets[number] for number in rows}) < least
+        limits = [] if self.persons else [each for each in self.limits.items() if each[0] in BY_CLASS]
+        return any(exceeds(*limit, [self.secrets[number] for number in rows], self.secrets) for limit in limits)
 
-    def _exceeds(self, rows: Sequence[int]) -> bool:
+    def _exceeds(self, rows: Sequence[int], stay: Sequence[int]) -> bool:
+        """Whether a class exceeds a limit, in a table of the rows that stay."""
         group: list[Any] = [self.secrets[number] for number in rows]
+        table = [self.secrets[number] for number in stay]
         if self.persons is not None:
-            own = own_values(self.secrets, self.persons)
+            own = own_values(table, [self.persons[number] for number in stay])
             return bool(self.limits) and values_by_person({self.persons[number] for number in rows}, own) < 2
         for model, limit in self.limits.items():
             if model == "t-hierarchical":
-                if hierarchical_distance(group, self.secrets, PATHS) > limit:
+                if hierarchical_distance(group, table, PATHS) > limit:
                     return True
-            elif exceeds(model, limit, group, self.secrets):
+            elif exceeds(model, limit, group, table):
                 return True
         return False
 
@@ -160,11 +162,10 @@ def random_level_case(seed: int, hierarchies: list[dict[str, tuple[str, ...]]]) 
         crowd = draw.choice([3, len(rows) // 2 + 1, 5 * len(rows)])
         nobody = draw.choice([0, 0, 0, 0.1])
         persons = [None if draw.random() < nobody else draw.randrange(crowd) for _ in rows]
-    kinds = [BY_MORE_ROWS] if persons else [model for model in LIMITS if model != "t-hierarchical" or not nulls]
+    kinds = ["l-diversity"] if persons else [model for model in LIMITS if model != "t-hierarchical" or not nulls]
     chosen = draw.sample(kinds, draw.choice([0, 1] if persons else [0, 1, 1, min(2, len(kinds))]))
     limits = {model: 2 if persons else draw.choice(LIMITS[model][1]) for model in chosen}
     shares = [Fraction(0), Fraction(1, 10), Fraction(3, 10)]
-    whole = any(persons or model != BY_MORE_ROWS for model in limits)
     weights = [draw.choice([1, 1, 2, 3]) for _ in hierarchies]
     return LevelCase(
         rows,
@@ -172,7 +173,7 @@ def random_level_case(seed: int, hierarchies: list[dict[str, tuple[str, ...]]]) 
         hierarchies,
         weights,
         draw.randint(2, 5),
-        shares[0] if whole else draw.choice(shares),
+        draw.choice(shares),
         limits,
         persons,
     )

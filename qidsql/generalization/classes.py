@@ -1,6 +1,6 @@
 """The classes of a table as codes, held by the engine or coded anew by each statement, and what becomes of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -87,14 +87,23 @@ class CodedClasses:
     def below(self, nodes: Sequence[Levels], limit: int) -> list[Below]:
         """The rows in classes of each node that miss the rule, or more than `limit` of them that were counted. One
         statement, and one for each sample of a large table: whole classes of a sample prove a node unsafe as well."""
+        if not self._rule.plain:
+            return [self._by_rule(limit, *each) for each in self._figures(nodes, [[] for _ in nodes])]
         found: dict[Levels, Below] = {}
         for share in (*self._samples, 1):
             likely = [(node, self._likely.get(node)) for node in nodes if node not in found]
             asked = [node for node, rows in likely if share == 1 or rows is None or rows > share * limit]
             for node, below in zip(asked, self._counted(asked, share), strict=True):
                 if share == 1 or below > limit:
-                    found[node] = Below(below, below * share)
+                    found[node] = Below(below, below * share, below)
         return [found[node] for node in nodes]
+
+    def _by_rule(self, limit: int, left_out: int, beyond: int, sure: int) -> Below:
+        """Levels with rows beyond a limit that all rows decide are unsafe, however few these are."""
+        counted = max(left_out, beyond) if self._rule.all_stay else left_out
+        if beyond:
+            counted = max(counted, limit + 1)
+        return Below(counted, counted, counted if self._rule.monotone else sure)
 
     def estimated(self, nodes: Sequence[Levels], limit: int) -> list[Below]:
         """The rows in classes below k of each node, as samples suggest. One statement for each of two samples."""
@@ -102,7 +111,7 @@ class CodedClasses:
         self._counted([node for node in nodes if node not in self._likely], coarse)
         near = [node for node in nodes if limit <= OF_LIMIT * self._likely[node] <= OF_LIMIT * OF_LIMIT * limit]
         self._counted(near, fine)
-        return [Below(self._likely[node], self._likely[node]) for node in nodes]
+        return [Below(self._likely[node], self._likely[node], self._likely[node]) for node in nodes]
 
     def _counted(self, nodes: Sequence[Levels], share: int) -> list[int]:
         """The rows below k of each node in the classes of a sample."""
@@ -118,7 +127,7 @@ class CodedClasses:
         counted = iter(self._figures([nodes[number] for number in asked], names, share))
         found = []
         for node, rows in zip(nodes, below, strict=True):
-            leaves = [share * each for each in next(counted)[2:]] if rows else [0] * len(node)
+            leaves = [share * each for each in next(counted)[2 : 2 + len(node)]] if rows else [0] * len(node)
             found.append([self._known(place, node[place], rows, each) for place, each in enumerate(leaves)])
         return found
 
@@ -159,11 +168,8 @@ class CodedClasses:
             cells: list[list[int]] = sorted(list(map(integer, row)) for row in rows)
             if self._rule.plain:
                 return [figures for _, *figures in cells]
-            return [
-                [together.missing, 0, *together.sums]
-                for node in range(len(nodes))
-                for together in [judged(row[1:] for row in cells if row[0] == node)]
-            ]
+            found = [judged([row[1:] for row in cells if row[0] == node]) for node in range(len(nodes))]
+            return [[each.left_out, each.beyond, *each.sums, each.sure] for each in found]
 
         statement: Statement[Any] = Statement(text, "classes at some levels", read)
         found: list[list[int]] = self._ask([statement])[0]
@@ -172,20 +178,28 @@ class CodedClasses:
 
 @dataclass(frozen=True)
 class JudgedClasses:
-    """The rows of classes that miss a rule: those that miss it by their own rows, or as all rows decide, if these are
-    more; how many classes they are, and sums over the first ones."""
+    """What misses a rule: the rows of classes that miss it by their own rows, which are left out, and of those the rows
+    that finer levels leave out as well; the rows in classes beyond a limit that all rows that stay decide, which are as
+    many or more; how many classes these are in all; sums over the rows that are left out."""
 
     rows: int  # in all
-    missing: int
+    left_out: int
+    sure: int
+    beyond: int
     classes: int
     sums: tuple[int, ...] = ()
 
+    def within(self, limit: int) -> bool:
+        """Whether no more rows are left out, and the others meet the rule."""
+        return self.left_out <= limit and not self.beyond
 
-def judged(rows: Iterable[Sequence[int]]) -> JudgedClasses:
+
+def judged(rows: Sequence[Sequence[int]]) -> JudgedClasses:
     """From the rows of one node of `judged_nodes`, without its number."""
-    every, own, own_classes, more, more_classes, *sums = zip(*rows, strict=True)
-    missing, classes = max(*own, *more), max(*own_classes, *more_classes)
-    return JudgedClasses(max(every), missing, classes, tuple(map(sum, sums)))
+    every, own, own_classes, sure, more, more_classes, *sums = zip(*rows, strict=True)
+    return JudgedClasses(
+        max(every), max(own), max(sure), max(more), max(own_classes) + max(more_classes), tuple(map(sum, sums))
+    )
 
 
 def _name(of: tuple[int, int]) -> str:

@@ -1,9 +1,10 @@
 """The cheapest levels that reach k: a search of the lattice of level vectors, proved.
 
 A node is a level for each column. Coarser levels only merge classes, so the rows in classes below k only get fewer: a
-node below an unsafe one is unsafe. To prove that a safe node is the cheapest, every cheaper node has to be asked, or to
-lie below a node that was asked and is unsafe. The search asks nodes in batches, those first that promise to prove most:
-a regression of what was asked predicts which are unsafe. The prediction only orders; what counts was asked.
+node below an unsafe one is unsafe. (By a rule that joined rows can break, only as far as rows are `sure`.) To prove
+that a safe node is the cheapest, every cheaper node has to be asked, or to lie below a node that was asked and is
+unsafe. The search asks nodes in batches, those first that promise to prove most: a regression of what was asked
+predicts which are unsafe. The prediction only orders; what counts was asked.
 
 What a node costs is at least the cost of its levels, which is known; with the rows that it leaves out charged, it costs
 more, so safe nodes are asked until no other can be cheaper.
@@ -54,15 +55,18 @@ class FoundLevels:
     proved: bool = False
     asked: dict[Levels, int] = field(default_factory=dict)  # the rows below k; of an unsafe node perhaps more
     likely: dict[Levels, int] = field(default_factory=dict)  # how many it has
+    sure: dict[Levels, int] = field(default_factory=dict)  # how many each finer node has as well
     rounds: int = 0
 
 
 @dataclass(frozen=True)
 class Below:
-    """The rows in classes below k: so many were `counted`, of all or of some classes; `likely` so many there are."""
+    """The rows in classes below k: so many were `counted`, of all or of some classes; `likely` so many there are; so
+    many are `sure` at each finer node, too."""
 
     counted: int
     likely: int
+    sure: int
 
 
 AskBelow: TypeAlias = Callable[[Sequence[Levels], int], list[Below]]
@@ -91,7 +95,7 @@ class Search:
 
     def begin_at(self, node: Levels) -> None:
         """Start with a node that no row is below k at, which needs no statement: there is a plan at any moment."""
-        self.found.asked[node] = self.found.likely[node] = 0
+        self.found.asked[node] = self.found.likely[node] = self.found.sure[node] = 0
         self._priced([node])
 
     def _first(self) -> list[Levels]:
@@ -109,7 +113,7 @@ class Search:
         new = [node for node in batch if node not in found.asked]
         if new:
             for node, below in zip(new, self._below(new, self._limit), strict=True):
-                found.asked[node], found.likely[node] = below.counted, below.likely
+                found.asked[node], found.likely[node], found.sure[node] = below.counted, below.likely, below.sure
         return [node for node in batch if found.asked[node] <= self._limit]
 
     def _priced(self, safe: Sequence[Levels]) -> list[PricedNode]:
@@ -211,9 +215,11 @@ class LevelSearch(Search):
     def _mark(self, asked: Sequence[Levels]) -> None:
         """Mark what follows for other nodes."""
         for node in asked:
-            if self.found.asked[node] > self._limit:
+            if self.found.sure[node] > self._limit:
                 self._unsafe[tuple(slice(0, level + 1) for level in node)] = True
-            else:
+            elif self.found.asked[node] > self._limit:
+                self._done[node] = True
+            else:  # coarser ones, too, or likely so: each that may be the cheapest is asked
                 self._safe[tuple(slice(level, None) for level in node)] = True
 
     def _next(self) -> list[Levels]:
@@ -249,7 +255,7 @@ class LevelSearch(Search):
         likely_safe = np.flatnonzero(opened & (unsafe < 0.5))
         cheapest = likely_safe[np.argsort(self._bound.flat[likely_safe], kind="stable")][:PROMISING]
         chosen = [self._node(each) for each in cheapest]
-        unknown = ~(self._unsafe | self._safe)
+        unknown = ~(self._unsafe | self._safe | self._done)
         below = opened.astype(np.int32)
         for axis in range(below.ndim):
             np.cumsum(below, axis=axis, out=below)

@@ -490,9 +490,8 @@ def judged_nodes(
     rule: ClassRule,
     sums: Sequence[Sequence[str]],
 ) -> str:
-    """The text of the query for the same by a rule: for each node its number, the rows and classes that miss the rule
-    by their own rows, those that miss it as all rows decide, and the sums over the first ones. Several rows a node,
-    of which each has a part of the figures. `classes` has what the rule is about."""
+    """The text of the query for the same by a rule: for each node its number and the figures of `judged_rows`, in
+    several rows of which each has a part. `classes` has what the rule is about."""
     carried, arms = ", ".join((*rule.carried, "n")), []
     for node, (mask, names) in enumerate(zip(masks, sums, strict=True)):
         masked = [f"w{word} & {bits}" for word, bits in enumerate(mask)]
@@ -504,9 +503,12 @@ def judged_labels(
     dialect: Dialect, source: Relation, names: Sequence[str], rule: ClassRule, about: Sequence[str]
 ) -> str:
     """The same of these rows by the values of their columns, without codes. `about`: the columns that it is about."""
-    columns = [source.column_text(dialect, name) for name in names]
+    order = exp.Order(expressions=[exp.Ordered(this=column) for column in source.columns(names)])
+    number = exp.Window(this=exp.Anonymous(this="DENSE_RANK"), order=order)  # as a label can be NULL
     carried = [f"{source.column_text(dialect, name)} AS {own}" for name, own in zip(about, rule.carried, strict=True)]
-    arms = judged_rows(dialect, rule, 0, source.text(dialect), columns, ", ".join((*carried, "1 AS n")), [])
+    arms = judged_rows(
+        dialect, rule, 0, source.text(dialect), [dialect.render(number)], ", ".join((*carried, "1 AS n")), []
+    )
     return "\nUNION ALL\n".join(arms)
 
 

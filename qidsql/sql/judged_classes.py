@@ -18,11 +18,13 @@ from qidsql.sql.templates import fill_query, in_pieces, mark, mark_of_table, put
 
 @dataclass(frozen=True)
 class ClassRule:
-    """What a class must have: `k` rows, or persons, and be within limits on what it discloses."""
+    """What a class must have: `k` rows, or persons, and be within limits on what it discloses. The rows of others are
+    left out, if they miss it by their own rows; `all_stay`: none may be. All rows that stay decide the other limits."""
 
     k: int
     persons: bool = False
     limits: tuple[DisclosureLimit, ...] = ()
+    all_stay: bool = False
 
     @cached_property
     def sensitive(self) -> tuple[str, ...]:
@@ -40,10 +42,11 @@ class ClassRule:
         return not self.carried
 
     @property
-    def kept_by_more(self) -> bool:
-        """Whether a class that meets it still does with any rows more. Then coarser levels never leave out more rows;
-        else they only keep a table safe in which every class is."""
-        return all(each.kept_by_more for each in self.limits) and not (self.persons and self.limits)
+    def monotone(self) -> bool:
+        """Whether coarser levels never make a safe table unsafe: a class that meets the rule does with any rows more,
+        or all stay. With limits that joined rows, or rows left out, can break, it is not."""
+        limits = self.limits
+        return self.all_stay or (all(each.kept_by_more for each in limits) and not (self.persons and limits))
 
     @property
     def of_classes(self) -> list[DisclosureLimit]:
@@ -74,7 +77,7 @@ def _sums(make: str, figures: int) -> list[exp.Expr]:
 
 
 def _judged(rule: ClassRule, columns: int, figures: int) -> exp.Query:
-    """The classes of `masked` that rows of their own decide: c0, ..., class_size, exceeds, s, s0, ..."""
+    """The classes of `masked` by their own rows: c0, ..., class_size, exceeds, sure, s, s0, ..."""
     people: exp.Expr = exp.Sum(this=exp.column("n"))
     if rule.persons:  # rows of nobody may be of one person more
         people = exp.Count(this=exp.Distinct(expressions=[exp.column("person")]), big_int=True)
@@ -83,8 +86,11 @@ def _judged(rule: ClassRule, columns: int, figures: int) -> exp.Query:
     )
     if not rule.of_classes:
         return sizes
-    found = [*_names(columns), exp.column("class_size"), exp.column("exceeds"), *_sums("0", figures)]
-    parts = [sizes, *(_limited(rule, limit, columns, found) for limit in rule.of_classes)]
+    parts = [sizes]
+    for limit in rule.of_classes:
+        sure = exp.column("exceeds") if limit.kept_by_more else exp.Literal.number(0)
+        found = [exp.column("class_size"), exp.column("exceeds"), exp.alias_(sure, "sure"), *_sums("0", figures)]
+        parts.append(_limited(rule, limit, columns, [*_names(columns), *found]))
     each = [exp.select("*").from_(part.subquery(f"part{number}")) for number, part in enumerate(parts)]
     return fill_query(
         "judged_classes/judged",
@@ -118,9 +124,9 @@ def _missing() -> list[exp.Expr]:
     return [_of_missing("class_size"), exp.Sum(this=exp.column("exceeds"))]
 
 
-def _of_missing(figure: str) -> exp.Expr:
+def _of_missing(figure: str, which: str = "exceeds") -> exp.Expr:
     """The sum of a figure over these classes."""
-    misses = exp.If(this=exp.column("exceeds").eq(1), true=exp.column(figure))
+    misses = exp.If(this=exp.column(which).eq(1), true=exp.column(figure))
     return exp.Sum(this=exp.Case(ifs=[misses], default=exp.Literal.number(0)))
 
 
@@ -134,7 +140,8 @@ def _numbered(figures: Sequence[exp.Expr]) -> list[exp.Expr]:
 
 @in_pieces
 def _of_rows(_: Dialect, rule: ClassRule, columns: int, figures: int) -> exp.Expr:
-    """The rows, those in classes that miss the rule by their own rows, how many classes, 0, 0, and sums over these."""
+    """The rows, those in classes that miss the rule by their own rows, how many classes, the rows of those that merge
+    with no class that meets it, 0, 0, and sums over the first rows."""
     return fill_query(
         "judged_classes/of_rows",
         columns=[mark("columns")],
@@ -143,6 +150,7 @@ def _of_rows(_: Dialect, rule: ClassRule, columns: int, figures: int) -> exp.Exp
             [
                 exp.Sum(this=exp.column("class_size")),
                 *_missing(),
+                _of_missing("class_size", "sure"),
                 *_zeros(2),
                 *(_of_missing(f"s{place}") for place in range(figures)),
             ]
@@ -153,18 +161,39 @@ def _of_rows(_: Dialect, rule: ClassRule, columns: int, figures: int) -> exp.Exp
 
 @in_pieces
 def _of_table(_: Dialect, rule: ClassRule, columns: int, figures: int, number: int) -> exp.Expr:
-    """The same of a limit that all rows decide: 0, 0, 0, the rows, how many classes, 0, ..."""
+    """The same of a limit that all rows that stay decide: 0, 0, 0, 0, the rows, how many classes, 0, ..."""
     limit = rule.of_table[number]
     if rule.persons:
         found = _persons(rule, limit, columns)
     else:
         found = _limited(rule, limit, columns, [exp.column("class_size"), exp.column("exceeds")])
+    figured = _numbered([*_zeros(4), *_missing(), *_zeros(figures)])
+    own: list[exp.Expr] = [mark("columns")]
+    if rule.all_stay:
+        rows = mark_of_table("rows")
+    else:
+        names = [each.name for each in (*_names(columns), *map(exp.column, rule.carried), exp.column("n"))]
+        kept = fill_query(
+            "judged_classes/kept",
+            columns=own,
+            rows=mark_of_table("rows"),
+            judged=_judged(rule, columns, 0).subquery("judged"),
+            same=_same_class("masked", "c", columns),
+            kept=[exp.column(name, table="masked") for name in names],
+        )
+        rows, own = kept.subquery("kept"), [exp.column(name) for name in names]
     return fill_query(
-        "judged_classes/of_rows",
-        columns=[mark("columns")],
-        rows=mark_of_table("rows"),
-        figures=_numbered([*_zeros(3), *_missing(), *_zeros(figures)]),
-        judged=found.subquery("judged"),
+        "judged_classes/of_rows", columns=own, rows=rows, figures=figured, judged=found.subquery("judged")
+    )
+
+
+def _same_class(table: str, letter: str, columns: int) -> exp.Expr:
+    """Whether a row is of a class of `judged`; neither has a NULL there."""
+    return exp.and_(
+        *(
+            exp.column(f"{letter}{place}", table=table).eq(exp.column(f"c{place}", table="judged"))
+            for place in range(columns)
+        )
     )
 
 
@@ -178,8 +207,9 @@ def judged_rows(
     figures: Sequence[str],
 ) -> list[str]:
     """The texts of queries about the classes of these rows: the number, all rows, those in classes that miss the rule
-    by their own rows, how many classes these are, rows and classes that miss it as all rows decide, and the sums of the
-    figures over the first ones. `columns` decide a class; `carried`: n, person, sensitive0, ..."""
+    by their own rows, how many classes these are, the rows of those that no finer levels make safe, rows and classes
+    that miss it as all rows that stay decide, and the sums of the figures over the first ones. `columns` decide a
+    class, without a NULL; `carried`: n, person, sensitive0, ..."""
     parts = [f"{text} AS c{place}" for place, text in enumerate(columns)]
     parts += [carried, *(f"{text} AS s{place}" for place, text in enumerate(figures))]
     holes = {"columns": ", ".join(parts), "rows": rows}
@@ -207,19 +237,13 @@ def rows_of_safe_classes(
         judged=_judged(rule, len(masked), 0).subquery("judged_classes"),
     )
     cells = [exp.column(f"c{place}") for place in range(len(published))]
-    same = exp.and_(
-        *(
-            exp.column(f"k{place}", table="shown").eq(exp.column(f"c{place}", table="judged"))
-            for place in range(len(masked))
-        )
-    )
     return fill_query(
         "judged_classes/copy",
         coded=coded.subquery("coded"),
         cells=cells,
         deciding=[exp.alias_(each.copy(), f"k{place}") for place, each in enumerate(masked)],
         judged=judged.subquery("judged"),
-        same=same,
+        same=_same_class("shown", "k", len(masked)),
         published=[
             exp.alias_(exp.column(f"c{place}", table="shown"), exp.to_identifier(name, quoted=True))
             for place, name in enumerate(published)

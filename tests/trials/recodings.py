@@ -11,6 +11,7 @@ from math import prod
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import qidsql
 from qidsql.commands.protect.command import ProtectRequest
@@ -18,6 +19,7 @@ from qidsql.commands.protect.protect import protect
 from qidsql.commands.protect.result import ProtectResult
 from qidsql.core.results import Verdict
 from qidsql.errors import QidsqlError
+from qidsql.generalization import levels
 from qidsql.generalization.local_recoding import CHOICES
 from qidsql.sql.relation import name_text
 from qidsql.sql.templates import Statement
@@ -166,8 +168,8 @@ def most_kept(case: Case) -> Fraction:
     """What is kept if each row shows the levels that keep most of those on which k rows agree."""
     labels = [[case.labels(place, cell) for place, cell in enumerate(row[:-1])] for row in case.rows]
     least = [Fraction(len(case.names))] * len(case.rows)
-    for levels in product(*(range(case.height(place) + 2) for place in range(len(case.names)))):
-        shown = [tuple(own[level] for own, level in zip(cells, levels, strict=True)) for cells in labels]
+    for chosen in product(*(range(case.height(place) + 2) for place in range(len(case.names)))):
+        shown = [tuple(own[level] for own, level in zip(cells, chosen, strict=True)) for cells in labels]
         sizes = Counter(shown)
         for number, row in enumerate(shown):
             if sizes[row] >= case.k:
@@ -214,8 +216,8 @@ def protected_by_levels(
     into = None if store.name == "sqlite" else "shown"  # which is only read
     declared = None if folder is None else str(folder)
     request = ProtectRequest("people", hierarchies=declared, into=into, **case.options(), **more)
-    with store.connect(writable=into is not None) as engine:
-        result = protect(engine, request)
+    with store.connect(writable=into is not None) as engine, patch.object(levels, "BATCH", len(case.rows) % 3 * 20 + 3):
+        result = protect(engine, request)  # in small batches the search has to conclude from few choices
     return result, Counter(rows_of(store, [*case.names, "secret"])) if result.target else Counter()
 
 

@@ -101,9 +101,6 @@ class ProtectRequest(DisclosureOptions, Scope, Budgeted, CopyOptions, PolicyOpti
             raise UsageError(
                 f"{setting('levels')} names one level for all values of a column: leave out {setting('by')} {self.by}"
             )
-        if self.way is Way.LEVELS and self.share:
-            for each in self.limits:
-                refuse_rows_left_out(each)
         _ = self.policy, self.column_weights, self.way, self.chosen_measure, self.share, self.declared
 
     @property
@@ -141,16 +138,6 @@ class ProtectRequest(DisclosureOptions, Scope, Budgeted, CopyOptions, PolicyOpti
         return None if self.hierarchies is None else Path(self.hierarchies).expanduser()
 
 
-def refuse_rows_left_out(limit: DisclosureLimit, persons: bool = False) -> None:
-    """Raises UsageError for a limit that classes may exceed once others are left out, or joined by rows: it is held
-    where every row stays. With `persons`, of whom some have several rows, each is such a limit."""
-    if persons or not limit.kept_by_more:
-        who = "of persons " if persons else ""
-        raise UsageError(
-            f"--by levels holds{limit.options} {who}where every row stays: add {setting('suppress')} 0, or leave it out"
-        )
-
-
 EXIT_CODES = "0 finished, 1 impossible, 2 error, 3 inconclusive"
 OF_LEVELS = tuple(each.name for each in fields(DisclosureOptions) if each.name != "sensitive")
 SHOWN = "columns exclude identifiers sensitive where entity into keep"
@@ -178,10 +165,9 @@ BY_LEVELS = Command(
     ProtectRequest,
     about="""One level for each column, such as years for birth dates: the choice that keeps most of those that reach k.
 
-    It is proved that no other choice keeps more. Rows that stay in classes below k are left out, at most --suppress of
-    all. --l, and with --suppress 0 every other limit on disclosure, hold in every class, too; k counts persons where
-    some have several rows. --levels measures levels of your own choice and searches none. Without --into nothing is
-    written; a copy is audited before it is kept.
+    It is proved that no other choice keeps more. Rows that stay in classes below k, or beyond a limit on disclosure,
+    are left out, at most --suppress of all; k counts persons where some have several rows. --levels measures levels of
+    your own choice and searches none. Without --into nothing is written; a copy is audited before it is kept.
     """,
     examples=(
         "qidsql protect clinic.duckdb patients --k 5 --by levels --suppress 0",

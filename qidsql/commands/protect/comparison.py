@@ -110,10 +110,7 @@ def _values(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[W
 
 
 def _levels(engine: Engine, request: ProtectRequest, one_way: OneWay) -> tuple[WayFound, int | None]:
-    persons = request.policy.entity is not None
-    every_row = any(persons or not each.kept_by_more for each in request.limits)
-    suppress = 0 if every_row else request.suppress
-    result = one_way(engine, replace(request, by=Way.LEVELS, suppress=suppress), _silent)
+    result = one_way(engine, replace(request, by=Way.LEVELS), _silent)
     if result.kept is None or result.coarsest:
         return _none(Way.LEVELS, result), result.account.rows
     found = WayFound(

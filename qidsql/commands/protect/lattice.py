@@ -64,10 +64,10 @@ def coarsest_rows(protection: TableProtection, copied: Sequence[Column]) -> exp.
     return audited(protection.table, *cells)
 
 
-def rule_of(protection: TableProtection, policy: Policy) -> tuple[ClassRule, list[tuple[str, Column]]]:
+def rule_of(protection: TableProtection, policy: Policy, all_stay: bool) -> tuple[ClassRule, list[tuple[str, Column]]]:
     """What each class must have, and the columns that it is about, under the names that statements have for them."""
     limits = limits_among(policy.criteria)
-    rule = ClassRule(policy.k, policy.entity is not None, tuple(limits))
+    rule = ClassRule(policy.k, policy.entity is not None, tuple(limits), all_stay)
     persons = protection.table.resolve([policy.entity] if policy.entity else [])
     about = [*persons, *(each.learned for each in protection.table.resolve(rule.sensitive))]
     return rule, list(zip(rule.carried, about, strict=True))
@@ -76,9 +76,11 @@ def rule_of(protection: TableProtection, policy: Policy) -> tuple[ClassRule, lis
 class Lattice:
     """The choices of levels. Codes the rows on creation; afterwards a batch of choices is a statement."""
 
-    def __init__(self, protection: TableProtection, codes: Codes, policy: Policy, measure: Measure) -> None:
+    def __init__(
+        self, protection: TableProtection, codes: Codes, policy: Policy, measure: Measure, share: Fraction
+    ) -> None:
         self._protection, self._codes, self.measure = protection, codes, measure
-        self.rule, self._carried = rule_of(protection, policy)
+        self.rule, self._carried = rule_of(protection, policy, not share)
         profiler = protection.profiler
         self._classes = CodedClasses(
             protection.engine, profiler.ask, codes, self.rule, self._carried, profiler.deadline
@@ -155,11 +157,11 @@ class Lattice:
         if self.rule.plain:
             profile = ByValue(engine, rows, names, self.rule.k)
             found = profile.profile(profile.everything)
-            return JudgedClasses(found.rows, found.rows_below_k, found.classes_below_k)
+            return JudgedClasses(found.rows, found.rows_below_k, found.rows_below_k, 0, found.classes_below_k)
         text = judged_labels(dialect, rows, names, self.rule, [column.name for _, column in self._carried])
 
         def read(found: list[Row]) -> JudgedClasses:
-            return judged(list(map(integer, row))[1:] for row in found)
+            return judged([list(map(integer, row))[1:] for row in found])
 
         [classes] = self._protection.profiler.ask([Statement(text, "classes at these levels", read)])
         return classes

@@ -9,7 +9,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from qidsql.commands.protect.command import ProtectRequest, refuse_rows_left_out
+from qidsql.commands.protect.command import ProtectRequest
 from qidsql.commands.protect.comparison import compared
 from qidsql.commands.protect.frontier import frontier_of_levels, frontier_of_values
 from qidsql.commands.protect.lattice import Lattice, coarsest_rows, codes_of, withheld_columns
@@ -21,7 +21,7 @@ from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Column, Comparison
 from qidsql.engines.base import Engine
-from qidsql.errors import BudgetSpent, Unconfirmed, UsageError
+from qidsql.errors import BudgetSpent, Stopped, Unconfirmed, UsageError
 from qidsql.generalization.hierarchies import Codes
 from qidsql.generalization.levels import MOST_NODES, FoundLevels, Levels, PricedNode, Search
 from qidsql.generalization.local_recoding import ROWS_BOUNDED, LocalFigures, LocalRecoding
@@ -171,8 +171,6 @@ class _Protection:
         self._recognised = time.monotonic() - began
         if self._request.way is Way.LEVELS and self._request.limits:
             disclosing(protection.profiler, protection.table, self._request.policy.criteria)  # refuses their columns
-            if self._request.share and protection.persons:
-                refuse_rows_left_out(self._request.limits[0], persons=True)
         self._on_stage("reading the levels of each column")
         with self._planning():
             codes = codes_of(protection, self._request.declared)
@@ -184,7 +182,7 @@ class _Protection:
         self._on_stage("coding the rows")
         with self._planning():
             policy = protection.counting(request.policy)
-            lattice = self._lattice = Lattice(protection, codes, policy, request.chosen_measure)
+            lattice = self._lattice = Lattice(protection, codes, policy, request.chosen_measure, request.share)
         rows = self._rows = lattice.shape.rows
         if not rows:
             return self._result()
@@ -196,6 +194,8 @@ class _Protection:
             if rows >= request.k and lattice.rule.plain:
                 self._search.begin_at(lattice.shape.heights)
             best = self._best(self._search, protection.search_deadline(1))
+            if best is None and not (lattice.rule.monotone or self._search.found.proved):
+                raise Stopped("no levels that meet the limits were found before the search ended")
         if best is None:
             return self._result()
         self._figures = lattice.known(best)
@@ -243,14 +243,24 @@ class _Protection:
         nodes = [lattice.chosen(text) for text in texts]
         self._on_stage("measuring the levels")
         classes = [lattice.labelled(node) for node in nodes]
-        below = [each.missing for each in classes]
+        below = [each.left_out for each in classes]
         figures = lattice.figures(nodes, below)
         self._turns = tuple(
-            AskedLevels(asked=text, classes_below_k=each.classes, enough=each.missing <= self._limit, **vars(own))
+            AskedLevels(
+                asked=text,
+                classes_below_k=each.classes,
+                rows_beyond=each.beyond,
+                enough=each.within(self._limit),
+                **vars(own),
+            )
             for text, each, own in zip(texts, classes, figures, strict=True)
         )
         costs = lattice.price(nodes, below)
-        priced = [PricedNode(*each) for each in zip(nodes, below, costs, strict=True) if each[1] <= self._limit]
+        priced = [
+            PricedNode(*each)
+            for each, own in zip(zip(nodes, below, costs, strict=True), classes, strict=True)
+            if own.within(self._limit)
+        ]
         return min(priced, key=lambda each: each.rank, default=None)
 
     def _by_values(self, codes: Codes) -> ProtectResult:
@@ -426,6 +436,6 @@ class _Protection:
     def _certificate(self, found: FoundLevels) -> tuple[UnsafeNode, ...]:
         """The unsafe nodes that were asked, without those that the proof does not need."""
         cheaper = self._lattice.cheaper(found.lower_bound) if self._lattice and found.lower_bound is not None else None
-        unsafe = {node: below for node, below in found.asked.items() if below > self._limit}
+        unsafe = {node: rows for node, rows in found.sure.items() if rows > self._limit}
         needed = cheaper.needed(unsafe) if cheaper else []
         return tuple(UnsafeNode(levels=node, rows_below_k=unsafe[node]) for node in needed)

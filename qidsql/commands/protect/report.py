@@ -124,10 +124,11 @@ def _turns(result: ProtectResult) -> Grid:
     ]
     body = []
     for each in result.turns:
-        share = percent(Fraction(each.rows_below_k, result.account.rows or 1))
+        missing = max(each.rows_below_k, each.rows_beyond)
+        share = percent(Fraction(missing, result.account.rows or 1))
         kept = "" if each.kept is None else percent(each.kept)
         enough = "enough" if each.enough else "too many rows"
-        body.append([each.asked, kept, count(each.rows_below_k), share, count(each.classes_below_k), enough])
+        body.append([each.asked, kept, count(missing), share, count(each.classes_below_k), enough])
     return Grid(heads, body)
 
 

@@ -48,6 +48,7 @@ class AskedLevels(NodeFigures):
 
     asked: str
     classes_below_k: Annotated[int, "unsafe combinations of values"]
+    rows_beyond: Annotated[int, "of those that stay, in classes beyond a limit that all of them decide"] = 0
     enough: Annotated[bool, "no more rows are in such classes than may be left out"]
 
 
@@ -152,7 +153,7 @@ def _judged(result: ProtectResult) -> tuple[Verdict, str]:
     if result.by is None:
         return _judged_ways(result)
     if result.rows_left_out is None and result.turns:
-        fewest = min(each.rows_below_k for each in result.turns)
+        fewest = min(max(each.rows_below_k, each.rows_beyond) for each in result.turns)
         allowed = int(result.suppress * rows)
         least = "at least " if len(result.turns) > 1 else ""
         share = percent(Fraction(fewest, rows))
@@ -162,6 +163,9 @@ def _judged(result: ProtectResult) -> tuple[Verdict, str]:
     if result.rows_left_out is None:
         few_rows = f"{plural(rows, 'row')} {are(rows)}"
         limited = bool(limits_among(policy.criteria))
+        if limited and result.by is Way.LEVELS and result.suppress:
+            few_out = f"with at most {percent(result.suppress)} of the rows left out"
+            return Verdict.VIOLATION, f"no coarser values help: no choice of levels meets k and the limits, {few_out}"
         if policy.entity is not None:
             missed = " or all rows together miss a limit on what they disclose" if limited else ""
             fewer = f"{policy.entity} has fewer values than k = {policy.k}{missed}"

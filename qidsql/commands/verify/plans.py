@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 
 from sqlglot import exp
@@ -27,7 +27,7 @@ from qidsql.core.copies import Script
 from qidsql.core.tables import Column, ValueKind, kind_of
 from qidsql.errors import UsageError
 from qidsql.generalization.hierarchies import Codes
-from qidsql.generalization.levels import BATCH, Levels
+from qidsql.generalization.levels import BATCH, Below, Levels
 from qidsql.generalization.local_recoding import LocalFigures, LocalRecoding
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.protection.copies import rows_of_query
@@ -89,7 +89,7 @@ class PlanClaims:
         claimed = self._claimed
         self._on_stage("coding the rows")
         policy = self._protection.counting(claimed.account.policy)
-        lattice = Lattice(self._protection, codes, policy, claimed.measure)
+        lattice = Lattice(self._protection, codes, policy, claimed.measure, claimed.suppress)
         rows = self.rows = lattice.shape.rows
         yield same(
             "it is about all rows and choices of levels",
@@ -107,9 +107,7 @@ class PlanClaims:
         if claimed.rows_left_out is None:
             yield self._of_nothing(claimed.kept, claimed.precision, claimed.bound)
             if not claimed.turns:
-                [(_, missing)] = self._below(lattice, [lattice.shape.heights])
-                why = f"of {plural(rows, 'row')} in one class, {count(missing)} miss the rule"
-                yield Claim("no coarser values help", held(missing > limit), why)
+                yield self._of_no_node(lattice, limit)
             return
         levels = tuple(each.level for each in claimed.columns_published)
         if not self._fit(levels, lattice):
@@ -145,19 +143,19 @@ class PlanClaims:
         claimed = self._claimed
         nodes = [lattice.chosen(each.asked) for each in claimed.turns]
         classes = [lattice.labelled(node) for node in nodes]
-        found = lattice.figures(nodes, [each.missing for each in classes])
+        found = lattice.figures(nodes, [each.left_out for each in classes])
         figures: dict[str, tuple[object, object]] = {}
         for number, (turn, own, profile) in enumerate(zip(claimed.turns, found, classes, strict=True), start=1):
             stated = {name: value for name, value in vars(turn).items() if name != "asked"}
-            enough = profile.missing <= limit
-            again = {**vars(own), "classes_below_k": profile.classes, "enough": enough}
+            more = {"classes_below_k": profile.classes, "rows_beyond": profile.beyond}
+            again = {**vars(own), **more, "enough": profile.within(limit)}
             figures[f"turn {number}"] = stated, again
         return same("the levels that were asked for have these figures", figures, "counted by their labels")
 
     def _of_node(self, lattice: Lattice, levels: Levels, limit: int) -> Iterator[Claim]:
         claimed = self._claimed
         classes = lattice.labelled(levels)
-        below = classes.missing
+        below = classes.left_out
         [found] = lattice.figures([levels], [below])
         [by_codes] = lattice.below([levels], classes.rows)
         figures: dict[str, tuple[object, object]] = {
@@ -170,7 +168,8 @@ class PlanClaims:
             "classes of codes": (by_codes.counted, below),
         }
         yield same("its levels have these figures", figures, "counted by their labels")
-        yield Claim(f"at most {count(limit)} rows are left out", held(below <= limit), "of those that stay below k")
+        rule = f"at most {count(limit)} rows are left out"
+        yield Claim(rule, held(classes.within(limit)), "of those that stay below k, and the others are safe")
 
     def _of_proof(self, lattice: Lattice, limit: int) -> Iterator[Claim]:
         claimed = self._claimed
@@ -191,7 +190,7 @@ class PlanClaims:
         if not all(self._inside(node, lattice) for node in unsafe):
             yield Claim(text, Holds.NO, "its proof names other columns or levels")
             return
-        wrong = [node for node, rows in self._below(lattice, list(unsafe)) if not limit < unsafe[node] <= rows]
+        wrong = [node for node, rows in self._below(lattice, list(unsafe)) if not limit < unsafe[node] <= rows.sure]
         listed = "each listed choice has so many rows in classes below k"
         yield Claim(listed, held(not wrong), f"{plural(len(unsafe), 'choice')} measured again")
         left = cheaper.uncovered(unsafe, MOST_CHOICES)
@@ -199,10 +198,10 @@ class PlanClaims:
             yield Claim(text, Holds.UNKNOWN, f"the proof leaves more than {count(MOST_CHOICES)} choices open")
             return
         open_ = list(self._below(lattice, left))
-        safe = [(node, rows) for node, rows in open_ if rows <= limit]
+        safe = [(node, rows.counted) for node, rows in open_ if rows.counted <= limit]
         costs = lattice.price([node for node, _ in safe], [rows for _, rows in safe])
         better = sum(cost < 1 - claimed.bound for cost in costs)
-        unlisted = len(open_) - len(safe)
+        unlisted = sum(rows.sure > limit for _, rows in open_)
         how = f"every other is below a listed one, but for {count(len(left))}, measured here"
         if better or unlisted:
             how = f"{plural(better, 'choice')} found that keep more, and {count(unlisted)} that the proof does not list"
@@ -214,12 +213,25 @@ class PlanClaims:
         return len(node) == len(heights) and all(map(lambda level, height: 0 <= level <= height, node, heights))
 
     @staticmethod
-    def _below(lattice: Lattice, nodes: Sequence[Levels]) -> Iterator[tuple[Levels, int]]:
+    def _below(lattice: Lattice, nodes: Sequence[Levels]) -> Iterator[tuple[Levels, Below]]:
         """The rows below k of each, all counted."""
         for start in range(0, len(nodes), BATCH):
             batch = nodes[start : start + BATCH]
             found = lattice.below(batch, lattice.shape.rows)
-            yield from ((node, each.counted) for node, each in zip(batch, found, strict=True))
+            yield from zip(batch, found, strict=True)
+
+    def _of_no_node(self, lattice: Lattice, limit: int) -> Claim:
+        """That no levels are safe: the coarsest are not, or where these tell nothing of others, none are."""
+        heights, text = lattice.shape.heights, "no coarser values help"
+        if lattice.rule.monotone:
+            [(_, coarsest)] = self._below(lattice, [heights])
+            how = f"all rows are one class, of which {plural(coarsest.counted, 'row')} miss the rule"
+            return Claim(text, held(coarsest.counted > limit), how)
+        if lattice.shape.nodes > MOST_CHOICES:
+            return Claim(text, Holds.UNKNOWN, f"there are more than {count(MOST_CHOICES)} choices of levels")
+        nodes = list(product(*(range(height + 1) for height in heights)))
+        safe = sum(rows.counted <= limit for _, rows in self._below(lattice, nodes))
+        return Claim(text, held(not safe), f"{plural(len(nodes), 'choice')} measured, of which {count(safe)} are safe")
 
     # row by row
 
