@@ -13,7 +13,7 @@ import pytest
 
 import qidsql
 from qidsql.core.results import Verdict
-from qidsql.errors import UsageError
+from qidsql.errors import BudgetSpent, UsageError
 from qidsql.generalization import levels
 from qidsql.generalization.levels import Below, Levels, LevelSearch
 from qidsql.generalization.measures import Measure, Shape
@@ -176,6 +176,53 @@ def test_persons_are_counted_in_plan_frontier_and_copy(people: Store, tmp_path: 
     assert "a row of a person leaves 6 persons or more by age, ward, if rows cannot be linked" in said
     people.execute("DELETE FROM shown WHERE ward = 'a'")
     assert inside("verify", str(place), people.url).code != 0
+
+
+@pytest.mark.engines("duckdb")
+@pytest.mark.parametrize("more", [{"l_diversity": 2}, {"alpha": "0.5", "suppress": "20%"}, {"entity": "person"}])
+def test_a_budget_that_ends_never_passes_for_an_answer(people: Store, more: dict[str, Any]) -> None:
+    """With each number of statements: no plan, the coarsest, or the whole one; no kept copy is called none."""
+    given: dict[str, Any] = {**GIVEN, "k": 4, **more}
+    with people.connect(writable=True) as engine:
+        whole = qidsql.protect(engine, "people", **given, into="whole")
+    assert whole.verdict is Verdict.FINISHED
+    for most in range(1, whole.account.statements, 2):
+        with people.connect(writable=True) as engine:
+            found = qidsql.protect(engine, "people", **given, into=f"ended{most}", max_statements=most)
+        if found.target is None:
+            assert found.verdict is Verdict.INCONCLUSIVE and "nothing was written" in found.reason
+        else:
+            assert found.verdict is Verdict.FINISHED and (found.coarsest or found.kept == whole.kept)
+            assert found.account.rows == len(ROWS)
+
+
+@pytest.mark.engines("duckdb")
+def test_a_limit_that_all_levels_miss_is_no_answer_of_a_search_that_ended(
+    people: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where rows may be left out, the coarsest levels tell nothing of others."""
+    monkeypatch.setattr(LevelSearch, "_next", lambda self: (_ for _ in ()).throw(BudgetSpent("ended")))
+    monkeypatch.setattr(levels, "BATCH", 1)
+    ended = qidsql.protect(people.url, "people", **GIVEN, k=5, alpha="0.3", suppress="60%")
+    assert ended.verdict is Verdict.INCONCLUSIVE and ended.kept is None
+
+
+@pytest.mark.engines("duckdb", "postgres", "sqlite", "spark")
+def test_each_engine_finds_the_same_levels(store: Store) -> None:
+    """Of texts, which every engine takes as they are or not at all; without a copy, as two of them are only read."""
+    store.table(
+        "people", COLUMNS | {"age": "VARCHAR(9)"}, [(f"a{row[0]}{'b' * (row[0] % 2)}", *row[1:]) for row in ROWS]
+    )
+    for more, kept, gone in (
+        ({"k": 5, "l_diversity": 2}, Fraction(1, 2), 0),
+        ({"k": 5, "alpha": "0.5", "suppress": "20%"}, Fraction(5, 6), 40),
+        ({"k": 5, "t_closeness": "0.3", "suppress": 0}, Fraction(1, 2), 0),
+        ({"k": 6, "entity": "person"}, Fraction(1, 2), 0),
+        ({"k": 5, "entity": "person", "l_diversity": 2, "suppress": 0}, Fraction(1, 2), 0),
+    ):
+        with store.connect() as engine:
+            found = qidsql.protect(engine, "people", **GIVEN | more)
+        assert (found.kept, found.rows_left_out, found.proved) == (kept, gone, True), found.reason
 
 
 @pytest.mark.engines("duckdb")

@@ -5,6 +5,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.engines.spark.dialect import SPARK
+from qidsql.measures.disclosure_limits import Distant, FewValues, Frequent
 from qidsql.measures.histories import KnownRows
 from qidsql.measures.least_squares import Covariate
 from qidsql.sql.classes import (
@@ -37,6 +39,7 @@ from qidsql.sql.copies import (
 )
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.distributions import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
+from qidsql.sql.hierarchies import judged_nodes
 from qidsql.sql.histories import (
     certain_persons,
     choices,
@@ -46,6 +49,7 @@ from qidsql.sql.histories import (
     varying_columns,
     whole_histories,
 )
+from qidsql.sql.judged_classes import ClassRule
 from qidsql.sql.matching_rows import Domain, matching_profile, witness_rows
 from qidsql.sql.population import household_risks, population_match, survey_weights
 from qidsql.sql.regions import Region, bucket_sizes, profiles_in_regions
@@ -147,6 +151,21 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "sample_values", class_profiles(dialect, values, [ALL], 5)
     yield from _impact(dialect)
     yield from _linkage(dialect)
+    yield from _judged(dialect)
+
+
+def _judged(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
+    """The classes at two choices of levels: by own rows and as all that stay decide, and by persons."""
+    two, three, half = Fraction(2), Fraction(3), Fraction(1, 2)
+    rules = {
+        "judged_levels": ClassRule(5, limits=(FewValues("zip", three), Frequent("zip", half), Distant("zip", half))),
+        "judged_levels_all_stay": ClassRule(5, limits=(Distant("zip", half),), all_stay=True),
+        "judged_levels_of_persons": ClassRule(5, persons=True, limits=(FewValues("zip", two),)),
+    }
+    for name, rule in rules.items():
+        masks, sums = [(7, 1), (4, 0)], [["g_0_1"], ["n"]]
+        text = judged_nodes(dialect, "SELECT * FROM coded", masks, rule, sums)
+        yield name, Statement(text, "classes at some levels", lambda rows: rows)
 
 
 def _held(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:

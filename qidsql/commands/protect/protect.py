@@ -138,6 +138,8 @@ class _Protection:
             self._coarsest, self._search = str(spent), None
             if self._copied:
                 made = partial(coarsest_rows, protection)
+                if protection.persons:  # whom the audit counts instead
+                    self._rows, _ = protection.profiler.counts()
                 self._write(protection.copy, made, withheld_columns(protection), protection.counted or None)
             return self._result()
 
