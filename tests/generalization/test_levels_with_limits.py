@@ -153,6 +153,7 @@ def test_levels_that_are_asked_for_are_judged_by_the_limit(people: Store, tmp_pa
         ]
         assert (turn.rows_below_k, turn.classes_below_k) == (sum(missing), len(missing))
         assert turn.enough is (2 * sum(missing) <= len(ROWS))
+        assert turn.cells_shown == sum(missing) * (1 if turn.asked == "age=*" else 2)
     assert strict.verdict is Verdict.VIOLATION and "240 rows (100 %) are below k or beyond a limit" in strict.reason
     for number, result in enumerate((found, strict)):
         place = tmp_path / f"turns{number}.json"

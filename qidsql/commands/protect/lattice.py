@@ -69,7 +69,7 @@ def rule_of(protection: TableProtection, policy: Policy, all_stay: bool) -> tupl
     limits = limits_among(policy.criteria)
     rule = ClassRule(policy.k, policy.entity is not None, tuple(limits), all_stay)
     persons = protection.table.resolve([policy.entity] if policy.entity else [])
-    about = [*persons, *(each.learned for each in protection.table.resolve(rule.sensitive))]
+    about = [*persons, *(protection.table.column(name).learned for name in rule.sensitive)]
     return rule, list(zip(rule.carried, about, strict=True))
 
 
@@ -131,6 +131,10 @@ class Lattice:
             )
             for node, rows, leaves in zip(nodes, below, missing, strict=True)
         ]
+
+    def cells_shown(self, node: Levels, rows: int) -> int:
+        """How many cells of so many rows show anything at these levels."""
+        return rows * sum(level < height for level, height in zip(node, self.shape.heights, strict=True))
 
     def known(self, best: PricedNode) -> NodeFigures:
         """What is known of a choice without another statement."""

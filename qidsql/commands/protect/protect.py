@@ -252,6 +252,7 @@ class _Protection:
                 asked=text,
                 classes_below_k=each.classes,
                 rows_beyond=each.beyond,
+                cells_shown=lattice.cells_shown(own.levels, each.left_out),
                 enough=each.within(self._limit),
                 **vars(own),
             )

@@ -117,18 +117,20 @@ def _carried_out(result: ProtectResult, way: Way) -> tuple[str, str]:
 def _turns(result: ProtectResult) -> Grid:
     """The levels that were asked for, side by side."""
     k = result.account.policy.k
-    beyond = " or beyond a limit" if limits_among(result.account.policy.criteria) else ""
+    missing = "rows that miss the rule" if limits_among(result.account.policy.criteria) else f"rows below {k}"
     heads = [
-        *(Head("Levels", text=True), Head("keeps"), Head(f"rows below {k}{beyond}"), Head("")),
-        *(Head("unsafe combinations", leaves=1), Head("", text=True)),
+        *(Head("Levels", text=True), Head("keeps"), Head(missing), Head("")),
+        *(Head("unsafe combinations", leaves=1), Head("cells to blank", leaves=2), Head("", text=True)),
     ]
     body = []
     for each in result.turns:
-        missing = max(each.rows_below_k, each.rows_beyond)
-        share = percent(Fraction(missing, result.account.rows or 1))
+        rows = max(each.rows_below_k, each.rows_beyond)
+        share = percent(Fraction(rows, result.account.rows or 1))
         kept = "" if each.kept is None else percent(each.kept)
         enough = "enough" if each.enough else "too many rows"
-        body.append([each.asked, kept, count(missing), share, count(each.classes_below_k), enough])
+        body.append(
+            [each.asked, kept, count(rows), share, count(each.classes_below_k), count(each.cells_shown), enough]
+        )
     return Grid(heads, body)
 
 

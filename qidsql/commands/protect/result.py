@@ -49,6 +49,7 @@ class AskedLevels(NodeFigures):
     asked: str
     classes_below_k: Annotated[int, "unsafe combinations of values"]
     rows_beyond: Annotated[int, "of those that stay, in classes beyond a limit that all of them decide"] = 0
+    cells_shown: Annotated[int, "of the rows below k, not withheld: to blank if the rows shall stay, or fewer"] = 0
     enough: Annotated[bool, "no more rows are in such classes than may be left out"]
 
 

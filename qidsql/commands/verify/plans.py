@@ -148,6 +148,7 @@ class PlanClaims:
         for number, (turn, own, profile) in enumerate(zip(claimed.turns, found, classes, strict=True), start=1):
             stated = {name: value for name, value in vars(turn).items() if name != "asked"}
             more = {"classes_below_k": profile.classes, "rows_beyond": profile.beyond}
+            more |= {"cells_shown": lattice.cells_shown(own.levels, profile.left_out)}
             again = {**vars(own), **more, "enough": profile.within(limit)}
             figures[f"turn {number}"] = stated, again
         return same("the levels that were asked for have these figures", figures, "counted by their labels")
