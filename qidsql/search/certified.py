@@ -33,15 +33,15 @@ def certified(profiler: Profiler, criterion: Criterion, earlier: Sequence[int]) 
     [2, 4]
     """
     search = _Mending(profiler, criterion, earlier)
-    largest = search.largest()
-    if not earlier or len(largest) == MOST_FAILING_SETS:
-        return None
-    search.measure([*earlier, *largest])
-    most = (1 + MOST_MORE) * len(search.known)
-    while missing := search.missing():
-        if len(search.known) + len(missing) > most:
+    missing = [*earlier, *search.largest()]
+    most = (1 + MOST_MORE) * len(missing)
+    while missing and not search.too_many:
+        if not earlier or len(search.known) + len(missing) > most:
             return None
         search.measure(missing)
+        missing = search.missing()
+    if search.too_many:
+        return None
     order = sorted(search.met, key=lambda mask: (mask.bit_count(), tuple(positions(mask))))
     found = tuple(Found(mask, search.known[mask]) for mask in order)
     algorithm = ALGORITHM if set(search.met) == set(earlier) else MENDED
@@ -78,6 +78,11 @@ class _Mending:
 
     def largest(self) -> list[int]:
         return largest_without(self.met, len(self._columns))
+
+    @property
+    def too_many(self) -> bool:
+        """Whether not all of the largest sets are looked at, of which one could meet the criterion."""
+        return len(self.largest()) == MOST_FAILING_SETS
 
     def missing(self) -> list[int]:
         """The sets to measure next; none if the list is certified."""
