@@ -12,6 +12,8 @@ the one below, and covers every value, is checked in the engine (`hierarchies`).
 """
 
 import csv
+import hashlib
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from io import StringIO
@@ -53,6 +55,21 @@ def declared_hierarchies(
         known = [column for column in columns if column.name.lower() in given]
         found = {each.name: _declared(engine, ask, table, each, given[each.name.lower()], place) for each in known}
     return found
+
+
+def contents_of(place: Path) -> list[str]:
+    """What the folder or the TOML file declares now, for a comparison: the contents of its files. Levels that a table
+    has can change unseen: the answer is another one each time. Raises UsageError."""
+    files = sorted(place.glob("*.csv")) if place.suffix.lower() != ".toml" else [place]
+    if files == [place]:
+        given = read_toml(place, _expected()).content.values()
+        files += [place.parent / each for each in given if isinstance(each, str)]
+        if any(isinstance(each, Mapping) and "table" in each for each in given):
+            return [secrets.token_hex()]
+    try:
+        return [f"{each.name} {hashlib.sha256(each.read_bytes()).hexdigest()}" for each in files]
+    except OSError as error:
+        raise UsageError(f"{error.filename} cannot be read ({type(error).__name__}); {_expected()}") from None
 
 
 def _expected() -> str:

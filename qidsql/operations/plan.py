@@ -239,7 +239,12 @@ class Resumption:
         token = None if self._history is None or time_dependent else engine.state_token(table)
         if token is None:
             return None
-        inputs = [asked_of(engine, policy, entry.all_weights), plain(policy), entry.exemptions, today]
+        inputs = [
+            asked_of(engine, policy, entry.all_weights, entry.options.get("hierarchies")),
+            plain(policy),
+            entry.exemptions,
+            today,
+        ]
         asked = hashlib.sha256(json.dumps(inputs, default=str).encode()).hexdigest()
         return UnfinishedTable(self._run, engine.label, str(table.name), asked, token)
 

@@ -340,7 +340,7 @@ class _Run:
         """The audit of a table, or the one before, of that run, if it stands; and the table with its fingerprints."""
         spent, mark = Accounting(engine), None
         typed = None if described.kind == "file" else table_node(described.name).sql(engine.dialect.name)
-        asked, table = asked_of(engine, policy, weights), None if self.past.fresh else before
+        asked, table = asked_of(engine, policy, weights, hierarchies), None if self.past.fresh else before
 
         def check(described: Table) -> None:
             nonlocal mark

@@ -12,24 +12,32 @@ import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from qidsql.commands.audit.command import AuditResult
-from qidsql.core.policy import Policy, settings_of
+from qidsql.core.policy import BUDGETS, Policy, settings_of
 from qidsql.core.recodings import read_hierarchy
 from qidsql.core.requirements import read_order
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
+from qidsql.generalization.declared import contents_of
 from qidsql.operations.table_run import TableRun
 from qidsql.sql.relation import fingerprint, relation
 from qidsql.version import __version__
 
 
-def asked_of(engine: Engine, policy: Policy, weights: Mapping[str, int]) -> list[Any]:
-    """What is asked about the rows, and by whom: with another one the same rows may have another verdict."""
-    files = [policy.hierarchy and read_hierarchy(policy.hierarchy), policy.order and read_order(policy.order)]
-    asked = [settings_of(policy), policy.each_row, policy.empty, sorted(weights.items())]
+def asked_of(engine: Engine, policy: Policy, weights: Mapping[str, int], hierarchies: str | None) -> list[Any]:
+    """What is asked about the rows, by whom and within which budgets: with another one the same rows may have another
+    verdict, or more may be known of them. Raises UsageError."""
+    files = [
+        policy.hierarchy and read_hierarchy(policy.hierarchy),
+        policy.order and read_order(policy.order),
+        hierarchies and contents_of(Path(hierarchies)),
+    ]
+    budgets = [getattr(policy, name) for name in BUDGETS]
+    asked = [settings_of(policy), budgets, policy.each_row, policy.empty, sorted(weights.items())]
     return [__version__, engine.version, engine.role, engine.time_zone, engine.read_with, *asked, files]
 
 

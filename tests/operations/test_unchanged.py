@@ -259,3 +259,36 @@ def test_a_table_with_a_hundredth_more_rows_takes_less_than_half_of_the_statemen
     assert (found.column_sets, found.withheld) == (searched.column_sets, searched.withheld)
     assert changed.statements * 2 < alone.statements
     assert changed.spared > changed.statements
+
+
+def stands_after(folder: Path, more: str, change: Callable[[], object]) -> bool:
+    """Whether the verdict of a first night stands in the next one, after the change, and again unchanged after that."""
+    path, history = policy_file(folder, (folder / "url").read_text(), entries("one", more=more)), history_of(folder)
+    history.record(run(read_policy_file(path), history))
+    history.record(run(read_policy_file(path), history))
+    change()
+    return run(read_policy_file(path), history).tables[0].unchanged is not None
+
+
+def test_what_an_audit_was_given_beside_the_rows_is_part_of_the_question(folder: Path, store: Store) -> None:
+    """Budgets, of which one ended the audit, and levels of columns, in a file, a folder, or a table that can change."""
+
+    def written(file: Path, text: str) -> Callable[[], object]:
+        return lambda: file.write_text(text)
+
+    without = lambda: policy_file(folder, store.url, entries("one"))  # noqa: E731
+    for budget in ("max_statements = 4", "max_seconds = 90"):
+        assert stands_after(folder, budget, lambda: None)
+        assert not stands_after(folder, budget, without)
+    (folder / "levels").mkdir()
+    (folder / "levels.toml").write_text('ward = { all = ["a", "b"] }\n')
+    (folder / "levels" / "ward.csv").write_text("a;x\nb;x\n")
+    for declared, change in {
+        "levels.toml": written(folder / "levels.toml", 'ward = { every = ["a", "b"] }\n'),
+        "levels": written(folder / "levels" / "ward.csv", "a;y\nb;y\n"),
+    }.items():
+        assert stands_after(folder, f'hierarchies = "{declared}"', lambda: None)
+        assert not stands_after(folder, f'hierarchies = "{declared}"', change)
+    (folder / "levels.toml").write_text('ward = { table = "wards" }\n')
+    store.execute("CREATE TABLE wards AS SELECT ward, 'x' AS x FROM one GROUP BY ward")
+    assert not stands_after(folder, 'hierarchies = "levels.toml"', lambda: None)
