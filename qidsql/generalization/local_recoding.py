@@ -14,9 +14,9 @@ from typing import Annotated
 from sqlglot import exp
 
 from qidsql.core.policy import Policy
-from qidsql.core.tables import Column, Comparison, Nulls, Table
+from qidsql.core.tables import Column, Comparison, Nulls, Table, ValueKind
 from qidsql.errors import UsageError
-from qidsql.generalization.hierarchies import IN_A_FILE, TOP, Ask, CodedColumn, Codes, Hold
+from qidsql.generalization.hierarchies import IN_A_FILE, TOP, Ask, CodedColumn, Codes, Hold, kind_of_values
 from qidsql.generalization.moves import Moves
 from qidsql.measures.disclosure_limits import FewValues
 from qidsql.sql import local_recoding as sql
@@ -314,9 +314,17 @@ class LocalRecoding:
         found = []
         for level in levels:
             label = self._codes.published(place, level)
-            label = label if typed and not level else exp.Cast(this=label, to=text)
+            if not (typed and not level):
+                label = exp.Cast(this=label if level else self._one_zero(place, label), to=text)
             found.append(exp.alias_(label, f"label{place}_{level}"))
         return found
+
+    def _one_zero(self, place: int, value: exp.Expr) -> exp.Expr:
+        """The value; of floating point 0 for -0, which are one value and two texts."""
+        column = self._codes.columns[place].hierarchy.column
+        if kind_of_values(column, self._dialect) is not ValueKind.FLOAT:
+            return value
+        return exp.Add(this=value, expression=exp.Cast(this=exp.Literal.number(0), to=self._dialect.type(column.type)))
 
     def _cell(self, place: int, blank: bool) -> exp.Expr:
         steps = self._steps[place]
