@@ -335,7 +335,12 @@ class Policy(Requirements):
 
 
 def resolve_each_row(options: object) -> None:
-    """Options whose entity is "row" have no column of persons: each row is another person, confirmed."""
+    """Options whose entity is "row" have no column of persons: each row is another person, confirmed.
+
+    Raises UsageError for an empty name: neither a column nor a row was meant.
+    """
+    if getattr(options, "entity", None) == "":
+        raise UsageError(f"{setting('entity')} is empty: name the column of persons, or {EACH_ROW}")
     if getattr(options, "entity", None) == EACH_ROW:
         object.__setattr__(options, "entity", None)
         object.__setattr__(options, "each_row", True)
@@ -550,6 +555,9 @@ class MatchesRows(Budgeted, PolicyOptions, Audited):
 def column_weights(given: Weights) -> dict[str, int]:
     """The weights by column: from age=3,zip=2, or from the table [weights] of a toml file. Raises UsageError."""
     if given is None or isinstance(given, Mapping):
+        for name, weight in (given or {}).items():
+            if not isinstance(name, str) or type(weight) is not int or weight < 1:
+                raise UsageError(f"{setting('weights')} takes a positive whole number per column; {name} has another")
         return dict(given or {})
     if isinstance(given, Path) or given.endswith(".toml"):
         return _of_file(Path(given))

@@ -17,7 +17,7 @@ help texts. The request checks the values in `__post_init__`, wherever they come
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -60,6 +60,8 @@ class Form:
     def check(self, name: str, value: object) -> None:
         """Raises UsageError for a value of another type; None is whatever the request takes it for."""
         fits = isinstance(value, self.python) and (not isinstance(value, bool) or {bool, object} & {*self.python})
+        if self.sql == "VARCHAR[]" and isinstance(value, Collection):
+            fits = fits and all(isinstance(each, NAMED) for each in value)
         if value is not None and not fits:
             raise UsageError(f"{name} must be {self.said}, not {type(value).__name__}")
 

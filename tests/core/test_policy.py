@@ -197,3 +197,16 @@ def test_weights_of_a_file_are_positive_whole_numbers(tmp_path: Path, text: str,
             column_weights(file)
     else:
         assert column_weights(file) == found
+
+
+@pytest.mark.parametrize("given", [{"age": 0}, {"age": -1}, {"age": True}, {"age": 1.5}, {"age": "3"}, {1: 2}])
+def test_weights_of_python_are_positive_whole_numbers(given: Any) -> None:
+    with pytest.raises(UsageError, match="takes a positive whole number per column"):
+        column_weights(given)
+
+
+def test_an_empty_name_is_no_column_of_persons() -> None:
+    """Of an unset variable of a shell, for example: rows would be counted, and called persons."""
+    for make in (lambda: Policy(entity=""), lambda: KeysRequest("t", entity=""), lambda: AuditRequest("t", entity="")):
+        with pytest.raises(UsageError, match=r"--entity is empty: name the column of persons, or row"):
+            make()

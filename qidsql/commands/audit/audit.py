@@ -193,6 +193,7 @@ class _Progress:
 def _described(engine: Engine, request: AuditRequest) -> tuple[Table, Columns]:
     """The table as the catalog describes it, and its columns in their given roles."""
     table = engine.narrowed(engine.describe(request.table), request.policy.where)
+    table.resolve([*request.column_weights])
     return table, given_columns(table, request.policy)
 
 
