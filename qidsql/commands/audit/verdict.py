@@ -371,6 +371,8 @@ def assumptions(policy: Policy, columns: Sequence[ColumnFinding], verdict: Verdi
             else f"the rows of a value of {policy.entity} can be linked, and each is one person: who "
             f"has two of them has two shorter histories"
         )
+        if policy.known_rows == KnownRows.TWO or policy.require:
+            taken.append("who knows two equal rows of a person knows that there is such a row, not how many")
     elif policy.each_row:
         taken.append(f"each row is another person, as confirmed ({setting('entity')} {EACH_ROW})")
     else:

@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import duckdb
 import pytest
 
 import qidsql
@@ -307,3 +308,16 @@ def test_an_engine_that_has_no_lists_says_so(store: Store) -> None:
     made(store, [(person, "a", 1) for person in range(4)])
     with pytest.raises(UsageError, match="does not compare all rows of persons"):
         qidsql.audit(store.url, "events", k=2, entity="person", columns=["place"], known_rows="all")
+
+
+def test_what_two_equal_rows_count_as_is_said() -> None:
+    """As one, be there two: nobody else has a second one, which `all` counts."""
+    with duckdb.connect() as people:
+        people.execute("CREATE TABLE t AS SELECT 'icu' AS ward, i % 10 AS p FROM range(11) AS r(i)")
+        found = {
+            known: qidsql.audit(people, "t", k=5, columns="ward", entity="p", known_rows=known)  # type: ignore[arg-type]
+            for known in ("2", "all")
+        }
+    assert [each.verdict for each in found.values()] == ["pass", "violation"]
+    said = "who knows two equal rows of a person knows that there is such a row, not how many"
+    assert [said in each.assumptions for each in found.values()] == [True, False]
