@@ -352,6 +352,8 @@ def clinic() -> Iterator[SparkSession]:
     for view in ("people", "people_protected"):
         opened.execute(f"CREATE TEMPORARY VIEW {view} AS SELECT {weird} FROM ({numbers} FROM RANGE(300))")
     opened.execute(f"CREATE TEMPORARY VIEW voters AS SELECT {weird} FROM ({numbers} FROM RANGE(50))")
+    codes = "id % 8 AS w0, id % 2 AS w1, 1 AS n, id % 3 AS g_0_1, id % 5 AS sensitive0, CAST(id AS INT) AS person"
+    opened.execute(f"CREATE TEMPORARY VIEW coded AS SELECT {codes} FROM RANGE(60)")
     yield opened
     opened.close()
 
