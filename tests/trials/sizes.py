@@ -30,7 +30,7 @@ SMALL_TABLES, LARGE_TABLES = 10, 5  # of one drawing
 SMALL = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 1000)
 LARGE = 70_000  # rows
 NO_SIZES = {  # they mean something, or stand for what is beyond all numbers
-    *("column_lattice.WORD_COLUMNS", "matching_rows.MARKS", "packing.WORD"),
+    *("column_lattice.WORD_COLUMNS", "column_lattice.MOST_LATTICE_COLUMNS", "matching_rows.MARKS", "packing.WORD"),
     *("certificate_check.LARGEST_CHECKED_SUM", "local_search.LOSS_OF_NO_GROUP", "bounds.LARGEST_PRICE_SUM"),
     *("population.LARGEST_WEIGHT", "population.SIZE_STEPS", "plan.MAX_COLUMNS"),
     # Limits beyond which a command refuses
