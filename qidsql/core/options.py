@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 from typing import Annotated, TypeAlias, TypeVar
 
 from qidsql.declarations.options import FileName, Names, Option, Ratio, Size, Weights
@@ -207,6 +208,17 @@ EXPONENT = 4  # characters of one: with more, a number could have any length
 def names(given: Names | None) -> tuple[str, ...]:
     """One name or several."""
     return (given,) if isinstance(given, str) else tuple(given or ())
+
+
+def place_of_hierarchies(given: str | Path | None) -> Path | None:
+    """The folder or the file that declares them. Raises UsageError if there is none."""
+    if given is None:
+        return None
+    place = Path(given).expanduser()
+    if not place.exists():
+        expected = "it takes a folder with files COLUMN.csv, or a .toml file"
+        raise UsageError(f"{setting('hierarchies')} {given} is not there: {expected}")
+    return place
 
 
 def choice(kinds: type[Choice], name: str, value: str, among: Sequence[Choice] = ()) -> Choice:

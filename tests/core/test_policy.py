@@ -12,6 +12,7 @@ import pytest
 from qidsql.commands.audit.command import AuditRequest
 from qidsql.commands.graph.command import GraphRequest
 from qidsql.commands.keys.command import KeysRequest
+from qidsql.commands.protect.command import ProtectRequest
 from qidsql.core.options import names
 from qidsql.core.policy import Policy, PolicyOrigin, changed_settings, column_weights, question
 from qidsql.declarations.results import loaded, plain
@@ -210,3 +211,10 @@ def test_an_empty_name_is_no_column_of_persons() -> None:
     for make in (lambda: Policy(entity=""), lambda: KeysRequest("t", entity=""), lambda: AuditRequest("t", entity="")):
         with pytest.raises(UsageError, match=r"--entity is empty: name the column of persons, or row"):
             make()
+
+
+def test_hierarchies_that_are_not_there_are_an_error_whatever_needs_them(tmp_path: Path) -> None:
+    for make in (AuditRequest, ProtectRequest):
+        make("t", hierarchies=str(tmp_path))
+        with pytest.raises(UsageError, match=r"--hierarchies .*levels\.toml is not there: it takes a folder"):
+            make("t", hierarchies=str(tmp_path / "levels.toml"))

@@ -24,6 +24,7 @@ from qidsql.core.options import (
     Workspace,
     chance,
     choice,
+    place_of_hierarchies,
 )
 from qidsql.core.policy import Audited, Budgeted, Policy, PolicyOptions, Scope, Weighted
 from qidsql.core.requirements import Requirements
@@ -352,7 +353,7 @@ class AuditRequest(Scope, Budgeted, PolicyOptions, Requirements, Audited, Weight
     on_part: Callable[[AuditResult], None] | None = field(default=None, repr=False, compare=False)  # facts so far
 
     def check(self) -> None:
-        _ = self.policy, self.column_weights, self.undeclared
+        _ = self.policy, self.column_weights, self.undeclared, self.declared
         if self.error is not None:
             refuse_what_is_not_estimated(self)
 
@@ -374,7 +375,7 @@ class AuditRequest(Scope, Budgeted, PolicyOptions, Requirements, Audited, Weight
     @property
     def declared(self) -> Path | None:
         """Where hierarchies are declared."""
-        return None if self.hierarchies is None else Path(self.hierarchies).expanduser()
+        return place_of_hierarchies(self.hierarchies)
 
 
 def refuse_what_is_not_estimated(request: AuditRequest) -> None:

@@ -8,7 +8,17 @@ from typing import Annotated, ClassVar
 
 from qidsql.commands.protect.way import WAY, By, Way
 from qidsql.core.copies import CopyOptions, Script, by_rows
-from qidsql.core.options import COPY, ColumnWeights, Hierarchies, K, KeepIdentifiers, choice, fraction, names
+from qidsql.core.options import (
+    COPY,
+    ColumnWeights,
+    Hierarchies,
+    K,
+    KeepIdentifiers,
+    choice,
+    fraction,
+    names,
+    place_of_hierarchies,
+)
 from qidsql.core.policy import Audited, Budgeted, PolicyOptions, Scope, Weighted
 from qidsql.core.requirements import DisclosureOptions
 from qidsql.declarations.options import Command, Names, Option, Ratio
@@ -135,7 +145,7 @@ class ProtectRequest(DisclosureOptions, Scope, Budgeted, CopyOptions, PolicyOpti
     @property
     def declared(self) -> Path | None:
         """Where hierarchies are declared."""
-        return None if self.hierarchies is None else Path(self.hierarchies).expanduser()
+        return place_of_hierarchies(self.hierarchies)
 
 
 EXIT_CODES = "0 finished, 1 impossible, 2 error, 3 inconclusive"
