@@ -7,6 +7,7 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 TESTS = Path(__file__).resolve().parent
@@ -193,6 +194,18 @@ def test_inside_a_room_imports_make_no_circle() -> None:
 
     for module in below:
         visit(module, ())
+
+
+def test_no_file_imports_itself_by_way_of_others() -> None:
+    """Within a room either, nor by imports in functions and for types."""
+    arrows = nx.DiGraph()
+    by_module = {".".join(path.relative_to(TESTS.parent).with_suffix("").parts): path for path in FILES}
+    for name, path in by_module.items():
+        for node in (each for each in nodes(path) if isinstance(each, ast.ImportFrom)):
+            arrows.add_edges_from((name, f"{node.module}.{alias.name}") for alias in node.names)
+            arrows.add_edge(name, node.module)
+    circles = [each for each in nx.strongly_connected_components(arrows) if len(each) > 1]
+    assert circles == []
 
 
 @cache

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qidsql.cli.history import write_listing
-from qidsql.cli.options import LISTINGS, Format, HistoryUrl, Output, PolicyArgument, Quiet, report_format
+from qidsql.cli.options import LISTINGS, Format, HistoryUrl, Output, PolicyArgument, Quiet, report_format, write_listing
 from qidsql.cli.streams import say
 from qidsql.declarations.options import Command, Option
 from qidsql.errors import ExitCode, QidsqlError, UsageError

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from qidsql.cli.options import (
     LISTINGS,
-    TERMINAL,
     Format,
     HistoryUrl,
     Output,
@@ -16,9 +15,10 @@ from qidsql.cli.options import (
     Quiet,
     naming_variable,
     report_format,
+    write_listing,
 )
 from qidsql.cli.run_report import finding_changes
-from qidsql.cli.streams import report_text, say, screen, write_output
+from qidsql.cli.streams import say
 from qidsql.core.results import Verdict
 from qidsql.declarations.options import Command, Option
 from qidsql.errors import UsageError
@@ -32,26 +32,6 @@ from qidsql.wording.texts import count, plural, seconds
 if TYPE_CHECKING:
     from qidsql.operations.history.records import History, RecordedRuns
     from qidsql.report.blocks import Report
-
-
-# Writes the reports of commands that read the history or the policy file, in each of their formats.
-
-
-def write_listing(request: Any, format: str, found: object, report: "Report", title: str) -> None:
-    """Writes what was found to the output of the request, by default to stdout. Raises UsageError."""
-    write_output(_text(type(request), format, found, report, title, request.output), request.output)
-
-
-def _text(request: type, format: str, found: object, report: "Report", title: str, output: Path | None) -> str:
-    if format == "json":
-        from qidsql.formats import json
-
-        return json.indented(found)
-    if format == TERMINAL:
-        return report_text(report, *screen(output))
-    from qidsql.formats.command_reports import CommandReport, question_of, report_as
-
-    return report_as(CommandReport.listed(title, question_of(request), report), format)
 
 
 # The reports of `history` and `diff`.

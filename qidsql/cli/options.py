@@ -5,16 +5,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from typer.core import TyperCommand
 
-from qidsql.cli.streams import check_output
+from qidsql.cli.streams import check_output, report_text, screen, write_output
 from qidsql.core.options import DISCLOSURE
 from qidsql.declarations.options import FORMS, Names, Option, Parameter, Paths
 from qidsql.engines.registry import EXPECTED
 from qidsql.errors import UnknownName, UsageError
 from qidsql.formats.registry import FORMATS, NAMES
+
+if TYPE_CHECKING:
+    from qidsql.report.blocks import Report
 
 OUTPUT = "Output"
 CONNECTION = "How the source is opened"
@@ -202,6 +205,26 @@ def source_and_table(source: str | None, table: str | None) -> tuple[str | None,
             return source, table
         return None, source
     return source, table
+
+
+# Writes the reports of commands that read the history or the policy file, in each of their formats.
+
+
+def write_listing(request: Any, format: str, found: object, report: "Report", title: str) -> None:
+    """Writes what was found to the output of the request, by default to stdout. Raises UsageError."""
+    write_output(_text(type(request), format, found, report, title, request.output), request.output)
+
+
+def _text(request: type, format: str, found: object, report: "Report", title: str, output: Path | None) -> str:
+    if format == "json":
+        from qidsql.formats import json
+
+        return json.indented(found)
+    if format == TERMINAL:
+        return report_text(report, *screen(output))
+    from qidsql.formats.command_reports import CommandReport, question_of, report_as
+
+    return report_as(CommandReport.listed(title, question_of(request), report), format)
 
 
 # Limits by their names: --require alpha=0.5. As options of their own, these would be a screen of help.

@@ -7,7 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from qidsql.cli.history import opened_history
-from qidsql.cli.options import LISTINGS, Format, HistoryUrl, Output, PolicyPath, Quiet, report_format, source_and_table
+from qidsql.cli.options import (
+    LISTINGS,
+    Format,
+    HistoryUrl,
+    Output,
+    PolicyPath,
+    Quiet,
+    report_format,
+    source_and_table,
+    write_listing,
+)
 from qidsql.cli.streams import say
 from qidsql.commands.release.command import COMMAND
 from qidsql.core.files import refuse_pipe
@@ -140,7 +150,6 @@ RELEASES = Command(
 
 def list_releases(request: ReleasesRequest) -> None:
     """Lists the recorded releases. Raises UsageError, TomlFileError, StoreError."""
-    from qidsql.cli.history import write_listing
     from qidsql.operations.history.releases import ReleaseLedger
     from qidsql.operations.policy_file import read_policy_file
 
