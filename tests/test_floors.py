@@ -178,24 +178,6 @@ def test_nobody_asks_which_criterion_it_is() -> None:
     assert wrong == []
 
 
-def test_inside_a_room_imports_make_no_circle() -> None:
-    below: dict[str, set[str]] = {}
-    for path in FILES:
-        module = "qidsql." + ".".join(path.relative_to(HOUSE).with_suffix("").parts)
-        below[module] = {other for other in imported(path) if other.startswith("qidsql.")}
-    done: set[str] = set()
-
-    def visit(module: str, above: tuple[str, ...]) -> None:
-        assert module not in above, " -> ".join((*above, module))
-        if module not in done:
-            for other in below.get(module, ()):
-                visit(other, (*above, module))
-            done.add(module)
-
-    for module in below:
-        visit(module, ())
-
-
 def test_no_file_imports_itself_by_way_of_others() -> None:
     """Within a room either, nor by imports in functions and for types."""
     arrows = nx.DiGraph()
