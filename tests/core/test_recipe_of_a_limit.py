@@ -77,7 +77,7 @@ def called(house: Path, *arguments: str, code: int = 1) -> str:
 
 @pytest.mark.exhaustive
 def test_a_limit_added_by_the_recipe_is_in_every_report(house: Path) -> None:
-    audit = ("-m", "qidsql", "audit", "clinic.duckdb", "people", "--dominance", "90%", "--sensitive", "disease")
+    audit = ("-m", "qidsql", "audit", "clinic.duckdb", "people", "--require", "dominance=90%", "--sensitive", "disease")
     said = called(house, *audit)
     assert "share a value of disease" in said
     assert "share a value of disease" in called(house, *audit, "--format", "html")
