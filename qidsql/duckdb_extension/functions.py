@@ -41,6 +41,7 @@ from qidsql.duckdb_extension.guard import MANY, as_typed
 from qidsql.duckdb_extension.guard import NAME as GUARD_NAME
 from qidsql.errors import Interrupted, UsageError
 from qidsql.sql import quoted, sql_file
+from qidsql.wording.texts import BY_REQUIRE
 
 if TYPE_CHECKING:
     from qidsql.commands.audit.command import AuditResult
@@ -268,10 +269,16 @@ VALUE = r" (?!and |or )('(?:[^']|'\"'\"')*'|\d[\d.]*(?= )|[^\s,;:()']+?(?=$|[.,;
 
 def in_sql(text: str) -> str:
     """The text as read at a prompt, options as parameters: --identifier a --identifier b as identifiers := [...]."""
-    text = as_typed(text)
+    text = re.sub(r"--require ([a-z-]+)(=)?", _by_name, as_typed(text))
     one = f"{FLAG}{VALUE}"
     text = re.sub(f"{one}(?: {one})*", lambda run: ", ".join(_assigned(re.findall(one, run[0]))), text)
     return re.sub(FLAG, lambda option: _parameter(option[1])[0], text)
+
+
+def _by_name(limit: re.Match[str]) -> str:
+    """A limit that is asked for by its name as an option of its own, as it is one in SQL."""
+    known = limit[1].replace("-", "_") in BY_REQUIRE
+    return f"--{limit[1]}{' ' if limit[2] else ''}" if known else limit[0]
 
 
 def _assigned(options: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -299,7 +306,8 @@ def _parameters() -> dict[str, tuple[str, str]]:
     """The parameter and its type for each option of the command line, by its name with underscores."""
     found = {}
     for each in (each for function in FUNCTIONS for each in function.options):
-        for flag in "/".join(each.flags).split("/"):
+        flags = "/".join(each.flags).replace("--require ", "--")
+        for flag in flags.split("/"):
             name = flag.lstrip("-").replace("-", "_")
             shown = f"{each.name} := false" if name == f"no_{each.name}" else parameter_name(each)
             if each.option.in_shells:
