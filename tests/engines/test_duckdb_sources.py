@@ -249,7 +249,7 @@ def test_a_statement_that_does_not_end_keeps_no_one_from_closing(
     monkeypatch.setattr(DuckDBSession, "cancel", lambda session: None)
     endless = "SELECT COUNT(*) FROM range(1000000000000) AS numbers(n) WHERE HASH(n) % 7 = 3"
     engine = connect(str(database))
-    monkeypatch.setattr(engine, "dialect", replace(engine.dialect, cancel=0.0))
+    monkeypatch.setattr(engine, "costs", replace(engine.costs, cancel_seconds=0.0))
     folder = engine.exports().parent
     cursor = engine._on_one_session(lambda session: session._cursor)  # type: ignore[attr-defined]
     for seconds in (0.5, 5, 50):  # until the statement has begun
