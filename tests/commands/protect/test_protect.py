@@ -409,7 +409,7 @@ def test_a_file_gives_a_column_its_levels_with_either_separator(people: Store, t
 def test_a_folder_without_a_file_for_any_column_is_refused(people: Store, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has none for a column that is protected"):
         qidsql.protect(people.url, "people", by="levels", hierarchies=written(tmp_path, "a;*\n", "other.csv"))
-    with pytest.raises(UsageError, match="is no folder"):
+    with pytest.raises(UsageError, match="is not there: it takes a folder"):
         qidsql.protect(people.url, "people", by="levels", hierarchies=tmp_path / "gone")
 
 
