@@ -20,7 +20,7 @@ from qidsql.generalization.measures import Measure, Shape
 from tests.commandline import inside
 from tests.exhaustive import always
 from tests.levels_by_definition import LIMITS
-from tests.stores import TWO_ENGINES, Store
+from tests.stores import EVERY_ENGINE, TWO_ENGINES, Store
 from tests.trials.recodings import check_levels, protected_by_levels, random_levels, verified
 
 SEEDS = always(14, 15, longer=range(16, 38))
@@ -208,7 +208,7 @@ def test_a_limit_that_all_levels_miss_is_no_answer_of_a_search_that_ended(
     assert ended.verdict is Verdict.INCONCLUSIVE and ended.kept is None
 
 
-@pytest.mark.engines("duckdb", "postgres", "sqlite", "spark")
+@EVERY_ENGINE
 def test_each_engine_finds_the_same_levels(store: Store) -> None:
     """Of texts, which every engine takes as they are or not at all; without a copy, as two of them are only read."""
     store.table(
