@@ -32,11 +32,13 @@ def certified(profiler: Profiler, criterion: Criterion, earlier: Sequence[int]) 
     >>> [found.mask for found in certified(people, Violates(2), [2]).found]
     [2, 4]
     """
+    if not earlier:
+        return None
     search = _Mending(profiler, criterion, earlier)
     missing = [*earlier, *search.largest()]
     most = (1 + MOST_MORE) * len(missing)
     while missing and not search.too_many:
-        if not earlier or len(search.known) + len(missing) > most:
+        if len(search.known) + len(missing) > most:
             return None
         search.measure(missing)
         missing = search.missing()
